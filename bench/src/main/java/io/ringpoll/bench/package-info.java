@@ -1,0 +1,2 @@
+/** The main job and the tools that measure it. */
+package io.ringpoll.bench;

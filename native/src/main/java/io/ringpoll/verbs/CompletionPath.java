@@ -1,0 +1,36 @@
+package io.ringpoll.verbs;
+
+import java.nio.ByteOrder;
+
+/**
+ * The three paths that a completion can take, by the rules of the verbs manual.
+ *
+ * <p>The status decides first, whatever the opcode field holds, because it is not valid on a failed completion.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
+ */
+public enum CompletionPath {
+    /** Successful sends, writes, reads, flushes and atomics: what this side posted to the send queue. */
+    SEND_WRITE,
+    /** Successful receives: what a message of the peer consumed. */
+    RECEIVE,
+    /** Every completion whose status is not success, of either side. */
+    ERROR;
+
+    private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
+    private static final long STATUS_MASK = LITTLE_ENDIAN ? 0xFFFF_FFFFL : 0xFFFF_FFFFL << 32;
+    private static final long RECEIVE_BIT = LITTLE_ENDIAN ? (long) WcOpcode.RECV << 32 : WcOpcode.RECV;
+
+    /**
+     * Decides the path of a completion.
+     *
+     * @param statusAndOpcode the 8 bytes at {@link IbvWc#STATUS_OFFSET}, in native byte order
+     * @return its path
+     */
+    public static CompletionPath of(final long statusAndOpcode) {
+        if ((statusAndOpcode & STATUS_MASK) != 0) {
+            return ERROR;
+        }
+        return (statusAndOpcode & RECEIVE_BIT) != 0 ? RECEIVE : SEND_WRITE;
+    }
+}

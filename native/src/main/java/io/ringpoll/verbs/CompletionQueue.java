@@ -1,0 +1,28 @@
+package io.ringpoll.verbs;
+
+/**
+ * A queue of work completions that can be polled straight into off-heap memory.
+ *
+ * <p>Owned by the one thread that polls it; {@link #poll} never blocks, allocates or throws.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
+ */
+public interface CompletionQueue {
+    /**
+     * Moves up to {@code maxEntries} completions from the queue to memory, oldest first.
+     *
+     * @param wcAddress  address of an array of at least {@code maxEntries} {@link IbvWc} records, 8-byte aligned
+     * @param maxEntries how many records may be written, at least 1
+     * @return the number of records written; 0 if the queue is empty; negative if the queue has failed, and then it is the
+     *     queue's own error code (librpma's {@code RPMA_E_PROVIDER} or {@code RPMA_E_UNKNOWN}, or the negative result of
+     *     {@code ibv_poll_cq}) and the queue must not be polled again
+     */
+    int poll(long wcAddress, int maxEntries);
+
+    /**
+     * What this queue is, for people who read a fault's report: for instance {@code "connection 7 receive CQ"}.
+     *
+     * @return the queue's name, the same at each call
+     */
+    String name();
+}

@@ -1,0 +1,286 @@
+package io.ringpoll.verbs;
+
+import java.nio.ByteOrder;
+import org.agrona.DirectBuffer;
+
+/**
+ * A flyweight over one {@code struct ibv_wc} in off-heap memory: the bytes that the provider wrote are the bytes read here.
+ *
+ * <p>One flyweight belongs to one thread, which moves it from slot to slot. What it shows is valid until that thread gives the
+ * slot back; whoever needs a field later copies the field, not the flyweight.
+ *
+ * <p>If {@link #status()} is not {@link WcStatus#SUCCESS}, only {@link #workRequestId()}, {@link #status()},
+ * {@link #queuePairNumber()}, {@link #vendorError()} and {@link #queueIndex()} are valid. Reading anything else then throws
+ * {@link IllegalStateException}; the check is switched off with the system property {@value #VALIDITY_CHECKS_PROPERTY} set to
+ * {@code false}.
+ *
+ * @see IbvWc
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
+ */
+public final class WorkCompletion {
+    /** Name of the system property that switches the check for invalid fields off when it is {@code false}. */
+    public static final String VALIDITY_CHECKS_PROPERTY = "ringpoll.validity.checks";
+
+    /** Flag: a global route header is present; never on reliable connections. */
+    public static final int FLAG_GRH = 1;
+    /** Flag: {@link #immediate()} is valid. */
+    public static final int FLAG_WITH_IMMEDIATE = 1 << 1;
+    /** Flag: the packet's checksums were verified. */
+    public static final int FLAG_IP_CHECKSUM_OK = 1 << 2;
+    /** Flag: {@link #invalidatedRemoteKey()} is valid. */
+    public static final int FLAG_WITH_INVALIDATE = 1 << 3;
+
+    private static final boolean VALIDITY_CHECKS =
+        !"false".equalsIgnoreCase(System.getProperty(VALIDITY_CHECKS_PROPERTY));
+
+    private DirectBuffer buffer;
+    private int offset;
+
+    /** Creates a flyweight that shows nothing until it is wrapped. */
+    public WorkCompletion() {
+    }
+
+    /**
+     * Points the flyweight at a record.
+     *
+     * @param buffer memory that holds the record
+     * @param offset of the record in bytes
+     * @return this
+     */
+    public WorkCompletion wrap(final DirectBuffer buffer, final int offset) {
+        this.buffer = buffer;
+        this.offset = offset;
+        return this;
+    }
+
+    /**
+     * Points the flyweight at another record of the same memory.
+     *
+     * @param offset of the record in bytes
+     * @return this
+     */
+    public WorkCompletion moveTo(final int offset) {
+        this.offset = offset;
+        return this;
+    }
+
+    /**
+     * The id that was given when the work request was posted ({@code wr_id}; librpma's {@code op_context}).
+     *
+     * @return all 64 bits of it
+     */
+    public long workRequestId() {
+        return buffer.getLong(offset + IbvWc.WR_ID_OFFSET);
+    }
+
+    /**
+     * How the work request ended.
+     *
+     * @return a value of {@link WcStatus}
+     */
+    public int status() {
+        return buffer.getInt(offset + IbvWc.STATUS_OFFSET);
+    }
+
+    /**
+     * Whether the work request ended as asked.
+     *
+     * @return true if the status is {@link WcStatus#SUCCESS}
+     */
+    public boolean isSuccess() {
+        return status() == WcStatus.SUCCESS;
+    }
+
+    /**
+     * The path that this completion takes, decided on status and opcode with one load.
+     *
+     * @return error, receive, or send/write
+     */
+    public CompletionPath path() {
+        return CompletionPath.of(statusAndOpcode());
+    }
+
+    /**
+     * Status and opcode as the one aligned word that they are in the record.
+     *
+     * @return the 8 bytes at {@link IbvWc#STATUS_OFFSET}, in native byte order
+     */
+    public long statusAndOpcode() {
+        return buffer.getLong(offset + IbvWc.STATUS_OFFSET);
+    }
+
+    /**
+     * Which operation completed.
+     *
+     * @return a value of {@link WcOpcode}
+     * @throws IllegalStateException if the completion failed: the field is not valid then
+     */
+    public int opcode() {
+        checkValid("opcode");
+        return buffer.getInt(offset + IbvWc.OPCODE_OFFSET);
+    }
+
+    /**
+     * The provider's own error code.
+     *
+     * @return its meaning is the device vendor's
+     */
+    public int vendorError() {
+        return buffer.getInt(offset + IbvWc.VENDOR_ERR_OFFSET);
+    }
+
+    /**
+     * Number of bytes transferred; on the send side providers give it for reads and atomics only.
+     *
+     * @return bytes, up to 2 GiB as verbs allow for a message
+     * @throws IllegalStateException if the completion failed: the field is not valid then
+     */
+    public int lengthBytes() {
+        checkValid("byte_len");
+        return buffer.getInt(offset + IbvWc.BYTE_LEN_OFFSET);
+    }
+
+    /**
+     * Whether the peer sent immediate data with the message.
+     *
+     * @return true if {@link #immediate()} is valid
+     * @throws IllegalStateException if the completion failed: the field is not valid then
+     */
+    public boolean hasImmediate() {
+        return (flags() & FLAG_WITH_IMMEDIATE) != 0;
+    }
+
+    /**
+     * The peer's immediate data.
+     *
+     * @return the 32 bits in host byte order, as they were given to the peer's send or write
+     * @throws IllegalStateException if the completion failed, or came without immediate data
+     */
+    public int immediate() {
+        if (VALIDITY_CHECKS && !hasImmediate()) {
+            throw invalid("imm_data", "the completion came without immediate data");
+        }
+        return buffer.getInt(offset + IbvWc.IMM_DATA_OFFSET, ByteOrder.BIG_ENDIAN);
+    }
+
+    /**
+     * The remote key that the peer's send invalidated.
+     *
+     * @return the key
+     * @throws IllegalStateException if the completion failed, or came without an invalidation
+     */
+    public int invalidatedRemoteKey() {
+        if (VALIDITY_CHECKS && (flags() & FLAG_WITH_INVALIDATE) == 0) {
+            throw invalid("invalidated_rkey", "the completion came without an invalidation");
+        }
+        return buffer.getInt(offset + IbvWc.INVALIDATED_RKEY_OFFSET);
+    }
+
+    /**
+     * Number of the local queue pair; with a shared receive queue it tells the connection.
+     *
+     * @return the number, as {@code rpma_conn_get_qp_num} gives it
+     */
+    public int queuePairNumber() {
+        return buffer.getInt(offset + IbvWc.QP_NUM_OFFSET);
+    }
+
+    /**
+     * Number of the remote queue pair; valid on datagram queue pairs only.
+     *
+     * @return the number
+     * @throws IllegalStateException if the completion failed: the field is not valid then
+     */
+    public int sourceQueuePairNumber() {
+        checkValid("src_qp");
+        return buffer.getInt(offset + IbvWc.SRC_QP_OFFSET);
+    }
+
+    /**
+     * The completion's flags.
+     *
+     * @return a combination of the constants {@code FLAG_...}
+     * @throws IllegalStateException if the completion failed: the field is not valid then
+     */
+    public int flags() {
+        checkValid("wc_flags");
+        return buffer.getInt(offset + IbvWc.WC_FLAGS_OFFSET);
+    }
+
+    /**
+     * Partition key index; valid on the general services queue pair only.
+     *
+     * @return the index, unsigned 16 bits
+     * @throws IllegalStateException if the completion failed: the field is not valid then
+     */
+    public int partitionKeyIndex() {
+        checkValid("pkey_index");
+        return buffer.getShort(offset + IbvWc.PKEY_INDEX_OFFSET) & 0xFFFF;
+    }
+
+    /**
+     * Source local identifier; valid on datagram queue pairs only.
+     *
+     * @return the identifier, unsigned 16 bits
+     * @throws IllegalStateException if the completion failed: the field is not valid then
+     */
+    public int sourceLocalIdentifier() {
+        checkValid("slid");
+        return buffer.getShort(offset + IbvWc.SLID_OFFSET) & 0xFFFF;
+    }
+
+    /**
+     * Service level; valid on datagram queue pairs only.
+     *
+     * @return the level, unsigned 8 bits
+     * @throws IllegalStateException if the completion failed: the field is not valid then
+     */
+    public int serviceLevel() {
+        checkValid("sl");
+        return buffer.getByte(offset + IbvWc.SL_OFFSET) & 0xFF;
+    }
+
+    /**
+     * Destination path bits; valid on datagram queue pairs only.
+     *
+     * @return the bits, unsigned 8 bits
+     * @throws IllegalStateException if the completion failed: the field is not valid then
+     */
+    public int destinationPathBits() {
+        checkValid("dlid_path_bits");
+        return buffer.getByte(offset + IbvWc.DLID_PATH_BITS_OFFSET) & 0xFF;
+    }
+
+    /**
+     * Index of the completion queue that this completion came from, as the poller gave it when the queue was added.
+     *
+     * @return 0 to 65,535
+     */
+    public int queueIndex() {
+        return buffer.getShort(offset + IbvWc.QUEUE_INDEX_OFFSET) & 0xFFFF;
+    }
+
+    /**
+     * The valid fields, for people; allocates.
+     *
+     * @return one line
+     */
+    @Override
+    public String toString() {
+        final String identity = "WorkCompletion{wr_id=0x" + Long.toHexString(workRequestId()) + ", status=" +
+            WcStatus.name(status()) + ", qp_num=" + Integer.toUnsignedString(queuePairNumber());
+        return isSuccess() ?
+            identity + ", opcode=" + WcOpcode.name(opcode()) + ", byte_len=" + lengthBytes() + ", wc_flags=" + flags() + '}' :
+            identity + ", vendor_err=" + vendorError() + '}';
+    }
+
+    private void checkValid(final String field) {
+        if (VALIDITY_CHECKS && status() != WcStatus.SUCCESS) {
+            throw invalid(field, "only wr_id, status, qp_num and vendor_err are valid on " + WcStatus.name(status()));
+        }
+    }
+
+    private static IllegalStateException invalid(final String field, final String reason) {
+        return new IllegalStateException(field + " is not valid: " + reason);
+    }
+}
