@@ -1,0 +1,63 @@
+package io.ringpoll.pipeline;
+
+import io.ringpoll.verbs.IbvWc;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * The off-heap memory of the ring: a power of two slots of one {@link IbvWc} record, side by side in one allocation.
+ *
+ * <pre>
+ *   slot of sequence s:   offset (s &amp; (capacity - 1)) * 48
+ * </pre>
+ *
+ * <p>Written by the polling thread and the provider, read by the handlers' threads. Freed by {@link #close()}, which must come
+ * after all of them have ended.
+ */
+final class CompletionSlab implements AutoCloseable {
+    /** The largest ring whose slab an int offset reaches. */
+    static final int MAX_CAPACITY = Integer.highestOneBit(Integer.MAX_VALUE / IbvWc.SIZE_BYTES);
+
+    /** A page: the first touch of each is made here, and no slot shares a line with anything else. */
+    private static final int ALIGNMENT_BYTES = 4096;
+
+    private final Arena arena = Arena.ofShared();
+    private final UnsafeBuffer buffer;
+    private final int mask;
+
+    CompletionSlab(final int capacity) {
+        if (capacity < 2 || capacity > MAX_CAPACITY || Integer.bitCount(capacity) != 1) {
+            throw new IllegalArgumentException(
+                "ring size " + capacity + " is not a power of two from 2 to " + MAX_CAPACITY);
+        }
+        final MemorySegment memory = arena.allocate((long) capacity * IbvWc.SIZE_BYTES, ALIGNMENT_BYTES);
+        buffer = new UnsafeBuffer(memory.address(), (int) memory.byteSize());
+        mask = capacity - 1;
+    }
+
+    UnsafeBuffer buffer() {
+        return buffer;
+    }
+
+    int capacity() {
+        return mask + 1;
+    }
+
+    int mask() {
+        return mask;
+    }
+
+    /** Offset in bytes of the slot that holds a sequence, for a slab with the given mask. */
+    static int offset(final long sequence, final int mask) {
+        return ((int) sequence & mask) * IbvWc.SIZE_BYTES;
+    }
+
+    @Override
+    public void close() {
+        if (arena.scope().isAlive()) {
+            buffer.wrap(0L, 0);
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package io.ringpoll.pipeline;
+
+import com.lmax.disruptor.AlertException;
+import com.lmax.disruptor.Sequence;
+import com.lmax.disruptor.SequenceBarrier;
+import com.lmax.disruptor.TimeoutException;
+import com.lmax.disruptor.WaitStrategy;
+
+/**
+ * Where one handler waits, by its own wait strategy, for slots that the poller and the stages before it have passed.
+ *
+ * <p>{@link #waitFor} belongs to the handler's thread; {@link #alert()} wakes it from any thread.
+ */
+final class HandlerBarrier implements SequenceBarrier {
+    private final Sequence cursor;
+    private final Sequence dependent;
+    private final WaitStrategy waitStrategy;
+    private volatile boolean alerted;
+
+    HandlerBarrier(final Sequence cursor, final Sequence dependent, final WaitStrategy waitStrategy) {
+        this.cursor = cursor;
+        this.dependent = dependent;
+        this.waitStrategy = waitStrategy;
+    }
+
+    @Override
+    public long waitFor(final long sequence) throws AlertException, InterruptedException, TimeoutException {
+        checkAlert();
+        return waitStrategy.waitFor(sequence, cursor, dependent, this);
+    }
+
+    @Override
+    public long getCursor() {
+        return dependent.get();
+    }
+
+    @Override
+    public boolean isAlerted() {
+        return alerted;
+    }
+
+    @Override
+    public void alert() {
+        alerted = true;
+        waitStrategy.signalAllWhenBlocking();
+    }
+
+    @Override
+    public void clearAlert() {
+        alerted = false;
+    }
+
+    @Override
+    public void checkAlert() throws AlertException {
+        if (alerted) {
+            throw AlertException.INSTANCE;
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package io.ringpoll.pipeline;
+
+import com.lmax.disruptor.BlockingWaitStrategy;
+import com.lmax.disruptor.BusySpinWaitStrategy;
+import com.lmax.disruptor.SleepingWaitStrategy;
+import com.lmax.disruptor.WaitStrategy;
+import com.lmax.disruptor.YieldingWaitStrategy;
+
+/**
+ * How a handler's thread waits for the next completion.
+ */
+public enum HandlerWait {
+    /** Spins; lowest latency, and a core of its own. */
+    BUSY_SPIN,
+    /** Spins a little, then yields to whoever else wants the core. */
+    YIELD,
+    /** Spins, yields, then sleeps for moments; light on the core, tens of microseconds of latency when idle. */
+    SLEEP,
+    /** Blocks until it is signalled; lightest on the core, and the poller pays for the signal. */
+    BLOCK;
+
+    private static final int SLEEP_RETRIES = 200;
+    private static final long SLEEP_NS = 20_000;
+
+    /**
+     * The wait that fits a machine: spinning everywhere is right only where every hot thread can have a core.
+     *
+     * @param cores      available to the process
+     * @param hotThreads that run at full speed at the same time: poller, handlers and those who post
+     * @return busy-spin if there is a core for each, else yield if there are two cores at least, else sleep
+     */
+    public static HandlerWait forCores(final int cores, final int hotThreads) {
+        if (cores >= hotThreads) {
+            return BUSY_SPIN;
+        }
+        return cores > 1 ? YIELD : SLEEP;
+    }
+
+    /** Whether the poller must signal at each publication. */
+    boolean isSignalled() {
+        return this == BLOCK;
+    }
+
+    WaitStrategy newStrategy() {
+        return switch (this) {
+            case BUSY_SPIN -> new BusySpinWaitStrategy();
+            case YIELD -> new YieldingWaitStrategy();
+            case SLEEP -> new SleepingWaitStrategy(SLEEP_RETRIES, SLEEP_NS);
+            case BLOCK -> new BlockingWaitStrategy();
+        };
+    }
+}

@@ -1,0 +1,51 @@
+package io.ringpoll.poller;
+
+import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.WorkCompletion;
+import java.nio.ByteBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/** Slots without a ring behind them: as many as a test gives, each used once, so that a poller is tested without threads. */
+final class ArraySlots implements SlotRing {
+    private final UnsafeBuffer slab;
+    private int free;
+    private int published;
+
+    ArraySlots(final int capacity, final int free) {
+        this.slab = new UnsafeBuffer(ByteBuffer.allocateDirect(capacity * IbvWc.SIZE_BYTES));
+        this.free = free;
+    }
+
+    void release(final int slots) {
+        free += slots;
+    }
+
+    int published() {
+        return published;
+    }
+
+    WorkCompletion get(final int slot) {
+        return new WorkCompletion().wrap(slab, slot * IbvWc.SIZE_BYTES);
+    }
+
+    @Override
+    public UnsafeBuffer slab() {
+        return slab;
+    }
+
+    @Override
+    public int claim(final int limit) {
+        return Math.min(limit, free);
+    }
+
+    @Override
+    public int claimedOffset() {
+        return published * IbvWc.SIZE_BYTES;
+    }
+
+    @Override
+    public void publish(final int count) {
+        published += count;
+        free -= count;
+    }
+}

@@ -1,0 +1,96 @@
+package io.ringpoll.poller;
+
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.IbvWc;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * A completion queue whose completions a test writes: for what no device yields on demand.
+ *
+ * <p>Any thread may add, one thread polls.
+ */
+public final class ScriptedQueue implements CompletionQueue {
+    private record Entry(long workRequestId, int status, int opcode) {
+    }
+
+    private final String name;
+    private final ConcurrentLinkedQueue<Entry> entries = new ConcurrentLinkedQueue<>();
+    private final UnsafeBuffer view = new UnsafeBuffer(0, 0);
+    private volatile int faultCode;
+    private volatile int largestRequest;
+
+    /**
+     * Creates an empty queue.
+     *
+     * @param name for reports
+     */
+    public ScriptedQueue(final String name) {
+        this.name = name;
+    }
+
+    /**
+     * Adds a completion.
+     *
+     * @param workRequestId of the record
+     * @param status        of the record
+     * @param opcode        of the record
+     * @return this
+     */
+    public ScriptedQueue add(final long workRequestId, final int status, final int opcode) {
+        entries.add(new Entry(workRequestId, status, opcode));
+        return this;
+    }
+
+    /**
+     * Lets every poll from the first empty one on fail.
+     *
+     * @param code negative
+     */
+    public void failWith(final int code) {
+        faultCode = code;
+    }
+
+    /**
+     * The largest number of records that a poll has asked for.
+     *
+     * @return records
+     */
+    public int largestRequest() {
+        return largestRequest;
+    }
+
+    /**
+     * How many completions have not been polled.
+     *
+     * @return completions
+     */
+    public int size() {
+        return entries.size();
+    }
+
+    @Override
+    public int poll(final long wcAddress, final int maxEntries) {
+        largestRequest = Math.max(largestRequest, maxEntries);
+        int count = 0;
+        while (count < maxEntries) {
+            final Entry entry = entries.poll();
+            if (entry == null) {
+                break;
+            }
+            view.wrap(wcAddress + (long) count * IbvWc.SIZE_BYTES, IbvWc.SIZE_BYTES);
+            // As a provider may: whatever is not valid holds no sense, the padding included.
+            view.setMemory(0, IbvWc.SIZE_BYTES, (byte) 0xEE);
+            view.putLong(IbvWc.WR_ID_OFFSET, entry.workRequestId);
+            view.putInt(IbvWc.STATUS_OFFSET, entry.status);
+            view.putInt(IbvWc.OPCODE_OFFSET, entry.opcode);
+            count++;
+        }
+        return count == 0 ? faultCode : count;
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+}
