@@ -1,0 +1,136 @@
+package io.ringpoll.device;
+
+import io.ringpoll.ffm.NativeLibrary;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * The RDMA device of this process, chosen once, at the first use of the binding.
+ *
+ * <p>What decides, the first that is set: {@link #choose}, the system property {@value #DEVICE_PROPERTY}, the environment
+ * variable {@value #DEVICE_VARIABLE}; else {@link DeviceKind#AUTO}. After the first use it cannot change, because the C
+ * libraries of two devices do not fit into one process. Thread-safe.
+ */
+public final class Device {
+    /** System property that chooses the device: {@code auto}, {@code loopback} or {@code rdma}. */
+    public static final String DEVICE_PROPERTY = "ringpoll.device";
+    /** Environment variable that chooses the device: {@code auto}, {@code loopback} or {@code rdma}. */
+    public static final String DEVICE_VARIABLE = "RINGPOLL_DEVICE";
+    /** System property with the path of the librpma to load instead of the installed one. */
+    public static final String LIBRPMA_PROPERTY = "ringpoll.librpma";
+
+    private static final Path SYS_CLASS = Path.of("/sys/class/infiniband");
+    private static final Path DEV = Path.of("/dev/infiniband");
+
+    private static DeviceKind chosen;
+    private static Device loaded;
+
+    private final DeviceKind kind;
+    private final String reason;
+    private final LoadedLibraries libraries;
+
+    private Device(final DeviceKind kind, final String reason, final LoadedLibraries libraries) {
+        this.kind = kind;
+        this.reason = reason;
+        this.libraries = libraries;
+    }
+
+    /**
+     * Chooses the device of this process; to be called before the first use of the binding.
+     *
+     * @param kind which one; {@link DeviceKind#AUTO} leaves the choice to the machine
+     * @throws IllegalStateException if another device is in use already
+     */
+    public static synchronized void choose(final DeviceKind kind) {
+        if (loaded != null && kind != DeviceKind.AUTO && kind != loaded.kind) {
+            throw new IllegalStateException("device " + loaded.kind + " is in use already; choose " + kind +
+                " before the first use, or by the property " + DEVICE_PROPERTY);
+        }
+        chosen = kind;
+    }
+
+    /**
+     * The device of this process. Loads its libraries at the first call.
+     *
+     * @return always the same
+     * @throws DeviceException if there is no such device or a library is missing; the message says what to do
+     */
+    public static synchronized Device current() {
+        if (loaded == null) {
+            loaded = load(asked());
+        }
+        return loaded;
+    }
+
+    /**
+     * What is used.
+     *
+     * @return {@link DeviceKind#LOOPBACK} or {@link DeviceKind#RDMA}
+     */
+    public DeviceKind kind() {
+        return kind;
+    }
+
+    /**
+     * One line for people: what was chosen, why, and the library in use.
+     *
+     * @return for instance {@code "device: loopback (no RDMA device found); librpma 1.2 or 1.3, /usr/lib/.../librpma.so.0"}
+     */
+    public String description() {
+        return "device: " + kind + " (" + reason + "); " + libraries.rpma().description();
+    }
+
+    /**
+     * The loaded librpma, for the binding.
+     *
+     * @return its symbols
+     */
+    public NativeLibrary librpma() {
+        return libraries.rpma();
+    }
+
+    /**
+     * The libibverbs that librpma runs on, for the binding.
+     *
+     * @return its symbols
+     */
+    public NativeLibrary libibverbs() {
+        return libraries.ibverbs();
+    }
+
+    /**
+     * The small C library of the binding itself.
+     *
+     * @return its symbols; empty where it was not built for this architecture
+     */
+    public Optional<NativeLibrary> libringpoll() {
+        return libraries.ringpoll();
+    }
+
+    private static DeviceKind asked() {
+        if (chosen != null) {
+            return chosen;
+        }
+        final String property = System.getProperty(DEVICE_PROPERTY);
+        if (property != null && !property.isBlank()) {
+            return DeviceKind.parse(property.strip());
+        }
+        final String variable = System.getenv(DEVICE_VARIABLE);
+        return variable != null && !variable.isBlank() ? DeviceKind.parse(variable.strip()) : DeviceKind.AUTO;
+    }
+
+    private static Device load(final DeviceKind asked) {
+        if (asked == DeviceKind.LOOPBACK) {
+            return new Device(DeviceKind.LOOPBACK, "as asked", LoadedLibraries.ofLoopback());
+        }
+        final RdmaHardware hardware = RdmaHardware.find(SYS_CLASS, DEV);
+        if (hardware.isPresent()) {
+            return new Device(DeviceKind.RDMA, hardware.names(), LoadedLibraries.ofRdma());
+        }
+        if (asked == DeviceKind.RDMA) {
+            throw new DeviceException("device rdma: " + hardware.reasonForNone() +
+                "; load the card's driver or Soft-RoCE (rdma link add), or choose the device loopback");
+        }
+        return new Device(DeviceKind.LOOPBACK, hardware.reasonForNone(), LoadedLibraries.ofLoopback());
+    }
+}

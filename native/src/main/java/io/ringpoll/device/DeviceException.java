@@ -1,0 +1,14 @@
+package io.ringpoll.device;
+
+/** Says in one line why the device or one of its libraries cannot be used, and what to do about it. */
+public final class DeviceException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    DeviceException(final String message) {
+        super(message);
+    }
+
+    DeviceException(final String message, final Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,100 @@
+package io.ringpoll.device;
+
+import io.ringpoll.ffm.NativeLibrary;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Loads the C libraries of a device, in the order that decides which libibverbs librpma gets.
+ *
+ * <p>The dynamic linker gives librpma the library that is loaded already under the SONAME it needs. Where the loopback device's
+ * {@code libibverbs.so.1} and {@code librdmacm.so.1} are loaded by path first, librpma runs on them, unchanged.
+ *
+ * @param ibverbs  libibverbs
+ * @param rpma     librpma
+ * @param ringpoll the binding's own C library, if it was built for this architecture
+ */
+record LoadedLibraries(NativeLibrary ibverbs, NativeLibrary rpma, Optional<NativeLibrary> ringpoll) {
+    private static final String IBVERBS = "libibverbs.so.1";
+    private static final String RDMACM = "librdmacm.so.1";
+    private static final String RINGPOLL = "libringpoll.so";
+    private static final List<String> RPMA_NAMES = List.of("librpma.so.0", "librpma.so.1", "librpma.so");
+
+    static LoadedLibraries ofLoopback() {
+        final Path ibverbs = bundled(IBVERBS);
+        final SymbolLookup lookup = load(ibverbs.toString());
+        load(bundled(RDMACM).toString());
+        return of(new NativeLibrary(lookup, ibverbs.toString()));
+    }
+
+    static LoadedLibraries ofRdma() {
+        try {
+            return of(new NativeLibrary(load(IBVERBS), pathOf(IBVERBS).orElse(IBVERBS)));
+        } catch (final IllegalArgumentException e) {
+            throw new DeviceException(
+                "libibverbs is not installed: " + installHint("libibverbs1 ibverbs-providers librdmacm1"), e);
+        }
+    }
+
+    private static LoadedLibraries of(final NativeLibrary ibverbs) {
+        final SymbolLookup rpma = loadRpma();
+        final String path = RPMA_NAMES.stream().map(LoadedLibraries::pathOf).flatMap(Optional::stream).findFirst()
+            .orElse(RPMA_NAMES.getFirst());
+        final Optional<NativeLibrary> ringpoll = BundledLibraries.find(RINGPOLL)
+            .map(file -> new NativeLibrary(load(file.toString()), file.toString()));
+        final String description = LibrpmaVersion.of(rpma, Path.of(path)) + ", " + path;
+        return new LoadedLibraries(ibverbs, new NativeLibrary(rpma, description), ringpoll);
+    }
+
+    private static SymbolLookup loadRpma() {
+        final String path = System.getProperty(Device.LIBRPMA_PROPERTY);
+        if (path != null && !path.isBlank()) {
+            try {
+                return load(Path.of(path.strip()).toAbsolutePath().toString());
+            } catch (final IllegalArgumentException e) {
+                throw new DeviceException("cannot load librpma from " + path + ", which the property " +
+                    Device.LIBRPMA_PROPERTY + " names: " + e.getMessage(), e);
+            }
+        }
+        IllegalArgumentException last = null;
+        for (final String name : RPMA_NAMES) {
+            try {
+                return load(name);
+            } catch (final IllegalArgumentException e) {
+                last = e;
+            }
+        }
+        throw new DeviceException("librpma is not installed: " + installHint("librpma0") +
+            ", or give its path by the property " + Device.LIBRPMA_PROPERTY, last);
+    }
+
+    private static Path bundled(final String name) {
+        return BundledLibraries.find(name).orElseThrow(() -> new DeviceException("the loopback device's " + name +
+            " was not built for this machine (" + BundledLibraries.folder() + "); build it with `make -C native/src/main/c`"));
+    }
+
+    /** Libraries are never unloaded: handles to their functions are static. */
+    @SuppressWarnings("restricted")
+    private static SymbolLookup load(final String pathOrName) {
+        return SymbolLookup.libraryLookup(pathOrName, Arena.global());
+    }
+
+    /** The file that a loaded library came from, as the process's memory map has it. */
+    private static Optional<String> pathOf(final String name) {
+        try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
+            return lines.map(line -> line.substring(Math.max(0, line.indexOf('/'))))
+                .filter(path -> path.startsWith("/") && path.contains("/" + name)).findFirst();
+        } catch (final IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static String installHint(final String packages) {
+        return "`apt-get install " + packages + "` (or the package of that name of your distribution)";
+    }
+}

@@ -1,0 +1,108 @@
+package io.ringpoll.ffm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * One thread's memory for calls that are not on the hot path: where errno is captured and where results are returned by pointer.
+ *
+ * <p>Belongs to the thread that asked for it. What a call left here is valid until that thread's next call.
+ */
+public final class CallState {
+    /** Size of {@link #scratch()} in bytes. */
+    public static final int SCRATCH_BYTES = 64;
+
+    private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
+    private static final long ERRNO_OFFSET = LAYOUT.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
+    private static final ThreadLocal<CallState> CURRENT = ThreadLocal.withInitial(CallState::new);
+
+    private final MemorySegment errno;
+    private final MemorySegment scratch;
+
+    private CallState() {
+        final Arena arena = Arena.ofAuto();
+        errno = arena.allocate(LAYOUT);
+        scratch = arena.allocate(SCRATCH_BYTES, Long.BYTES);
+    }
+
+    /**
+     * The calling thread's state; allocated at its first use.
+     *
+     * @return always the same on the same thread
+     */
+    public static CallState current() {
+        return CURRENT.get();
+    }
+
+    /**
+     * Where a handle made by {@link NativeLibrary#capturing} stores errno.
+     *
+     * @return the segment to pass as that handle's first argument
+     */
+    public MemorySegment errnoSegment() {
+        return errno;
+    }
+
+    /**
+     * The errno of this thread's latest capturing call.
+     *
+     * @return a value of errno(3); meaningful only if the call said that it failed
+     */
+    public int errno() {
+        return errno.get(ValueLayout.JAVA_INT, ERRNO_OFFSET);
+    }
+
+    /**
+     * Zeroed memory for results by pointer.
+     *
+     * @return the address of {@value #SCRATCH_BYTES} bytes, 8-byte aligned
+     */
+    public long scratch() {
+        scratch.fill((byte) 0);
+        return scratch.address();
+    }
+
+    /**
+     * Reads a pointer or {@code size_t} that a call has left.
+     *
+     * @param offset in the scratch memory
+     * @return 8 bytes
+     */
+    public long longAt(final int offset) {
+        return scratch.get(ValueLayout.JAVA_LONG, offset);
+    }
+
+    /**
+     * Reads an {@code int} or {@code uint32_t} that a call has left.
+     *
+     * @param offset in the scratch memory
+     * @return 4 bytes
+     */
+    public int intAt(final int offset) {
+        return scratch.get(ValueLayout.JAVA_INT, offset);
+    }
+
+    /**
+     * Reads a {@code bool} or {@code uint8_t} that a call has left.
+     *
+     * @param offset in the scratch memory
+     * @return 1 byte
+     */
+    public byte byteAt(final int offset) {
+        return scratch.get(ValueLayout.JAVA_BYTE, offset);
+    }
+
+    /**
+     * Sets a pointer that a call will read, and maybe replace.
+     *
+     * @param offset in the scratch memory
+     * @param value  8 bytes
+     */
+    public void longAt(final int offset, final long value) {
+        scratch.set(ValueLayout.JAVA_LONG, offset, value);
+    }
+}

@@ -1,0 +1,79 @@
+package io.ringpoll.lifecycle;
+
+import java.lang.foreign.Arena;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Marks the time that one thread spends in critical calls into C, so that another thread can free what they use.
+ *
+ * <p>The caller pays two plain stores and no fence. What a fence would do, {@link #awaitQuiescence()} does instead, from the
+ * other side: it makes every thread of the JVM pass a handshake. A thread in a critical call counts as "in Java" and there is no
+ * safepoint between {@link #enter()}, the check of the address and the call, so after the handshake either its mark is visible,
+ * or the thread sees the address gone.
+ *
+ * <p>One marker belongs to one thread at a time; that is what librpma asks of a connection too.
+ */
+public final class HotCalls {
+    private static final VarHandle MARK = MethodHandles.arrayElementVarHandle(int[].class);
+    private static final Set<HotCalls> LIVE = ConcurrentHashMap.newKeySet();
+    private static final long QUIESCENCE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+
+    // Written twice per poll: 112 bytes on either side keep it out of the cache lines, also paired ones, of other data.
+    private static final int INDEX = 28;
+    private static final int LENGTH = 57;
+
+    private final int[] padded = new int[LENGTH];
+
+    private HotCalls() {
+    }
+
+    /**
+     * Creates a marker that {@link #awaitQuiescence()} knows.
+     *
+     * @return to be given to {@link #discard()} in the end
+     */
+    public static HotCalls register() {
+        final HotCalls calls = new HotCalls();
+        LIVE.add(calls);
+        return calls;
+    }
+
+    /** Forgets the marker; its owner makes no calls any more. */
+    public void discard() {
+        LIVE.remove(this);
+    }
+
+    /** Says that the owning thread is about to look at an address and to call C with it. */
+    public void enter() {
+        MARK.setOpaque(padded, INDEX, 1);
+    }
+
+    /** Says that the owning thread is back from C. */
+    public void leave() {
+        MARK.setRelease(padded, INDEX, 0);
+    }
+
+    /**
+     * Waits until no thread is in a critical call that it began before this method did. Addresses that were taken away before
+     * are in no thread's hands afterwards.
+     *
+     * @throws IllegalStateException if a critical call does not end within 10 seconds
+     */
+    public static void awaitQuiescence() {
+        // Closing a shared arena is a handshake with all threads: JDK 25's only one that Java code can ask for.
+        Arena.ofShared().close();
+        final long startNs = System.nanoTime();
+        for (final HotCalls calls : LIVE) {
+            while ((int) MARK.getAcquire(calls.padded, INDEX) != 0) {
+                if (System.nanoTime() - startNs > QUIESCENCE_TIMEOUT_NS) {
+                    throw new IllegalStateException("a call into C has not returned for 10 s; what it uses cannot be freed");
+                }
+                Thread.onSpinWait();
+            }
+        }
+    }
+}

@@ -1,0 +1,192 @@
+package io.ringpoll.lifecycle;
+
+import io.ringpoll.os.Wakeup;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A C object that Java holds by its address: who is inside it, and how they are brought out of it.
+ *
+ * <ul>
+ * <li>Calls off the hot path stand between {@link #enter()} and {@link #exit()}; {@link #end()} waits for them.</li>
+ * <li>Waits use {@link #awaitReadable}; {@link #end()} ends them.</li>
+ * <li>Calls on the hot path stand between {@link HotCalls#enter()} and {@link HotCalls#leave()} and take the address in between;
+ * after {@link #end()} they get none, and after {@link HotCalls#awaitQuiescence()} nobody has an old one.</li>
+ * </ul>
+ */
+public abstract class NativeObject {
+    private static final int CLOSING = 1 << 31;
+    private static final long END_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long END_POLL_NS = TimeUnit.MICROSECONDS.toNanos(50);
+    private static final VarHandle ADDRESS;
+    private static final VarHandle CALLERS;
+
+    static {
+        try {
+            final MethodHandles.Lookup lookup = MethodHandles.lookup();
+            ADDRESS = lookup.findVarHandle(NativeObject.class, "address", long.class);
+            CALLERS = lookup.findVarHandle(NativeObject.class, "callers", int.class);
+        } catch (final ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final String name;
+    private final List<Wakeup> waits = new ArrayList<>(2);
+    @SuppressWarnings("unused")
+    private int callers;
+    @SuppressWarnings("unused")
+    private long address;
+
+    /**
+     * Takes an object that C has just created.
+     *
+     * @param name    what it is, for error messages
+     * @param address of the C object
+     */
+    protected NativeObject(final String name, final long address) {
+        this.name = name;
+        this.address = address;
+    }
+
+    /**
+     * What this is, for people.
+     *
+     * @return the same at each call
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Whether this object's life has ended, or is about to.
+     *
+     * @return true if it can be used no more
+     */
+    public final boolean isClosed() {
+        return (int) CALLERS.getVolatile(this) < 0;
+    }
+
+    /**
+     * Begins a call off the hot path.
+     *
+     * @return the object's address, valid until {@link #exit()}
+     * @throws IllegalStateException if the object is closed
+     */
+    protected final long enter() {
+        if ((int) CALLERS.getAndAdd(this, 1) < 0) {
+            CALLERS.getAndAdd(this, -1);
+            throw closed();
+        }
+        return (long) ADDRESS.getOpaque(this);
+    }
+
+    /** Ends a call that {@link #enter()} began. */
+    protected final void exit() {
+        CALLERS.getAndAdd(this, -1);
+    }
+
+    /**
+     * The object's address for a call on the hot path; valid until {@link HotCalls#leave()}.
+     *
+     * @return the address; 0 if the object is closed
+     */
+    protected final long addressOrZero() {
+        return (long) ADDRESS.getOpaque(this);
+    }
+
+    /**
+     * The object's address for a call on the hot path; valid until {@link HotCalls#leave()}.
+     *
+     * @return the address
+     * @throws IllegalStateException if the object is closed
+     */
+    protected final long openAddress() {
+        final long open = (long) ADDRESS.getOpaque(this);
+        if (open == 0) {
+            throw closed();
+        }
+        return open;
+    }
+
+    /**
+     * Waits until a file descriptor of this object is readable. To be called by a thread that has entered it.
+     *
+     * @param fd        the descriptor
+     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until {@link #end()}
+     * @return true if it is readable, false if the time is over
+     * @throws IllegalStateException if the object is closed while this waits
+     */
+    protected final boolean awaitReadable(final int fd, final int timeoutMs) {
+        final Wakeup wait = Wakeup.take();
+        synchronized (waits) {
+            waits.add(wait);
+        }
+        try {
+            if (isClosed()) {
+                throw closed();
+            }
+            final int outcome = wait.await(fd, timeoutMs);
+            if (outcome == Wakeup.SIGNALLED) {
+                throw closed();
+            }
+            return outcome == Wakeup.READABLE;
+        } finally {
+            synchronized (waits) {
+                waits.remove(wait);
+            }
+            wait.giveBack();
+        }
+    }
+
+    /**
+     * Takes the address away from everybody: refuses further calls, ends waits, waits for calls that are under way.
+     *
+     * @return the last address; 0 if another thread was faster
+     * @throws IllegalStateException if a call does not return within 30 s; the object stays open then
+     */
+    protected final long end() {
+        if ((int) CALLERS.getAndBitwiseOr(this, CLOSING) < 0) {
+            return 0;
+        }
+        synchronized (waits) {
+            waits.forEach(Wakeup::signal);
+        }
+        final long startNs = System.nanoTime();
+        while ((int) CALLERS.getVolatile(this) != CLOSING) {
+            if (System.nanoTime() - startNs > END_TIMEOUT_NS) {
+                reopen();
+                throw new IllegalStateException(name() + " cannot be closed: a call of another thread has not returned for 30 s");
+            }
+            LockSupport.parkNanos(END_POLL_NS);
+        }
+        return (long) ADDRESS.getAndSet(this, 0L);
+    }
+
+    /**
+     * Undoes {@link #end()}.
+     *
+     * @param lastAddress what it returned
+     */
+    protected final void reopen(final long lastAddress) {
+        ADDRESS.setVolatile(this, lastAddress);
+        reopen();
+    }
+
+    /**
+     * The exception that says that this object is closed.
+     *
+     * @return to be thrown
+     */
+    protected final IllegalStateException closed() {
+        return new IllegalStateException(name() + " is closed");
+    }
+
+    private void reopen() {
+        CALLERS.getAndBitwiseAnd(this, ~CLOSING);
+    }
+}

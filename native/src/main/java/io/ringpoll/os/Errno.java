@@ -1,0 +1,51 @@
+package io.ringpoll.os;
+
+import static io.ringpoll.os.FfmPosixFunctions.POSIX;
+
+import io.ringpoll.ffm.Memory;
+
+/**
+ * Values of errno(3) that this project tells apart, and the names of all.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/errno.3.html">errno(3)</a>
+ */
+public final class Errno {
+    /** Operation not permitted. */
+    public static final int EPERM = 1;
+    /** A signal interrupted the call. */
+    public static final int EINTR = 4;
+    /** Nothing to be had without waiting. */
+    public static final int EAGAIN = 11;
+    /** No memory, or a queue without room. */
+    public static final int ENOMEM = 12;
+    /** Device or resource busy. */
+    public static final int EBUSY = 16;
+    /** Invalid argument. */
+    public static final int EINVAL = 22;
+    /** No data. */
+    public static final int ENODATA = 61;
+
+    private Errno() {
+    }
+
+    /**
+     * The symbol of an error.
+     *
+     * @param errno a value of errno(3)
+     * @return for instance {@code "ENOMEM"}; {@code "errno 999"} for a value that the C library does not know
+     */
+    public static String name(final int errno) {
+        final long name = POSIX.strerrorname_np(errno);
+        return name == 0 ? "errno " + errno : Memory.stringAt(name);
+    }
+
+    /**
+     * Symbol and meaning of an error.
+     *
+     * @param errno a value of errno(3)
+     * @return for instance {@code "ENOMEM (12): Cannot allocate memory"}
+     */
+    public static String describe(final int errno) {
+        return name(errno) + " (" + errno + "): " + Memory.stringAt(POSIX.strerror(errno));
+    }
+}

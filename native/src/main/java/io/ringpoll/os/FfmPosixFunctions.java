@@ -1,0 +1,184 @@
+package io.ringpoll.os;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.ffm.NativeLibrary;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.invoke.MethodHandle;
+
+/** The C library's functions by downcalls; all of them plain, since some wait. */
+final class FfmPosixFunctions implements PosixFunctions {
+    static final PosixFunctions POSIX = new FfmPosixFunctions();
+
+    private static final NativeLibrary C = NativeLibrary.c();
+    private static final MethodHandle poll$mh =
+        C.capturing("poll", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle fcntl$mh =
+        C.capturingVariadic("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG), 2);
+    private static final MethodHandle eventfd$mh =
+        C.capturing("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle read$mh =
+        C.capturing("read", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle write$mh =
+        C.capturing("write", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle close$mh =
+        C.capturing("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle sched_setaffinity$mh =
+        C.capturing("sched_setaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle sched_getaffinity$mh =
+        C.capturing("sched_getaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle sched_getcpu$mh =
+        C.capturing("sched_getcpu", FunctionDescriptor.of(JAVA_INT));
+    private static final MethodHandle mlock$mh =
+        C.capturing("mlock", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle munlock$mh =
+        C.capturing("munlock", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle mlockall$mh =
+        C.capturing("mlockall", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle munlockall$mh =
+        C.capturing("munlockall", FunctionDescriptor.of(JAVA_INT));
+    private static final MethodHandle strerrorname_np$mh =
+        C.plain("strerrorname_np", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
+    private static final MethodHandle strerror$mh =
+        C.plain("strerror", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
+
+    private FfmPosixFunctions() {
+    }
+
+    @Override
+    public int poll(final long fds, final long nfds, final int timeoutMs) {
+        try {
+            return (int) poll$mh.invokeExact(CallState.current().errnoSegment(), fds, nfds, timeoutMs);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int fcntl(final int fd, final int command, final long argument) {
+        try {
+            return (int) fcntl$mh.invokeExact(CallState.current().errnoSegment(), fd, command, argument);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int eventfd(final int initial, final int flags) {
+        try {
+            return (int) eventfd$mh.invokeExact(CallState.current().errnoSegment(), initial, flags);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public long read(final int fd, final long buffer, final long count) {
+        try {
+            return (long) read$mh.invokeExact(CallState.current().errnoSegment(), fd, buffer, count);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public long write(final int fd, final long buffer, final long count) {
+        try {
+            return (long) write$mh.invokeExact(CallState.current().errnoSegment(), fd, buffer, count);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int close(final int fd) {
+        try {
+            return (int) close$mh.invokeExact(CallState.current().errnoSegment(), fd);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int sched_setaffinity(final int pid, final long cpusetSize, final long mask) {
+        try {
+            return (int) sched_setaffinity$mh.invokeExact(CallState.current().errnoSegment(), pid, cpusetSize, mask);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int sched_getaffinity(final int pid, final long cpusetSize, final long mask) {
+        try {
+            return (int) sched_getaffinity$mh.invokeExact(CallState.current().errnoSegment(), pid, cpusetSize, mask);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int sched_getcpu() {
+        try {
+            return (int) sched_getcpu$mh.invokeExact(CallState.current().errnoSegment());
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int mlock(final long address, final long lengthBytes) {
+        try {
+            return (int) mlock$mh.invokeExact(CallState.current().errnoSegment(), address, lengthBytes);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int munlock(final long address, final long lengthBytes) {
+        try {
+            return (int) munlock$mh.invokeExact(CallState.current().errnoSegment(), address, lengthBytes);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int mlockall(final int flags) {
+        try {
+            return (int) mlockall$mh.invokeExact(CallState.current().errnoSegment(), flags);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int munlockall() {
+        try {
+            return (int) munlockall$mh.invokeExact(CallState.current().errnoSegment());
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public long strerrorname_np(final int errno) {
+        try {
+            return (long) strerrorname_np$mh.invokeExact(errno);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public long strerror(final int errno) {
+        try {
+            return (long) strerror$mh.invokeExact(errno);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+package io.ringpoll.os;
+
+import static io.ringpoll.os.FfmPosixFunctions.POSIX;
+
+/**
+ * What is done to file descriptors that C code owns.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man2/fcntl.2.html">fcntl(2)</a>
+ */
+public final class FileDescriptors {
+    private static final int F_GETFL = 3;
+    private static final int F_SETFL = 4;
+    private static final int O_NONBLOCK = 0x800;
+
+    private FileDescriptors() {
+    }
+
+    /**
+     * Makes reads of a descriptor return at once, whether there is something to read or not.
+     *
+     * @param fd the descriptor
+     * @throws OsException if it is none
+     */
+    public static void setNonBlocking(final int fd) {
+        setNonBlocking(fd, true);
+    }
+
+    /**
+     * Sets whether reads of a descriptor return at once.
+     *
+     * @param fd          the descriptor
+     * @param nonBlocking false makes them wait again
+     * @throws OsException if it is none
+     */
+    public static void setNonBlocking(final int fd, final boolean nonBlocking) {
+        final int flags = POSIX.fcntl(fd, F_GETFL, 0);
+        if (flags < 0 || POSIX.fcntl(fd, F_SETFL, nonBlocking ? flags | O_NONBLOCK : flags & ~O_NONBLOCK) < 0) {
+            throw OsException.of("fcntl(" + fd + ")");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+package io.ringpoll.os;
+
+import io.ringpoll.ffm.CallState;
+
+/** Says which call of the operating system failed, on what, and why. */
+public final class OsException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final String function;
+    private final int errno;
+
+    OsException(final String function, final int errno, final String message) {
+        super(message);
+        this.function = function;
+        this.errno = errno;
+    }
+
+    static OsException of(final String function) {
+        final int errno = CallState.current().errno();
+        return new OsException(function, errno, function + " failed: " + Errno.describe(errno));
+    }
+
+    /**
+     * The call that failed.
+     *
+     * @return its C name
+     */
+    public String function() {
+        return function;
+    }
+
+    /**
+     * Why it failed.
+     *
+     * @return a value of errno(3)
+     */
+    public int errno() {
+        return errno;
+    }
+}

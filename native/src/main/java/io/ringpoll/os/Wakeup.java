@@ -1,0 +1,111 @@
+package io.ringpoll.os;
+
+import static io.ringpoll.os.FfmPosixFunctions.POSIX;
+
+import io.ringpoll.ffm.CallState;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A wait on a file descriptor that another thread can end: poll(2) on that descriptor and on an eventfd.
+ *
+ * <p>Taken from a pool by the thread that waits and given back by it; allocates nothing once the pool has as many as threads
+ * wait at once. Only {@link #signal()} may be called by others, and only while its user holds it.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man2/poll.2.html">poll(2)</a>
+ */
+public final class Wakeup {
+    /** What {@link #await} returns when the descriptor is readable, or in an error state that a read would tell. */
+    public static final int READABLE = 1;
+    /** What {@link #await} returns when the time is over. */
+    public static final int TIMED_OUT = 0;
+    /** What {@link #await} returns when another thread has ended the wait. */
+    public static final int SIGNALLED = -1;
+
+    private static final int EFD_NONBLOCK = 0x800;
+    private static final int EFD_CLOEXEC = 0x80000;
+    private static final short POLLIN = 1;
+    private static final int POLLFD_BYTES = 8;
+    private static final int EVENTS_OFFSET = 4;
+    private static final int REVENTS_OFFSET = 6;
+    private static final int COUNTER_OFFSET = 2 * POLLFD_BYTES;
+    private static final ArrayDeque<Wakeup> POOL = new ArrayDeque<>();
+
+    private final int eventFd;
+    private final MemorySegment memory = Arena.global().allocate(COUNTER_OFFSET + Long.BYTES, Long.BYTES);
+
+    private Wakeup() {
+        eventFd = POSIX.eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        if (eventFd < 0) {
+            throw OsException.of("eventfd");
+        }
+        memory.set(ValueLayout.JAVA_SHORT, EVENTS_OFFSET, POLLIN);
+        memory.set(ValueLayout.JAVA_INT, POLLFD_BYTES, eventFd);
+        memory.set(ValueLayout.JAVA_SHORT, POLLFD_BYTES + EVENTS_OFFSET, POLLIN);
+    }
+
+    /**
+     * Takes one from the pool.
+     *
+     * @return not signalled
+     * @throws OsException if the process has no file descriptor left
+     */
+    public static Wakeup take() {
+        synchronized (POOL) {
+            final Wakeup pooled = POOL.pollLast();
+            if (pooled != null) {
+                return pooled;
+            }
+        }
+        return new Wakeup();
+    }
+
+    /** Gives it back; nobody may signal it any more. */
+    public void giveBack() {
+        POSIX.read(eventFd, memory.address() + COUNTER_OFFSET, Long.BYTES);
+        synchronized (POOL) {
+            POOL.addLast(this);
+        }
+    }
+
+    /** Ends the wait of the thread that holds this, now or when it begins to wait; any thread may call it. */
+    public void signal() {
+        final CallState state = CallState.current();
+        final long one = state.scratch();
+        state.longAt(0, 1);
+        POSIX.write(eventFd, one, Long.BYTES);
+    }
+
+    /**
+     * Waits until a descriptor is readable.
+     *
+     * @param fd        the descriptor
+     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits without a bound
+     * @return {@link #READABLE}, {@link #TIMED_OUT} or {@link #SIGNALLED}
+     * @throws OsException if poll(2) fails
+     */
+    public int await(final int fd, final int timeoutMs) {
+        final long startNs = timeoutMs > 0 ? System.nanoTime() : 0;
+        memory.set(ValueLayout.JAVA_INT, 0, fd);
+        int remainingMs = timeoutMs;
+        while (true) {
+            final int ready = POSIX.poll(memory.address(), 2, remainingMs);
+            if (ready > 0) {
+                return memory.get(ValueLayout.JAVA_SHORT, POLLFD_BYTES + REVENTS_OFFSET) != 0 ? SIGNALLED : READABLE;
+            }
+            if (ready == 0) {
+                return TIMED_OUT;
+            }
+            if (CallState.current().errno() != Errno.EINTR) {
+                throw OsException.of("poll");
+            }
+            if (timeoutMs > 0) {
+                final long elapsedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
+                remainingMs = (int) Math.max(0, timeoutMs - elapsedMs);
+            }
+        }
+    }
+}

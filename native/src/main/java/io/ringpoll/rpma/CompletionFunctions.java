@@ -1,0 +1,21 @@
+package io.ringpoll.rpma;
+
+/**
+ * The part of librpma that reads completion queues and waits for their events, by the C names and with the C parameters of
+ * {@code librpma.h}.
+ *
+ * <p>Pointers are addresses, {@code size_t} is a {@code long}. Results: 0, or a negative {@link RpmaError} code.
+ */
+interface CompletionFunctions {
+    int rpma_conn_get_compl_fd(long connection, long fdPointer);
+
+    int rpma_conn_wait(long connection, int flags, long cq, long isReceiveCq);
+
+    int rpma_cq_get_fd(long cq, long fdPointer);
+
+    int rpma_cq_wait(long cq);
+
+    int rpma_cq_get_wc(long cq, int numEntries, long wcs, long numEntriesGot);
+
+    int rpma_cq_get_completion(long cq, long completion);
+}

@@ -1,0 +1,531 @@
+package io.ringpoll.rpma;
+
+import static io.ringpoll.rpma.Posts.checkLength;
+import static io.ringpoll.rpma.Posts.isAccepted;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.os.FileDescriptors;
+import java.lang.foreign.Arena;
+import java.util.Optional;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * A reliable connection to another node: what is posted on one side and completes in its completion queues.
+ *
+ * <p>Posts belong to one thread at a time, as do the polls of each completion queue; events and {@link #close} may come from any
+ * thread, also while another posts, polls or waits. A post allocates nothing and returns false if the queue has no room; posted
+ * requests complete in the order they were posted.
+ *
+ * @see <a href="https://pmem.io/rpma/manpages/main/librpma.7/">librpma(7)</a>
+ * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
+ */
+public final class Connection extends NativeResource {
+    private static final int ATOMIC_WRITE_BYTES = 8;
+    private static final int WAIT_FOR_COMPLETION = 1;
+    private static final int CACHE_LINE_BYTES = 64;
+
+    private final HotCalls calls = HotCalls.register();
+    private final UnsafeBuffer atomicValue;
+    private final int queuePairNumber;
+    private final int eventFd;
+    private final RpmaCompletionQueue completionQueue;
+    private final Optional<RpmaCompletionQueue> some;
+    private final Optional<RpmaCompletionQueue> receiveSome;
+
+    Connection(final Peer peer, final SharedReceiveQueue sharedQueue, final long address) {
+        this(peer, sharedQueue, address, queuePairNumberOf(address));
+    }
+
+    private Connection(final Peer peer, final SharedReceiveQueue sharedQueue, final long address, final int queuePairNumber) {
+        super("connection " + Integer.toUnsignedString(queuePairNumber), address);
+        this.queuePairNumber = queuePairNumber;
+        atomicValue = new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
+        final CallState state = CallState.current();
+        Librpma.CONNECTION.rpma_conn_get_event_fd(address, state.scratch());
+        eventFd = state.intAt(0);
+        FileDescriptors.setNonBlocking(eventFd);
+        Librpma.CONNECTION.rpma_conn_get_cq(address, state.scratch());
+        completionQueue = new RpmaCompletionQueue(name() + " main CQ", state.longAt(0));
+        some = Optional.of(completionQueue);
+        Librpma.CONNECTION.rpma_conn_get_rcq(address, state.scratch());
+        final long receiveQueue = state.longAt(0);
+        receiveSome = receiveQueue == 0 ? Optional.empty() :
+            Optional.of(new RpmaCompletionQueue(name() + " receive CQ", receiveQueue));
+        dependsOn(peer);
+        if (sharedQueue != null) {
+            dependsOn(sharedQueue);
+        }
+    }
+
+    /**
+     * The number of the local queue pair, which work completions carry.
+     *
+     * @return the number, unsigned
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_get_qp_num.3/">rpma_conn_get_qp_num(3)</a>
+     */
+    public int queuePairNumber() {
+        return queuePairNumber;
+    }
+
+    /**
+     * The main completion queue. Without a receive queue of its own, receives complete here too.
+     *
+     * @return the same at each call; ends with the connection
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_get_cq.3/">rpma_conn_get_cq(3)</a>
+     */
+    public RpmaCompletionQueue completionQueue() {
+        return completionQueue;
+    }
+
+    /**
+     * The receive completion queue, if {@link ConnectionConfig#rcqSize(int)} asked for one. Then receives never complete in the
+     * main queue, so both are to be polled.
+     *
+     * @return the same at each call; ends with the connection
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_get_rcq.3/">rpma_conn_get_rcq(3)</a>
+     */
+    public Optional<RpmaCompletionQueue> receiveCompletionQueue() {
+        return receiveSome;
+    }
+
+    /**
+     * The descriptor that is readable when something became of the connection; for epoll(7) and the like. It does not block and
+     * is to stay so.
+     *
+     * @return the descriptor, valid until this is closed
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_get_event_fd.3/">rpma_conn_get_event_fd(3)</a>
+     */
+    public int eventFd() {
+        return eventFd;
+    }
+
+    /**
+     * Waits for the next event of the connection.
+     *
+     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
+     * @return the event, or empty if none came in time
+     * @throws IllegalStateException if this is closed while it waits
+     * @throws RpmaException         {@code RPMA_E_UNKNOWN} for an event that librpma does not know, or as
+     *     rpma_conn_next_event(3) says
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_next_event.3/">rpma_conn_next_event(3)</a>
+     */
+    public Optional<ConnectionEvent> nextEvent(final int timeoutMs) {
+        final long connection = enter();
+        try {
+            if (!awaitReadable(eventFd, timeoutMs)) {
+                return Optional.empty();
+            }
+            final CallState state = CallState.current();
+            LogSink.clearError();
+            final int result = Librpma.CONNECTION.rpma_conn_next_event(connection, state.scratch());
+            if (Endpoint.isNoEvent(result)) {
+                return Optional.empty();
+            }
+            RpmaException.check("rpma_conn_next_event", result);
+            return Optional.of(ConnectionEvent.of(state.intAt(0)));
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * What the other side sent along when it connected or accepted.
+     *
+     * @return a new array; empty if it sent nothing, or {@link ConnectionEvent#ESTABLISHED} has not come yet
+     * @throws RpmaException as rpma_conn_get_private_data(3) says
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_get_private_data.3/">rpma_conn_get_private_data(3)</a>
+     */
+    public byte[] privateData() {
+        final long connection = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_conn_get_private_data",
+                Librpma.CONNECTION.rpma_conn_get_private_data(connection, state.scratch()));
+            return ConnectionRequest.privateData(state);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Tells this connection what the other side can do; needed before {@link FlushType#PERSISTENT}.
+     *
+     * @param config of the other side
+     * @throws RpmaException as rpma_conn_apply_remote_peer_cfg(3) says
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_apply_remote_peer_cfg.3/">rpma_conn_apply_remote_peer_cfg(3)</a>
+     */
+    public void applyRemotePeerConfig(final PeerConfig config) {
+        final long connection = enter();
+        try {
+            final long configAddress = config.enterForApply();
+            try {
+                RpmaException.check("rpma_conn_apply_remote_peer_cfg",
+                    Librpma.CONNECTION.rpma_conn_apply_remote_peer_cfg(connection, configAddress));
+            } finally {
+                config.exitFromApply();
+            }
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Ends the connection in order. Work requests that are not done complete with flush errors; both sides get
+     * {@link ConnectionEvent#CLOSED}.
+     *
+     * @throws RpmaException as rpma_conn_disconnect(3) says
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_disconnect.3/">rpma_conn_disconnect(3)</a>
+     */
+    public void disconnect() {
+        final long connection = enter();
+        try {
+            LogSink.clearError();
+            RpmaException.check("rpma_conn_disconnect", Librpma.CONNECTION.rpma_conn_disconnect(connection));
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * The descriptor of the completion channel that both queues share, readable when an event has come. It does not block and is
+     * to stay so.
+     *
+     * @return the descriptor, valid until this is closed
+     * @throws RpmaException {@code RPMA_E_NOT_SHARED_CHNL} if each queue has its own
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_get_compl_fd.3/">rpma_conn_get_compl_fd(3)</a>
+     */
+    public int completionFd() {
+        final long connection = enter();
+        try {
+            return completionFd(connection);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Waits for an event of either completion queue on the channel they share, acknowledges it and asks for the queue's next one.
+     * Poll that queue until it is empty before the next wait; it may be empty already.
+     *
+     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
+     * @return the queue that the event belongs to, or empty if none came in time
+     * @throws IllegalStateException if this is closed while it waits
+     * @throws RpmaException         {@code RPMA_E_NOT_SHARED_CHNL} if each queue has its own channel, or as rpma_conn_wait(3)
+     *     says
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_wait.3/">rpma_conn_wait(3)</a>
+     */
+    public Optional<RpmaCompletionQueue> awaitCompletions(final int timeoutMs) {
+        final long connection = enter();
+        try {
+            final int fd = completionFd(connection);
+            final CallState state = CallState.current();
+            final long startNs = System.nanoTime();
+            int remainingMs = timeoutMs;
+            while (awaitReadable(fd, remainingMs)) {
+                final long pointers = state.scratch();
+                final int result = Librpma.COMPLETION.rpma_conn_wait(connection, WAIT_FOR_COMPLETION, pointers,
+                    pointers + Long.BYTES);
+                if (result != RpmaError.NO_COMPLETION) {
+                    RpmaException.check("rpma_conn_wait", result);
+                    return state.byteAt(Long.BYTES) != 0 ? receiveSome : some;
+                }
+                remainingMs = RpmaCompletionQueue.remaining(timeoutMs, startNs);
+            }
+            return Optional.empty();
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Posts a read of the other side's memory.
+     *
+     * @param destination       where the data goes, registered for {@link MemoryUsage#READ_DESTINATION}; null with a null source
+     *     for a read of nothing
+     * @param destinationOffset in bytes
+     * @param source            memory of the other side, registered there for {@link MemoryUsage#READ_SOURCE}
+     * @param sourceOffset      in bytes
+     * @param lengthBytes       how much
+     * @param flag              when it gives a completion
+     * @param workRequestId     is given back with the completion
+     * @return true if it was accepted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if a piece is not within its region
+     * @throws IllegalStateException     if the connection or a region is closed
+     * @throws RpmaException             as rpma_read(3) says, but for a full queue
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_read.3/">rpma_read(3)</a>
+     */
+    public boolean read(final LocalMemoryRegion destination, final long destinationOffset, final RemoteMemoryRegion source,
+        final long sourceOffset, final long lengthBytes, final CompletionFlag flag, final long workRequestId) {
+        checkLength(lengthBytes);
+        final int result;
+        calls.enter();
+        try {
+            result = Librpma.POSTING.rpma_read(openAddress(),
+                addressOf(destination, destinationOffset, lengthBytes), destinationOffset,
+                addressOf(source, sourceOffset, lengthBytes), sourceOffset, lengthBytes, flag.value(), workRequestId);
+        } finally {
+            calls.leave();
+        }
+        return isAccepted("rpma_read", result);
+    }
+
+    /**
+     * Posts a write to the other side's memory.
+     *
+     * @param destination       memory of the other side, registered there for {@link MemoryUsage#WRITE_DESTINATION}
+     * @param destinationOffset in bytes
+     * @param source            where the data is, registered for {@link MemoryUsage#WRITE_SOURCE}; null with a null destination
+     *     for a write of nothing
+     * @param sourceOffset      in bytes
+     * @param lengthBytes       how much
+     * @param flag              when it gives a completion
+     * @param workRequestId     is given back with the completion
+     * @return true if it was accepted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if a piece is not within its region
+     * @throws IllegalStateException     if the connection or a region is closed
+     * @throws RpmaException             as rpma_write(3) says, but for a full queue
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_write.3/">rpma_write(3)</a>
+     */
+    public boolean write(final RemoteMemoryRegion destination, final long destinationOffset, final LocalMemoryRegion source,
+        final long sourceOffset, final long lengthBytes, final CompletionFlag flag, final long workRequestId) {
+        checkLength(lengthBytes);
+        final int result;
+        calls.enter();
+        try {
+            result = Librpma.POSTING.rpma_write(openAddress(),
+                addressOf(destination, destinationOffset, lengthBytes), destinationOffset,
+                addressOf(source, sourceOffset, lengthBytes), sourceOffset, lengthBytes, flag.value(), workRequestId);
+        } finally {
+            calls.leave();
+        }
+        return isAccepted("rpma_write", result);
+    }
+
+    /**
+     * Posts a write to the other side's memory that also consumes a receive there and completes it with 32 bits of data.
+     *
+     * @param destination       memory of the other side, registered there for {@link MemoryUsage#WRITE_DESTINATION}
+     * @param destinationOffset in bytes
+     * @param source            where the data is, registered for {@link MemoryUsage#WRITE_SOURCE}; null with a null destination
+     *     for a write of nothing
+     * @param sourceOffset      in bytes
+     * @param lengthBytes       how much
+     * @param flag              when it gives a completion
+     * @param immediate         the 32 bits, in host byte order
+     * @param workRequestId     is given back with the completion
+     * @return true if it was accepted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if a piece is not within its region
+     * @throws IllegalStateException     if the connection or a region is closed
+     * @throws RpmaException             as rpma_write_with_imm(3) says, but for a full queue
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_write_with_imm.3/">rpma_write_with_imm(3)</a>
+     */
+    public boolean writeWithImmediate(final RemoteMemoryRegion destination, final long destinationOffset,
+        final LocalMemoryRegion source, final long sourceOffset, final long lengthBytes, final CompletionFlag flag,
+        final int immediate, final long workRequestId) {
+        checkLength(lengthBytes);
+        final int result;
+        calls.enter();
+        try {
+            result = Librpma.POSTING.rpma_write_with_imm(openAddress(),
+                addressOf(destination, destinationOffset, lengthBytes), destinationOffset,
+                addressOf(source, sourceOffset, lengthBytes), sourceOffset, lengthBytes, flag.value(), immediate, workRequestId);
+        } finally {
+            calls.leave();
+        }
+        return isAccepted("rpma_write_with_imm", result);
+    }
+
+    /**
+     * Posts a write of 8 bytes that the other side sees whole or not at all, after all reads and flushes posted before.
+     *
+     * @param destination       memory of the other side, registered there for {@link MemoryUsage#WRITE_DESTINATION}
+     * @param destinationOffset in bytes, a multiple of 8
+     * @param value             the 8 bytes, in native byte order
+     * @param flag              when it gives a completion
+     * @param workRequestId     is given back with the completion
+     * @return true if it was accepted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalStateException     if the connection or the region is closed
+     * @throws RpmaException             {@code RPMA_E_INVAL} if the offset is not aligned, or as rpma_atomic_write(3) says, but
+     *     for a full queue
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_atomic_write.3/">rpma_atomic_write(3)</a>
+     */
+    public boolean atomicWrite(final RemoteMemoryRegion destination, final long destinationOffset, final long value,
+        final CompletionFlag flag, final long workRequestId) {
+        final int result;
+        calls.enter();
+        try {
+            // librpma posts the value inline: the provider has copied it when the call returns.
+            atomicValue.putLong(0, value);
+            result = Librpma.POSTING.rpma_atomic_write(openAddress(),
+                destination.addressFor(destinationOffset, ATOMIC_WRITE_BYTES), destinationOffset, atomicValue.addressOffset(),
+                flag.value(), workRequestId);
+        } finally {
+            calls.leave();
+        }
+        return isAccepted("rpma_atomic_write", result);
+    }
+
+    /**
+     * Posts a flush: its completion says that writes posted before it have reached the other side's memory. It completes as a
+     * read.
+     *
+     * @param destination       memory of the other side, registered there for this type of flush
+     * @param destinationOffset in bytes
+     * @param lengthBytes       how much
+     * @param type              how deep
+     * @param flag              when it gives a completion
+     * @param workRequestId     is given back with the completion
+     * @return true if it was accepted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalStateException     if the connection or the region is closed
+     * @throws RpmaException             {@code RPMA_E_NOSUPP} if region or peer do not support the type, or as rpma_flush(3)
+     *     says, but for a full queue
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_flush.3/">rpma_flush(3)</a>
+     */
+    public boolean flush(final RemoteMemoryRegion destination, final long destinationOffset, final long lengthBytes,
+        final FlushType type, final CompletionFlag flag, final long workRequestId) {
+        final int result;
+        calls.enter();
+        try {
+            result = Librpma.POSTING.rpma_flush(openAddress(), destination.addressFor(destinationOffset, lengthBytes),
+                destinationOffset, lengthBytes, type.value(), flag.value(), workRequestId);
+        } finally {
+            calls.leave();
+        }
+        return isAccepted("rpma_flush", result);
+    }
+
+    /**
+     * Posts a message, which consumes a receive of the other side.
+     *
+     * @param source        where the message is, registered for {@link MemoryUsage#SEND}; null for an empty message
+     * @param offset        in bytes
+     * @param lengthBytes   of the message
+     * @param flag          when it gives a completion
+     * @param workRequestId is given back with the completion
+     * @return true if it was accepted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalStateException     if the connection or the region is closed
+     * @throws RpmaException             as rpma_send(3) says, but for a full queue
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_send.3/">rpma_send(3)</a>
+     */
+    public boolean send(final LocalMemoryRegion source, final long offset, final long lengthBytes, final CompletionFlag flag,
+        final long workRequestId) {
+        checkLength(lengthBytes);
+        final int result;
+        calls.enter();
+        try {
+            result = Librpma.POSTING.rpma_send(openAddress(), addressOf(source, offset, lengthBytes), offset, lengthBytes,
+                flag.value(), workRequestId);
+        } finally {
+            calls.leave();
+        }
+        return isAccepted("rpma_send", result);
+    }
+
+    /**
+     * Posts a message with 32 bits of data that the receive's completion carries.
+     *
+     * @param source        where the message is, registered for {@link MemoryUsage#SEND}; null for an empty message
+     * @param offset        in bytes
+     * @param lengthBytes   of the message
+     * @param flag          when it gives a completion
+     * @param immediate     the 32 bits, in host byte order
+     * @param workRequestId is given back with the completion
+     * @return true if it was accepted; false if the send queue is full
+     * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalStateException     if the connection or the region is closed
+     * @throws RpmaException             as rpma_send_with_imm(3) says, but for a full queue
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_send_with_imm.3/">rpma_send_with_imm(3)</a>
+     */
+    public boolean sendWithImmediate(final LocalMemoryRegion source, final long offset, final long lengthBytes,
+        final CompletionFlag flag, final int immediate, final long workRequestId) {
+        checkLength(lengthBytes);
+        final int result;
+        calls.enter();
+        try {
+            result = Librpma.POSTING.rpma_send_with_imm(openAddress(), addressOf(source, offset, lengthBytes), offset,
+                lengthBytes, flag.value(), immediate, workRequestId);
+        } finally {
+            calls.leave();
+        }
+        return isAccepted("rpma_send_with_imm", result);
+    }
+
+    /**
+     * Posts room for a message of the other side. Always gives a completion.
+     *
+     * @param destination   where the message goes, registered for {@link MemoryUsage#RECEIVE}; null for an empty message
+     * @param offset        in bytes
+     * @param lengthBytes   room for the message
+     * @param workRequestId is given back with the completion
+     * @return true if it was accepted; false if the receive queue is full
+     * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalStateException     if the connection or the region is closed
+     * @throws RpmaException             as rpma_recv(3) says, but for a full queue
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_recv.3/">rpma_recv(3)</a>
+     */
+    public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
+        final long workRequestId) {
+        checkLength(lengthBytes);
+        final int result;
+        calls.enter();
+        try {
+            result = Librpma.POSTING.rpma_recv(openAddress(), addressOf(destination, offset, lengthBytes), offset, lengthBytes,
+                workRequestId);
+        } finally {
+            calls.leave();
+        }
+        return isAccepted("rpma_recv", result);
+    }
+
+    private static long addressOf(final LocalMemoryRegion region, final long offset, final long lengthBytes) {
+        return region == null ? 0 : region.addressFor(offset, lengthBytes);
+    }
+
+    private static long addressOf(final RemoteMemoryRegion region, final long offset, final long lengthBytes) {
+        return region == null ? 0 : region.addressFor(offset, lengthBytes);
+    }
+
+    private static int queuePairNumberOf(final long connection) {
+        final CallState state = CallState.current();
+        Librpma.CONNECTION.rpma_conn_get_qp_num(connection, state.scratch());
+        return state.intAt(0);
+    }
+
+    private static int completionFd(final long connection) {
+        final CallState state = CallState.current();
+        RpmaException.check("rpma_conn_get_compl_fd",
+            Librpma.COMPLETION.rpma_conn_get_compl_fd(connection, state.scratch()));
+        return state.intAt(0);
+    }
+
+    @Override
+    protected boolean usedInHotCalls() {
+        return true;
+    }
+
+    @Override
+    protected void endParts() {
+        completionQueue.endWithOwner();
+        receiveSome.ifPresent(RpmaCompletionQueue::endWithOwner);
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        try {
+            final CallState state = CallState.current();
+            final long pointer = state.scratch();
+            state.longAt(0, lastAddress);
+            LogSink.clearError();
+            RpmaException.check("rpma_conn_delete", Librpma.CONNECTION.rpma_conn_delete(pointer));
+        } finally {
+            calls.discard();
+            completionQueue.discard();
+            receiveSome.ifPresent(RpmaCompletionQueue::discard);
+        }
+    }
+}

@@ -1,0 +1,315 @@
+package io.ringpoll.rpma;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.lifecycle.NativeResource;
+
+/**
+ * How a connection is made: the sizes of its queues and the time-out. It is copied when a request is made.
+ *
+ * <p>Used by one thread at a time. A setter and its getter have the same name.
+ *
+ * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_new.3/">rpma_conn_cfg_new(3)</a>
+ */
+public final class ConnectionConfig extends NativeResource {
+    private SharedReceiveQueue sharedQueue;
+
+    private ConnectionConfig(final long address) {
+        super("connection configuration", address);
+    }
+
+    /**
+     * Makes a configuration with librpma's defaults: 1 s, queues of 10, no receive CQ, separate channels, no shared queue.
+     *
+     * @return to be closed
+     * @throws RpmaException {@code RPMA_E_NOMEM}
+     */
+    public static ConnectionConfig create() {
+        Loading.require();
+        final CallState state = CallState.current();
+        RpmaException.check("rpma_conn_cfg_new", Librpma.CONFIG.rpma_conn_cfg_new(state.scratch()));
+        return new ConnectionConfig(state.longAt(0));
+    }
+
+    /**
+     * Sets how long finding the other side may take.
+     *
+     * @param timeoutMs in milliseconds
+     * @return this
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_timeout.3/">rpma_conn_cfg_set_timeout(3)</a>
+     */
+    public ConnectionConfig timeoutMs(final int timeoutMs) {
+        final long config = enter();
+        try {
+            RpmaException.check("rpma_conn_cfg_set_timeout", Librpma.CONFIG.rpma_conn_cfg_set_timeout(config, timeoutMs));
+            return this;
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * How long finding the other side may take.
+     *
+     * @return in milliseconds
+     */
+    public int timeoutMs() {
+        final long config = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_conn_cfg_get_timeout", Librpma.CONFIG.rpma_conn_cfg_get_timeout(config, state.scratch()));
+            return state.intAt(0);
+        } finally {
+            exit();
+        }
+    }
+    /**
+     * Sets how many completions the main CQ holds.
+     *
+     * @param entries at least that many
+     * @return this
+     * @throws IllegalArgumentException if it is negative
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_cq_size.3/">rpma_conn_cfg_set_cq_size(3)</a>
+     */
+    public ConnectionConfig cqSize(final int entries) {
+        final long config = enter();
+        try {
+            RpmaException.check("rpma_conn_cfg_set_cq_size",
+                Librpma.CONFIG.rpma_conn_cfg_set_cq_size(config, checkEntries("main CQ", entries)));
+            return this;
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * How many completions the main CQ holds.
+     *
+     * @return entries, as they were asked for
+     */
+    public int cqSize() {
+        final long config = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_conn_cfg_get_cq_size", Librpma.CONFIG.rpma_conn_cfg_get_cq_size(config, state.scratch()));
+            return state.intAt(0);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Sets how many completions the receive CQ holds.
+     *
+     * @param entries at least that many, or 0 for none: then receives complete in the main CQ
+     * @return this
+     * @throws IllegalArgumentException if it is negative
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_rcq_size.3/">rpma_conn_cfg_set_rcq_size(3)</a>
+     */
+    public ConnectionConfig rcqSize(final int entries) {
+        final long config = enter();
+        try {
+            RpmaException.check("rpma_conn_cfg_set_rcq_size",
+                Librpma.CONFIG.rpma_conn_cfg_set_rcq_size(config, checkEntries("receive CQ", entries)));
+            return this;
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * How many completions the receive CQ holds.
+     *
+     * @return entries, as they were asked for
+     */
+    public int rcqSize() {
+        final long config = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_conn_cfg_get_rcq_size", Librpma.CONFIG.rpma_conn_cfg_get_rcq_size(config, state.scratch()));
+            return state.intAt(0);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Sets how many work requests of the send queue may be under way.
+     *
+     * @param entries at least that many
+     * @return this
+     * @throws IllegalArgumentException if it is negative
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_sq_size.3/">rpma_conn_cfg_set_sq_size(3)</a>
+     */
+    public ConnectionConfig sqSize(final int entries) {
+        final long config = enter();
+        try {
+            RpmaException.check("rpma_conn_cfg_set_sq_size",
+                Librpma.CONFIG.rpma_conn_cfg_set_sq_size(config, checkEntries("send queue", entries)));
+            return this;
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * How many work requests of the send queue may be under way.
+     *
+     * @return entries, as they were asked for
+     */
+    public int sqSize() {
+        final long config = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_conn_cfg_get_sq_size", Librpma.CONFIG.rpma_conn_cfg_get_sq_size(config, state.scratch()));
+            return state.intAt(0);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Sets how many receives may be posted.
+     *
+     * @param entries at least that many
+     * @return this
+     * @throws IllegalArgumentException if it is negative
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_rq_size.3/">rpma_conn_cfg_set_rq_size(3)</a>
+     */
+    public ConnectionConfig rqSize(final int entries) {
+        final long config = enter();
+        try {
+            RpmaException.check("rpma_conn_cfg_set_rq_size",
+                Librpma.CONFIG.rpma_conn_cfg_set_rq_size(config, checkEntries("receive queue", entries)));
+            return this;
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * How many receives may be posted.
+     *
+     * @return entries, as they were asked for
+     */
+    public int rqSize() {
+        final long config = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_conn_cfg_get_rq_size", Librpma.CONFIG.rpma_conn_cfg_get_rq_size(config, state.scratch()));
+            return state.intAt(0);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Sets whether main and receive CQ share a completion channel.
+     *
+     * @param shared if so, {@link Connection#awaitCompletions} waits for both; else {@link RpmaCompletionQueue#await} for each
+     * @return this
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_compl_channel.3/">rpma_conn_cfg_set_compl_channel(3)</a>
+     */
+    public ConnectionConfig sharedCompletionChannel(final boolean shared) {
+        final long config = enter();
+        try {
+            RpmaException.check("rpma_conn_cfg_set_compl_channel",
+                Librpma.CONFIG.rpma_conn_cfg_set_compl_channel(config, shared));
+            return this;
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Whether main and receive CQ share a completion channel.
+     *
+     * @return true if they do
+     */
+    public boolean sharedCompletionChannel() {
+        final long config = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_conn_cfg_get_compl_channel",
+                Librpma.CONFIG.rpma_conn_cfg_get_compl_channel(config, state.scratch()));
+            return state.byteAt(0) != 0;
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Sets the shared receive queue that the connection takes its receives from.
+     *
+     * @param queue cannot be closed before this configuration
+     * @return this
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_srq.3/">rpma_conn_cfg_set_srq(3)</a>
+     */
+    public ConnectionConfig sharedReceiveQueue(final SharedReceiveQueue queue) {
+        final long config = enter();
+        try {
+            final long queueAddress = queue.enterAsParent();
+            try {
+                RpmaException.check("rpma_conn_cfg_set_srq", Librpma.CONFIG.rpma_conn_cfg_set_srq(config, queueAddress));
+                if (sharedQueue != null) {
+                    independentOf(sharedQueue);
+                }
+                dependsOn(queue);
+                sharedQueue = queue;
+                return this;
+            } finally {
+                queue.exitAsParent();
+            }
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * The shared receive queue that the connection takes its receives from.
+     *
+     * @return the queue, or null if it has its own
+     */
+    public SharedReceiveQueue sharedReceiveQueue() {
+        final long config = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_conn_cfg_get_srq", Librpma.CONFIG.rpma_conn_cfg_get_srq(config, state.scratch()));
+            return state.longAt(0) == 0 ? null : sharedQueue;
+        } finally {
+            exit();
+        }
+    }
+
+    /** Checks the size of a queue, which C would take as unsigned. */
+    static int checkEntries(final String queue, final int entries) {
+        if (entries < 0) {
+            throw new IllegalArgumentException("the " + queue + " cannot have " + entries + " entries");
+        }
+        return entries;
+    }
+
+    /** Enters a configuration for a call that copies it; null stands for the defaults and gives 0. */
+    static long enter(final ConnectionConfig config) {
+        return config == null ? 0 : config.enter();
+    }
+
+    /** Leaves what {@link #enter(ConnectionConfig)} entered. */
+    static void exit(final ConnectionConfig config) {
+        if (config != null) {
+            config.exit();
+        }
+    }
+
+    /** The shared receive queue of a configuration that may be null. */
+    static SharedReceiveQueue sharedQueueOf(final ConnectionConfig config) {
+        return config == null ? null : config.sharedQueue;
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        final CallState state = CallState.current();
+        final long pointer = state.scratch();
+        state.longAt(0, lastAddress);
+        RpmaException.check("rpma_conn_cfg_delete", Librpma.CONFIG.rpma_conn_cfg_delete(pointer));
+    }
+}

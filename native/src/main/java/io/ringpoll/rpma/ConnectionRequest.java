@@ -1,0 +1,175 @@
+package io.ringpoll.rpma;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.ffm.Memory;
+import io.ringpoll.lifecycle.NativeResource;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * A connection that is asked for: by this side ({@link Peer#request}) or by the other ({@link Endpoint#nextRequest}).
+ *
+ * <p>Used by one thread at a time. {@link #connect} makes a {@link Connection} of it and ends it, whatever comes of that;
+ * {@link #close} drops a request of this side and rejects one of the other.
+ *
+ * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_req_new.3/">rpma_conn_req_new(3)</a>
+ */
+public final class ConnectionRequest extends NativeResource {
+    /** Offset of {@code len} in {@code struct rpma_conn_private_data}. */
+    static final int PRIVATE_DATA_LENGTH_OFFSET = 8;
+    /** Size of {@code struct rpma_conn_private_data}. */
+    static final int PRIVATE_DATA_BYTES = 16;
+
+    private static final int PRIVATE_DATA_MAX_LENGTH = 255;
+
+    private final Peer peer;
+    private final SharedReceiveQueue sharedQueue;
+
+    private ConnectionRequest(final String name, final Peer peer, final SharedReceiveQueue sharedQueue, final long address) {
+        super(name, address);
+        this.peer = peer;
+        this.sharedQueue = sharedQueue;
+        dependsOn(peer);
+        if (sharedQueue != null) {
+            dependsOn(sharedQueue);
+        }
+    }
+
+    static ConnectionRequest ofActive(final Peer peer, final String address, final String port,
+        final ConnectionConfig config) {
+        final long peerAddress = peer.enterAsParent();
+        try (Arena arena = Arena.ofConfined()) {
+            final long configAddress = ConnectionConfig.enter(config);
+            try {
+                final CallState state = CallState.current();
+                LogSink.clearError();
+                synchronized (Librpma.SETUP) {
+                    RpmaException.check("rpma_conn_req_new(" + address + ":" + port + ")",
+                        Librpma.CONNECTION.rpma_conn_req_new(peerAddress, arena.allocateFrom(address).address(),
+                            arena.allocateFrom(port).address(), configAddress, state.scratch()));
+                }
+                return new ConnectionRequest("request to " + address + ":" + port, peer, ConnectionConfig.sharedQueueOf(config),
+                    state.longAt(0));
+            } finally {
+                ConnectionConfig.exit(config);
+            }
+        } finally {
+            peer.exitAsParent();
+        }
+    }
+
+    static ConnectionRequest ofPassive(final Endpoint endpoint, final ConnectionConfig config, final long address) {
+        final ConnectionRequest request = new ConnectionRequest("request at " + endpoint.name(), endpoint.peer(),
+            ConnectionConfig.sharedQueueOf(config), address);
+        // Until it is connected, the request uses the endpoint's event channel.
+        request.dependsOn(endpoint);
+        return request;
+    }
+
+    /**
+     * What the other side sent along with its request.
+     *
+     * @return a new array; empty if it sent nothing, or this side made the request
+     * @throws RpmaException as rpma_conn_req_get_private_data(3) says
+     */
+    public byte[] privateData() {
+        final long request = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_conn_req_get_private_data",
+                Librpma.CONNECTION.rpma_conn_req_get_private_data(request, state.scratch()));
+            return privateData(state);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Posts a receive before the connection is made, so that the other side's first message finds it.
+     *
+     * @param destination   where the message goes, registered for {@link MemoryUsage#RECEIVE}
+     * @param offset        in the region, in bytes
+     * @param lengthBytes   room for the message
+     * @param workRequestId is given back with the completion
+     * @return true if it was accepted; false if the receive queue is full
+     * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws RpmaException             as rpma_conn_req_recv(3) says, but for a full queue
+     */
+    public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
+        final long workRequestId) {
+        final long request = enter();
+        try {
+            final long region = destination.enterFor(offset, lengthBytes);
+            try {
+                return Posts.isAccepted("rpma_conn_req_recv",
+                    Librpma.POSTING.rpma_conn_req_recv(request, region, offset, lengthBytes, workRequestId));
+            } finally {
+                destination.exitFromPost();
+            }
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Connects, or accepts the other side's request, without private data. This request ends, whatever comes of it.
+     *
+     * @return the connection; it can be used after {@link ConnectionEvent#ESTABLISHED}
+     * @throws RpmaException as rpma_conn_req_connect(3) says
+     */
+    public Connection connect() {
+        return connect(new byte[0]);
+    }
+
+    /**
+     * Connects, or accepts the other side's request. This request ends, whatever comes of it.
+     *
+     * @param privateData sent along, at most 255 bytes, of which InfiniBand and RoCE carry 56 with a request and 196 with an
+     *     answer; empty for none
+     * @return the connection; it can be used after {@link ConnectionEvent#ESTABLISHED}
+     * @throws IllegalArgumentException if there is too much private data
+     * @throws RpmaException            as rpma_conn_req_connect(3) says
+     */
+    public Connection connect(final byte[] privateData) {
+        if (privateData.length > PRIVATE_DATA_MAX_LENGTH) {
+            throw new IllegalArgumentException(
+                "private data of " + privateData.length + " bytes; at most " + PRIVATE_DATA_MAX_LENGTH + " can be sent");
+        }
+        final long request = surrender();
+        if (request == 0) {
+            throw closed();
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            final MemorySegment struct = arena.allocate(PRIVATE_DATA_BYTES, Long.BYTES);
+            struct.set(ValueLayout.JAVA_LONG, 0, arena.allocateFrom(ValueLayout.JAVA_BYTE, privateData).address());
+            struct.set(ValueLayout.JAVA_BYTE, PRIVATE_DATA_LENGTH_OFFSET, (byte) privateData.length);
+            final CallState state = CallState.current();
+            final long pointers = state.scratch();
+            state.longAt(0, request);
+            LogSink.clearError();
+            RpmaException.check("rpma_conn_req_connect", Librpma.CONNECTION.rpma_conn_req_connect(pointers,
+                privateData.length == 0 ? 0 : struct.address(), pointers + Long.BYTES));
+            return new Connection(peer, sharedQueue, state.longAt(Long.BYTES));
+        } finally {
+            release();
+        }
+    }
+
+    /** Reads a {@code struct rpma_conn_private_data} from the scratch memory. */
+    static byte[] privateData(final CallState state) {
+        final int lengthBytes = state.byteAt(PRIVATE_DATA_LENGTH_OFFSET) & 0xFF;
+        return lengthBytes == 0 ? new byte[0] : Memory.bytesAt(state.longAt(0), lengthBytes);
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        final CallState state = CallState.current();
+        final long pointer = state.scratch();
+        state.longAt(0, lastAddress);
+        LogSink.clearError();
+        synchronized (Librpma.SETUP) {
+            RpmaException.check("rpma_conn_req_delete", Librpma.CONNECTION.rpma_conn_req_delete(pointer));
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package io.ringpoll.rpma;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.os.Errno;
+import io.ringpoll.os.FileDescriptors;
+import java.lang.foreign.Arena;
+import java.util.Optional;
+
+/**
+ * Where connections come in.
+ *
+ * <p>One thread takes requests; any thread may close. Requests that were taken must be connected or closed before.
+ *
+ * @see <a href="https://pmem.io/rpma/manpages/main/rpma_ep_listen.3/">rpma_ep_listen(3)</a>
+ */
+public final class Endpoint extends NativeResource {
+    private final Peer peer;
+    private final int fd;
+
+    private Endpoint(final String name, final Peer peer, final long address) {
+        super(name, address);
+        this.peer = peer;
+        final CallState state = CallState.current();
+        RpmaException.check("rpma_ep_get_fd", Librpma.CONNECTION.rpma_ep_get_fd(address, state.scratch()));
+        fd = state.intAt(0);
+        FileDescriptors.setNonBlocking(fd);
+    }
+
+    static Endpoint listen(final Peer peer, final String address, final String port) {
+        final long peerAddress = peer.enterAsParent();
+        try (Arena arena = Arena.ofConfined()) {
+            final CallState state = CallState.current();
+            LogSink.clearError();
+            synchronized (Librpma.SETUP) {
+                RpmaException.check("rpma_ep_listen(" + address + ":" + port + ")",
+                    Librpma.CONNECTION.rpma_ep_listen(peerAddress, arena.allocateFrom(address).address(),
+                        arena.allocateFrom(port).address(), state.scratch()));
+            }
+            final Endpoint endpoint = new Endpoint("endpoint " + address + ":" + port, peer, state.longAt(0));
+            endpoint.dependsOn(peer);
+            return endpoint;
+        } finally {
+            peer.exitAsParent();
+        }
+    }
+
+    /**
+     * The descriptor that is readable when a request has come; for epoll(7) and the like. It does not block and is to stay so.
+     *
+     * @return the descriptor of the event channel, valid until this is closed
+     */
+    public int fd() {
+        return fd;
+    }
+
+    /**
+     * Waits for the next request for a connection, with the default configuration.
+     *
+     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
+     * @return the request, or empty if none came in time
+     * @throws IllegalStateException if this is closed while it waits
+     * @throws RpmaException         as rpma_ep_next_conn_req(3) says
+     */
+    public Optional<ConnectionRequest> nextRequest(final int timeoutMs) {
+        return nextRequest(null, timeoutMs);
+    }
+
+    /**
+     * Waits for the next request for a connection.
+     *
+     * @param config    sizes of the connection's queues; copied
+     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
+     * @return the request, or empty if none came in time
+     * @throws IllegalStateException if this is closed while it waits
+     * @throws RpmaException         as rpma_ep_next_conn_req(3) says
+     */
+    public Optional<ConnectionRequest> nextRequest(final ConnectionConfig config, final int timeoutMs) {
+        final long endpoint = enter();
+        try {
+            if (!awaitReadable(fd, timeoutMs)) {
+                return Optional.empty();
+            }
+            final long configAddress = ConnectionConfig.enter(config);
+            try {
+                final CallState state = CallState.current();
+                LogSink.clearError();
+                final int result;
+                synchronized (Librpma.SETUP) {
+                    result = Librpma.CONNECTION.rpma_ep_next_conn_req(endpoint, configAddress, state.scratch());
+                }
+                if (isNoEvent(result)) {
+                    return Optional.empty();
+                }
+                RpmaException.check("rpma_ep_next_conn_req", result);
+                return Optional.of(ConnectionRequest.ofPassive(this, config, state.longAt(0)));
+            } finally {
+                ConnectionConfig.exit(config);
+            }
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Whether an event channel had nothing: librpma's own answer, or the one it gives on a channel that does not block.
+     */
+    static boolean isNoEvent(final int result) {
+        return result == RpmaError.NO_EVENT || result == RpmaError.PROVIDER && CallState.current().errno() == Errno.EAGAIN;
+    }
+
+    Peer peer() {
+        return peer;
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        final CallState state = CallState.current();
+        final long pointer = state.scratch();
+        state.longAt(0, lastAddress);
+        LogSink.clearError();
+        synchronized (Librpma.SETUP) {
+            RpmaException.check("rpma_ep_shutdown", Librpma.CONNECTION.rpma_ep_shutdown(pointer));
+        }
+    }
+}

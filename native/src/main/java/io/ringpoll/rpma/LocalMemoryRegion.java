@@ -1,0 +1,189 @@
+package io.ringpoll.rpma;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.lifecycle.NativeResource;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+
+/**
+ * Memory of this process that the device may read or write, as far as its usages say.
+ *
+ * <p>Any thread may use it in posts and read its properties. It must stay open until the completions of all work requests that
+ * use it have come: the device answers later ones with an error, and memory that is freed too early may be written by the
+ * device.
+ *
+ * @see <a href="https://pmem.io/rpma/manpages/main/rpma_mr_reg.3/">rpma_mr_reg(3)</a>
+ */
+public final class LocalMemoryRegion extends NativeResource {
+    /** Alignment of memory that {@link Peer#allocate} gives: a multiple of every page size in use on Linux's small pages. */
+    static final long PAGE_BYTES = 4096;
+
+    private final MemorySegment memory;
+    private final Arena owned;
+    private final long lengthBytes;
+
+    private LocalMemoryRegion(final long address, final MemorySegment memory, final Arena owned) {
+        super("memory region of " + memory.byteSize() + " bytes at 0x" + Long.toHexString(memory.address()), address);
+        this.memory = memory;
+        this.owned = owned;
+        lengthBytes = memory.byteSize();
+    }
+
+    static LocalMemoryRegion register(final Peer peer, final MemorySegment memory, final Arena owned,
+        final MemoryUsage... usages) {
+        if (!memory.isNative() || memory.isReadOnly() || memory.byteSize() == 0) {
+            throw new IllegalArgumentException(
+                "a memory region needs native, writable memory of at least one byte, not " + memory);
+        }
+        final int usage = MemoryUsage.bits(usages);
+        final long peerAddress = peer.enterAsParent();
+        try {
+            final CallState state = CallState.current();
+            LogSink.clearError();
+            synchronized (Librpma.SETUP) {
+                RpmaException.check("rpma_mr_reg",
+                    Librpma.MEMORY.rpma_mr_reg(peerAddress, memory.address(), memory.byteSize(), usage, state.scratch()));
+            }
+            final LocalMemoryRegion region = new LocalMemoryRegion(state.longAt(0), memory, owned);
+            region.dependsOn(peer);
+            return region;
+        } finally {
+            peer.exitAsParent();
+        }
+    }
+
+    /**
+     * The memory itself.
+     *
+     * @return the segment that was registered
+     */
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    /**
+     * Where the memory lies, as librpma has it.
+     *
+     * @return the address of its first byte
+     * @throws RpmaException as rpma_mr_get_ptr(3) says
+     */
+    public long memoryAddress() {
+        final long region = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_mr_get_ptr", Librpma.MEMORY.rpma_mr_get_ptr(region, state.scratch()));
+            return state.longAt(0);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * How long the region is, as librpma has it.
+     *
+     * @return bytes
+     * @throws RpmaException as rpma_mr_get_size(3) says
+     */
+    public long lengthBytes() {
+        final long region = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_mr_get_size", Librpma.MEMORY.rpma_mr_get_size(region, state.scratch()));
+            return state.longAt(0);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * What the other side needs to make a {@link RemoteMemoryRegion} of this one; most often sent as private data.
+     *
+     * @return a new array of {@code rpma_mr_get_descriptor_size} bytes
+     * @throws RpmaException as rpma_mr_get_descriptor(3) says
+     */
+    public byte[] descriptor() {
+        final long region = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_mr_get_descriptor_size",
+                Librpma.MEMORY.rpma_mr_get_descriptor_size(region, state.scratch()));
+            final byte[] descriptor = new byte[Math.toIntExact(state.longAt(0))];
+            try (Arena arena = Arena.ofConfined()) {
+                final MemorySegment buffer = arena.allocate(descriptor.length);
+                RpmaException.check("rpma_mr_get_descriptor",
+                    Librpma.MEMORY.rpma_mr_get_descriptor(region, buffer.address()));
+                MemorySegment.ofArray(descriptor).copyFrom(buffer);
+            }
+            return descriptor;
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Tells the device what to expect of a piece of the region. For regions with on-demand paging.
+     *
+     * @param offset      of the piece in bytes
+     * @param lengthBytes of the piece
+     * @param advice      what to expect
+     * @param flush       whether to wait until the device has done it ({@code IBV_ADVISE_MR_FLAG_FLUSH})
+     * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws RpmaException             as rpma_mr_advise(3) says; {@code RPMA_E_NOSUPP} if the device takes no advice
+     */
+    public void advise(final long offset, final long lengthBytes, final MemoryAdvice advice, final boolean flush) {
+        checkRange(offset, lengthBytes);
+        final long region = enter();
+        try {
+            LogSink.clearError();
+            RpmaException.check("rpma_mr_advise",
+                Librpma.MEMORY.rpma_mr_advise(region, offset, lengthBytes, advice.value(), flush ? 1 : 0));
+        } finally {
+            exit();
+        }
+    }
+
+    /** The address for a post, after {@link HotCalls#enter()}; throws if the piece is not within the region or it is closed. */
+    long addressFor(final long offset, final long lengthBytes) {
+        checkRange(offset, lengthBytes);
+        return openAddress();
+    }
+
+    /** Enters the region for a post off the hot path; throws if the piece is not within the region or it is closed. */
+    long enterFor(final long offset, final long lengthBytes) {
+        checkRange(offset, lengthBytes);
+        return enter();
+    }
+
+    /** Leaves the region after a post off the hot path. */
+    void exitFromPost() {
+        exit();
+    }
+
+    private void checkRange(final long offset, final long lengthBytes) {
+        Objects.checkFromIndexSize(offset, lengthBytes, this.lengthBytes);
+    }
+
+    @Override
+    protected boolean usedInHotCalls() {
+        return true;
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        try {
+            final CallState state = CallState.current();
+            final long pointer = state.scratch();
+            state.longAt(0, lastAddress);
+            LogSink.clearError();
+            synchronized (Librpma.SETUP) {
+                RpmaException.check("rpma_mr_dereg", Librpma.MEMORY.rpma_mr_dereg(pointer));
+            }
+        } finally {
+            if (owned != null) {
+                owned.close();
+            }
+        }
+    }
+}

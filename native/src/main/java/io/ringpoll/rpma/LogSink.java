@@ -1,0 +1,60 @@
+package io.ringpoll.rpma;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.ffm.Memory;
+
+/**
+ * The C function that librpma's messages go to, and what it remembers of the calling thread's errors.
+ *
+ * <p>librpma logs from within critical downcalls, where an upcall would crash the JVM; so the function is C, leaves messages in
+ * memory, and {@link LogDrain} passes them on from a thread of its own. Since the message of a failed post holds the reason that
+ * librpma's result does not, the binding learns errno from it: without the sink a full queue could not be told from a fault.
+ * Thread-safe.
+ */
+final class LogSink {
+    private static volatile LogSinkFunctions functions;
+
+    private LogSink() {
+    }
+
+    static void install(final Device device) {
+        if (device.libringpoll().isEmpty() || "librpma".equals(System.getProperty(RpmaLog.DESTINATION_PROPERTY))) {
+            return;
+        }
+        final long function = device.libringpoll().get().find("ringpoll_log").orElseThrow().address();
+        functions = new FfmLogSinkFunctions();
+        Librpma.LOG.rpma_log_set_function(function);
+        LogDrain.start(functions);
+    }
+
+    /** Whether messages go to {@link System.Logger}; else librpma's own function has them. */
+    static boolean isInstalled() {
+        return functions != null;
+    }
+
+    static void level(final LogLevel level) {
+        functions.ringpoll_log_set_level(level.value());
+    }
+
+    /** The errno value in this thread's latest error message; 0 if there was none. */
+    static int errorErrno() {
+        return functions == null ? 0 : functions.ringpoll_error_errno();
+    }
+
+    /** This thread's latest error message, which is forgotten then; empty if there was none. */
+    static String takeErrorText() {
+        if (functions == null) {
+            return "";
+        }
+        final String text = Memory.stringAt(functions.ringpoll_error_text());
+        functions.ringpoll_error_clear();
+        return text;
+    }
+
+    /** Forgets this thread's latest error message, so that the next one belongs to the next call. */
+    static void clearError() {
+        if (functions != null) {
+            functions.ringpoll_error_clear();
+        }
+    }
+}

@@ -1,0 +1,200 @@
+package io.ringpoll.rpma;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.lifecycle.NativeResource;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * An RDMA device as librpma sees it, with one protection domain: everything else is made of a peer.
+ *
+ * <p>Thread-safe. What librpma does not allow several threads to do at once, making and deleting requests, endpoints, regions
+ * and shared queues, is done one after the other. A peer is closed last.
+ *
+ * @see <a href="https://pmem.io/rpma/manpages/main/rpma_peer_new.3/">rpma_peer_new(3)</a>
+ * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
+ */
+public final class Peer extends NativeResource {
+    private static final int CONTEXT_LOCAL = 0;
+    private static final int CONTEXT_REMOTE = 1;
+
+    private final long contextAddress;
+
+    private Peer(final String name, final long address, final long contextAddress) {
+        super(name, address);
+        this.contextAddress = contextAddress;
+    }
+
+    /**
+     * Opens the local device that has an address: what a server does with the address it listens on.
+     *
+     * @param address of this machine, an IPv4 or IPv6 address or a name
+     * @return to be closed last
+     * @throws RpmaException if no RDMA device has the address (librpma: {@code RPMA_E_PROVIDER}), or as rpma_peer_new(3) says
+     */
+    public static Peer ofLocal(final String address) {
+        return open(address, CONTEXT_LOCAL);
+    }
+
+    /**
+     * Opens the local device that a remote address is reached by: what a client does with the address it connects to.
+     *
+     * @param address of the other side, an IPv4 or IPv6 address or a name
+     * @return to be closed last
+     * @throws RpmaException if the address is reached by no RDMA device (librpma: {@code RPMA_E_PROVIDER}), or as
+     *     rpma_peer_new(3) says
+     */
+    public static Peer ofRemote(final String address) {
+        return open(address, CONTEXT_REMOTE);
+    }
+
+    private static Peer open(final String address, final int side) {
+        Loading.require();
+        final long context;
+        final CallState state = CallState.current();
+        try (Arena arena = Arena.ofConfined()) {
+            LogSink.clearError();
+            synchronized (Librpma.SETUP) {
+                RpmaException.check("rpma_utils_get_ibv_context(" + address + ")",
+                    Librpma.PEER.rpma_utils_get_ibv_context(arena.allocateFrom(address).address(), side, state.scratch()));
+            }
+            context = state.longAt(0);
+        }
+        LogSink.clearError();
+        RpmaException.check("rpma_peer_new", Librpma.PEER.rpma_peer_new(context, state.scratch()));
+        return new Peer("peer " + address, state.longAt(0), context);
+    }
+
+    /**
+     * The verbs context of the device, for calls that librpma does not have.
+     *
+     * @return address of its {@code struct ibv_context}, which lives as long as the process
+     */
+    public long contextAddress() {
+        return contextAddress;
+    }
+
+    /**
+     * Whether the device can register memory whose pages come and go (on-demand paging), as file systems on persistent memory
+     * need it.
+     *
+     * @return true if it can, for reads and writes
+     * @throws RpmaException as rpma_utils_ibv_context_is_odp_capable(3) says
+     */
+    public boolean isOdpCapable() {
+        enter();
+        try {
+            final CallState state = CallState.current();
+            LogSink.clearError();
+            RpmaException.check("rpma_utils_ibv_context_is_odp_capable",
+                Librpma.PEER.rpma_utils_ibv_context_is_odp_capable(contextAddress, state.scratch()));
+            return state.intAt(0) != 0;
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Registers memory that the caller owns.
+     *
+     * @param memory native memory; must stay allocated until the region is closed
+     * @param usages what it is for, at least one
+     * @return to be closed before the peer and before the memory is freed
+     * @throws IllegalArgumentException if the memory is on the heap, read-only or empty, or there is no usage
+     * @throws RpmaException            as rpma_mr_reg(3) says; {@code RPMA_E_PROVIDER} with errno ENOMEM most often means that
+     *     {@code ulimit -l} is too low
+     */
+    public LocalMemoryRegion register(final MemorySegment memory, final MemoryUsage... usages) {
+        return LocalMemoryRegion.register(this, memory, null, usages);
+    }
+
+    /**
+     * Allocates memory, page-aligned and zeroed, and registers it.
+     *
+     * @param lengthBytes how much, at least 1
+     * @param usages      what it is for, at least one
+     * @return to be closed before the peer; closing it frees the memory
+     * @throws RpmaException as rpma_mr_reg(3) says
+     */
+    public LocalMemoryRegion allocate(final long lengthBytes, final MemoryUsage... usages) {
+        final Arena arena = Arena.ofShared();
+        boolean registered = false;
+        try {
+            final LocalMemoryRegion region =
+                LocalMemoryRegion.register(this, arena.allocate(lengthBytes, LocalMemoryRegion.PAGE_BYTES), arena, usages);
+            registered = true;
+            return region;
+        } finally {
+            if (!registered) {
+                arena.close();
+            }
+        }
+    }
+
+    /**
+     * Listens for connections.
+     *
+     * @param address of this machine
+     * @param port    TCP port number or service name; {@code "0"} takes any that is free
+     * @return to be closed before the peer
+     * @throws RpmaException as rpma_ep_listen(3) says; {@code RPMA_E_PROVIDER} with errno EADDRINUSE if the port is taken
+     */
+    public Endpoint listen(final String address, final String port) {
+        return Endpoint.listen(this, address, port);
+    }
+
+    /**
+     * Prepares a connection to another node, with the default configuration.
+     *
+     * @param address of the other side
+     * @param port    TCP port number or service name
+     * @return to be connected, or closed before the peer
+     * @throws RpmaException as rpma_conn_req_new(3) says
+     */
+    public ConnectionRequest request(final String address, final String port) {
+        return ConnectionRequest.ofActive(this, address, port, null);
+    }
+
+    /**
+     * Prepares a connection to another node.
+     *
+     * @param address of the other side
+     * @param port    TCP port number or service name
+     * @param config  sizes of the queues and the time-out; copied
+     * @return to be connected, or closed before the peer
+     * @throws RpmaException as rpma_conn_req_new(3) says
+     */
+    public ConnectionRequest request(final String address, final String port, final ConnectionConfig config) {
+        return ConnectionRequest.ofActive(this, address, port, config);
+    }
+
+    /**
+     * Makes a receive queue that several connections share.
+     *
+     * @param config its sizes; copied
+     * @return to be closed before the peer and after its connections
+     * @throws RpmaException as rpma_srq_new(3) says
+     */
+    public SharedReceiveQueue sharedReceiveQueue(final SharedReceiveQueueConfig config) {
+        return SharedReceiveQueue.create(this, config);
+    }
+
+    /** Enters the peer on behalf of what is made of it. */
+    long enterAsParent() {
+        return enter();
+    }
+
+    /** Leaves the peer on behalf of what is made of it. */
+    void exitAsParent() {
+        exit();
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        final CallState state = CallState.current();
+        final long pointer = state.scratch();
+        state.longAt(0, lastAddress);
+        LogSink.clearError();
+        RpmaException.check("rpma_peer_delete", Librpma.PEER.rpma_peer_delete(pointer));
+    }
+}

@@ -1,0 +1,130 @@
+package io.ringpoll.rpma;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.lifecycle.NativeResource;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * What a node says of itself to those that write to its memory: whether a remote write reaches persistent memory directly.
+ *
+ * <p>Used by one thread at a time.
+ *
+ * @see <a href="https://pmem.io/rpma/manpages/main/rpma_peer_cfg_new.3/">rpma_peer_cfg_new(3)</a>
+ */
+public final class PeerConfig extends NativeResource {
+    private PeerConfig(final long address) {
+        super("peer configuration", address);
+    }
+
+    /**
+     * Makes a configuration that claims nothing.
+     *
+     * @return to be closed
+     * @throws RpmaException {@code RPMA_E_NOMEM}
+     */
+    public static PeerConfig create() {
+        Loading.require();
+        final CallState state = CallState.current();
+        RpmaException.check("rpma_peer_cfg_new", Librpma.CONFIG.rpma_peer_cfg_new(state.scratch()));
+        return new PeerConfig(state.longAt(0));
+    }
+
+    /**
+     * Makes a configuration of what {@link #descriptor()} gave on the other side.
+     *
+     * @param descriptor its bytes; more may follow
+     * @return to be closed
+     * @throws RpmaException {@code RPMA_E_INVAL} if it is too short, or {@code RPMA_E_NOMEM}
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_peer_cfg_from_descriptor.3/">rpma_peer_cfg_from_descriptor(3)</a>
+     */
+    public static PeerConfig ofDescriptor(final byte[] descriptor) {
+        Loading.require();
+        final CallState state = CallState.current();
+        try (Arena arena = Arena.ofConfined()) {
+            LogSink.clearError();
+            RpmaException.check("rpma_peer_cfg_from_descriptor", Librpma.CONFIG.rpma_peer_cfg_from_descriptor(
+                arena.allocateFrom(ValueLayout.JAVA_BYTE, descriptor).address(), descriptor.length, state.scratch()));
+        }
+        return new PeerConfig(state.longAt(0));
+    }
+
+    /**
+     * Says whether the device's writes reach persistent memory without a cache in between.
+     *
+     * @param supported true only if the platform is set up so: otherwise flushed data may be lost
+     * @return this
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_peer_cfg_set_direct_write_to_pmem.3/">manual page</a>
+     */
+    public PeerConfig directWriteToPmem(final boolean supported) {
+        final long config = enter();
+        try {
+            RpmaException.check("rpma_peer_cfg_set_direct_write_to_pmem",
+                Librpma.CONFIG.rpma_peer_cfg_set_direct_write_to_pmem(config, supported));
+            return this;
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Whether the device's writes reach persistent memory without a cache in between.
+     *
+     * @return true if they do
+     */
+    public boolean directWriteToPmem() {
+        final long config = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_peer_cfg_get_direct_write_to_pmem",
+                Librpma.CONFIG.rpma_peer_cfg_get_direct_write_to_pmem(config, state.scratch()));
+            return state.byteAt(0) != 0;
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * What the other side needs to make the same configuration; most often sent as private data.
+     *
+     * @return a new array of {@code rpma_peer_cfg_get_descriptor_size} bytes
+     * @throws RpmaException as rpma_peer_cfg_get_descriptor(3) says
+     */
+    public byte[] descriptor() {
+        final long config = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_peer_cfg_get_descriptor_size",
+                Librpma.CONFIG.rpma_peer_cfg_get_descriptor_size(config, state.scratch()));
+            final byte[] descriptor = new byte[Math.toIntExact(state.longAt(0))];
+            try (Arena arena = Arena.ofConfined()) {
+                final MemorySegment buffer = arena.allocate(descriptor.length);
+                RpmaException.check("rpma_peer_cfg_get_descriptor",
+                    Librpma.CONFIG.rpma_peer_cfg_get_descriptor(config, buffer.address()));
+                MemorySegment.ofArray(descriptor).copyFrom(buffer);
+            }
+            return descriptor;
+        } finally {
+            exit();
+        }
+    }
+
+    /** Enters the configuration for a connection that takes it over. */
+    long enterForApply() {
+        return enter();
+    }
+
+    /** Leaves the configuration. */
+    void exitFromApply() {
+        exit();
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        final CallState state = CallState.current();
+        final long pointer = state.scratch();
+        state.longAt(0, lastAddress);
+        RpmaException.check("rpma_peer_cfg_delete", Librpma.CONFIG.rpma_peer_cfg_delete(pointer));
+    }
+}

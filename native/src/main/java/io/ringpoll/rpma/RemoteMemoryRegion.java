@@ -1,0 +1,100 @@
+package io.ringpoll.rpma;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.lifecycle.NativeResource;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.util.EnumSet;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Memory of the other side, as its descriptor gives it; the source of reads and the destination of writes and flushes.
+ *
+ * <p>Any thread may use it. The device of the other side checks every access again, whatever the descriptor says.
+ *
+ * @see <a href="https://pmem.io/rpma/manpages/main/rpma_mr_remote_from_descriptor.3/">rpma_mr_remote_from_descriptor(3)</a>
+ */
+public final class RemoteMemoryRegion extends NativeResource {
+    private final long lengthBytes;
+
+    private RemoteMemoryRegion(final long address, final long lengthBytes) {
+        super("remote memory region of " + lengthBytes + " bytes", address);
+        this.lengthBytes = lengthBytes;
+    }
+
+    /**
+     * Makes a region of what {@link LocalMemoryRegion#descriptor()} gave on the other side.
+     *
+     * @param descriptor its bytes; more may follow
+     * @return to be closed when no more work requests use it
+     * @throws RpmaException {@code RPMA_E_INVAL} if this is no descriptor, or as rpma_mr_remote_from_descriptor(3) says
+     */
+    public static RemoteMemoryRegion ofDescriptor(final byte[] descriptor) {
+        Loading.require();
+        final CallState state = CallState.current();
+        try (Arena arena = Arena.ofConfined()) {
+            LogSink.clearError();
+            RpmaException.check("rpma_mr_remote_from_descriptor", Librpma.MEMORY.rpma_mr_remote_from_descriptor(
+                arena.allocateFrom(ValueLayout.JAVA_BYTE, descriptor).address(), descriptor.length, state.scratch()));
+        }
+        final long region = state.longAt(0);
+        Librpma.MEMORY.rpma_mr_remote_get_size(region, state.scratch());
+        return new RemoteMemoryRegion(region, state.longAt(0));
+    }
+
+    /**
+     * How long the region is.
+     *
+     * @return bytes
+     */
+    public long lengthBytes() {
+        return lengthBytes;
+    }
+
+    /**
+     * Which kinds of flush the region is registered for.
+     *
+     * @return a new set
+     * @throws RpmaException as rpma_mr_remote_get_flush_type(3) says
+     */
+    public Set<FlushType> flushTypes() {
+        final long region = enter();
+        try {
+            final CallState state = CallState.current();
+            RpmaException.check("rpma_mr_remote_get_flush_type",
+                Librpma.MEMORY.rpma_mr_remote_get_flush_type(region, state.scratch()));
+            final int bits = state.intAt(0);
+            final Set<FlushType> types = EnumSet.noneOf(FlushType.class);
+            if ((bits & MemoryUsage.FLUSH_PERSISTENT.value()) != 0) {
+                types.add(FlushType.PERSISTENT);
+            }
+            if ((bits & MemoryUsage.FLUSH_VISIBILITY.value()) != 0) {
+                types.add(FlushType.VISIBILITY);
+            }
+            return types;
+        } finally {
+            exit();
+        }
+    }
+
+    /** The address for a post, after {@link HotCalls#enter()}; throws if the piece is not within the region or it is closed. */
+    long addressFor(final long offset, final long lengthBytes) {
+        Objects.checkFromIndexSize(offset, lengthBytes, this.lengthBytes);
+        return openAddress();
+    }
+
+    @Override
+    protected boolean usedInHotCalls() {
+        return true;
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        final CallState state = CallState.current();
+        final long pointer = state.scratch();
+        state.longAt(0, lastAddress);
+        RpmaException.check("rpma_mr_remote_delete", Librpma.MEMORY.rpma_mr_remote_delete(pointer));
+    }
+}

@@ -1,0 +1,114 @@
+package io.ringpoll.rpma;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.lifecycle.NativeObject;
+import io.ringpoll.os.FileDescriptors;
+import io.ringpoll.verbs.CompletionQueue;
+import java.lang.foreign.Arena;
+import java.util.concurrent.TimeUnit;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * A completion queue of librpma: a connection's main or receive queue, or the receive queue of a shared receive queue.
+ *
+ * <p>{@link #poll} belongs to one thread at a time; the rest may be called by any. The queue ends with the connection or shared
+ * receive queue that it belongs to; polling it then gives {@link RpmaError#INVAL}, the rest throws
+ * {@link IllegalStateException}.
+ *
+ * @see <a href="https://pmem.io/rpma/manpages/main/rpma_cq_get_wc.3/">rpma_cq_get_wc(3)</a>
+ */
+public final class RpmaCompletionQueue extends NativeObject implements CompletionQueue {
+    private static final int CACHE_LINE_BYTES = 64;
+
+    private final HotCalls calls = HotCalls.register();
+    private final UnsafeBuffer got;
+    private final int fd;
+
+    RpmaCompletionQueue(final String name, final long address) {
+        super(name, address);
+        got = new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
+        final CallState state = CallState.current();
+        RpmaException.check("rpma_cq_get_fd", Librpma.COMPLETION.rpma_cq_get_fd(address, state.scratch()));
+        fd = state.intAt(0);
+        FileDescriptors.setNonBlocking(fd);
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Negative results: {@link RpmaError#PROVIDER} ({@code ibv_poll_cq} failed), {@link RpmaError#UNKNOWN} (it returned more
+     * than it was asked for), {@link RpmaError#INVAL} ({@code maxEntries} below 1, {@code wcAddress} 0, or the queue is closed).
+     *
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_cq_get_wc.3/">rpma_cq_get_wc(3)</a>
+     */
+    @Override
+    public int poll(final long wcAddress, final int maxEntries) {
+        calls.enter();
+        final int result = Librpma.COMPLETION.rpma_cq_get_wc(addressOrZero(), maxEntries, wcAddress, got.addressOffset());
+        calls.leave();
+        if (result == 0) {
+            return got.getInt(0);
+        }
+        return result == RpmaError.NO_COMPLETION ? 0 : result;
+    }
+
+    /**
+     * The descriptor of the completion channel, readable when an event has come; for epoll(7) and the like. It does not block and
+     * is to stay so.
+     *
+     * @return the descriptor, valid until the queue's owner is closed
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_cq_get_fd.3/">rpma_cq_get_fd(3)</a>
+     */
+    public int fd() {
+        return fd;
+    }
+
+    /**
+     * Waits for an event, acknowledges it and asks for the next one. After true, poll until the queue is empty before the next
+     * wait; it may be empty already.
+     *
+     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until the owner is closed
+     * @return true if there was an event, false if none came in time
+     * @throws IllegalStateException if the queue's owner is closed, now or while this waits
+     * @throws RpmaException         {@code RPMA_E_SHARED_CHANNEL} if the event could be another queue's (use
+     *     {@link Connection#awaitCompletions}), {@code RPMA_E_PROVIDER} if the next event cannot be asked for
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_cq_wait.3/">rpma_cq_wait(3)</a>
+     */
+    public boolean await(final int timeoutMs) {
+        final long cq = enter();
+        try {
+            final long startNs = System.nanoTime();
+            int remainingMs = timeoutMs;
+            while (true) {
+                final int result = Librpma.COMPLETION.rpma_cq_wait(cq);
+                if (result != RpmaError.NO_COMPLETION) {
+                    RpmaException.check("rpma_cq_wait", result);
+                    return true;
+                }
+                if (!awaitReadable(fd, remainingMs)) {
+                    return false;
+                }
+                remainingMs = remaining(timeoutMs, startNs);
+            }
+        } finally {
+            exit();
+        }
+    }
+
+    /** What is left of a time-out, in milliseconds; a negative one stays as it is. */
+    static int remaining(final int timeoutMs, final long startNs) {
+        return timeoutMs <= 0 ? timeoutMs :
+            (int) Math.max(0, timeoutMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs));
+    }
+
+    /** Ends the queue on behalf of its owner, which then lets hot calls come to an end and frees it. */
+    void endWithOwner() {
+        end();
+    }
+
+    /** Forgets the queue, which C has freed. */
+    void discard() {
+        calls.discard();
+    }
+}

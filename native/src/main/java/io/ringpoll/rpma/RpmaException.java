@@ -1,0 +1,96 @@
+package io.ringpoll.rpma;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.os.Errno;
+
+/**
+ * Says which call of librpma failed and why: the function, the code, its meaning and, for provider errors, errno.
+ */
+public final class RpmaException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final String function;
+    private final int code;
+    private final int errno;
+
+    private RpmaException(final String function, final int code, final int errno, final String detail) {
+        super(function + " failed: " + RpmaError.name(code) + " (" + RpmaError.meaning(code) + ")" +
+            (errno == 0 ? "" : ", errno " + Errno.describe(errno)) + (detail.isEmpty() ? "" : "; librpma says: " + detail));
+        this.function = function;
+        this.code = code;
+        this.errno = errno;
+    }
+
+    /**
+     * Makes an exception of a negative result. To be called by the thread that made the call, before another one.
+     *
+     * @param function the C function
+     * @param code     its result
+     * @return to be thrown
+     */
+    static RpmaException of(final String function, final int code) {
+        final int told = LogSink.errorErrno();
+        final int errno = told != 0 || code != RpmaError.PROVIDER ? told : CallState.current().errno();
+        return new RpmaException(function, code, errno, LogSink.takeErrorText());
+    }
+
+    /**
+     * Makes an exception of a negative result of a post, for which no errno is captured.
+     *
+     * @param function the C function
+     * @param code     its result
+     * @return to be thrown
+     */
+    static RpmaException ofPost(final String function, final int code) {
+        return new RpmaException(function, code, LogSink.errorErrno(), LogSink.takeErrorText());
+    }
+
+    /**
+     * Throws if a call failed.
+     *
+     * @param function the C function
+     * @param result   0 or a negative code
+     * @throws RpmaException if it is negative
+     */
+    static void check(final String function, final int result) {
+        if (result < 0) {
+            throw of(function, result);
+        }
+    }
+
+    /**
+     * The call that failed.
+     *
+     * @return its C name
+     */
+    public String function() {
+        return function;
+    }
+
+    /**
+     * How it failed.
+     *
+     * @return a value of {@link RpmaError}
+     */
+    public int code() {
+        return code;
+    }
+
+    /**
+     * The name of {@link #code()}.
+     *
+     * @return for instance {@code "RPMA_E_PROVIDER"}
+     */
+    public String codeName() {
+        return RpmaError.name(code);
+    }
+
+    /**
+     * Why the provider, or the operating system below it, refused.
+     *
+     * @return a value of errno(3); 0 if it is no provider error, or the reason is not known
+     */
+    public int errno() {
+        return errno;
+    }
+}

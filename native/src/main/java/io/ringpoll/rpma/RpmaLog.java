@@ -1,0 +1,83 @@
+package io.ringpoll.rpma;
+
+import io.ringpoll.ffm.CallState;
+
+/**
+ * librpma's log: where it goes and what gets into it. Thread-safe.
+ *
+ * <p>Messages go to the {@link System.Logger} named {@value #LOGGER_NAME}, on a thread of their own, never from within a call
+ * into librpma. With the system property {@value #DESTINATION_PROPERTY} set to {@code librpma} they go where librpma sends them
+ * by itself, to syslog(3) and standard error; then the binding learns no reason for a refused post, and even a full queue is
+ * reported as an {@link RpmaException}.
+ *
+ * @see <a href="https://pmem.io/rpma/manpages/main/rpma_log_set_function.3/">rpma_log_set_function(3)</a>
+ */
+public final class RpmaLog {
+    /** Name of the logger that gets librpma's messages. */
+    public static final String LOGGER_NAME = "io.ringpoll.librpma";
+    /** System property; {@code librpma} leaves the log to librpma's own function. */
+    public static final String DESTINATION_PROPERTY = "ringpoll.librpma.log";
+
+    private static final int THRESHOLD = 0;
+    private static final int THRESHOLD_AUX = 1;
+
+    private static LogLevel wanted = LogLevel.WARNING;
+
+    private RpmaLog() {
+    }
+
+    /**
+     * Sets the level up to which messages are logged; {@link LogLevel#WARNING} at the start.
+     *
+     * <p>librpma itself is never set below {@link LogLevel#ERROR}, since the binding learns from its error messages why a
+     * provider refused; what is above the level wanted here is dropped on the way.
+     *
+     * @param level the highest that is logged
+     * @throws RpmaException as rpma_log_set_threshold(3) says
+     */
+    public static synchronized void threshold(final LogLevel level) {
+        Loading.require();
+        if (LogSink.isInstalled()) {
+            LogSink.level(level);
+        }
+        final int least = LogSink.isInstalled() ? LogLevel.ERROR.value() : LogLevel.DISABLED.value();
+        RpmaException.check("rpma_log_set_threshold",
+            Librpma.LOG.rpma_log_set_threshold(THRESHOLD, Math.max(level.value(), least)));
+        wanted = level;
+    }
+
+    /**
+     * The level up to which messages are logged.
+     *
+     * @return what {@link #threshold(LogLevel)} set last
+     */
+    public static synchronized LogLevel threshold() {
+        Loading.require();
+        return wanted;
+    }
+
+    /**
+     * Sets the level up to which librpma's own log function writes to standard error; of no effect while the log goes to
+     * {@link System.Logger}.
+     *
+     * @param level the highest that is written
+     * @throws RpmaException as rpma_log_set_threshold(3) says
+     */
+    public static void auxiliaryThreshold(final LogLevel level) {
+        Loading.require();
+        RpmaException.check("rpma_log_set_threshold", Librpma.LOG.rpma_log_set_threshold(THRESHOLD_AUX, level.value()));
+    }
+
+    /**
+     * The level up to which librpma's own log function writes to standard error.
+     *
+     * @return librpma's auxiliary threshold
+     * @throws RpmaException as rpma_log_get_threshold(3) says
+     */
+    public static LogLevel auxiliaryThreshold() {
+        Loading.require();
+        final CallState state = CallState.current();
+        RpmaException.check("rpma_log_get_threshold", Librpma.LOG.rpma_log_get_threshold(THRESHOLD_AUX, state.scratch()));
+        return LogLevel.of(state.intAt(0));
+    }
+}

@@ -1,0 +1,126 @@
+package io.ringpoll.rpma;
+
+import static io.ringpoll.rpma.Posts.checkLength;
+import static io.ringpoll.rpma.Posts.isAccepted;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.lifecycle.NativeResource;
+import java.util.Optional;
+
+/**
+ * Receives that the messages of several connections consume.
+ *
+ * <p>Posts belong to one thread at a time. It is closed after its connections and the configurations that name it.
+ *
+ * @see <a href="https://pmem.io/rpma/manpages/main/rpma_srq_new.3/">rpma_srq_new(3)</a>
+ */
+public final class SharedReceiveQueue extends NativeResource {
+    private final HotCalls calls = HotCalls.register();
+    private final Optional<RpmaCompletionQueue> receiveSome;
+
+    private SharedReceiveQueue(final String name, final long address) {
+        super(name, address);
+        final CallState state = CallState.current();
+        Librpma.PEER.rpma_srq_get_rcq(address, state.scratch());
+        final long receiveQueue = state.longAt(0);
+        receiveSome = receiveQueue == 0 ? Optional.empty() :
+            Optional.of(new RpmaCompletionQueue(name + " receive CQ", receiveQueue));
+    }
+
+    static SharedReceiveQueue create(final Peer peer, final SharedReceiveQueueConfig config) {
+        final long peerAddress = peer.enterAsParent();
+        try {
+            final long configAddress = SharedReceiveQueueConfig.enter(config);
+            try {
+                final CallState state = CallState.current();
+                LogSink.clearError();
+                synchronized (Librpma.SETUP) {
+                    RpmaException.check("rpma_srq_new", Librpma.PEER.rpma_srq_new(peerAddress, configAddress, state.scratch()));
+                }
+                final SharedReceiveQueue queue =
+                    new SharedReceiveQueue("shared receive queue of " + peer.name(), state.longAt(0));
+                queue.dependsOn(peer);
+                return queue;
+            } finally {
+                SharedReceiveQueueConfig.exit(config);
+            }
+        } finally {
+            peer.exitAsParent();
+        }
+    }
+
+    /**
+     * The receive CQ, if {@link SharedReceiveQueueConfig#rcqSize(int)} asked for one: the receives of all connections complete
+     * here; {@link io.ringpoll.verbs.WorkCompletion#queuePairNumber()} tells which.
+     *
+     * @return the same at each call; ends with this
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_srq_get_rcq.3/">rpma_srq_get_rcq(3)</a>
+     */
+    public Optional<RpmaCompletionQueue> receiveCompletionQueue() {
+        return receiveSome;
+    }
+
+    /**
+     * Posts room for a message of any connection. Always gives a completion. Allocates nothing.
+     *
+     * @param destination   where the message goes, registered for {@link MemoryUsage#RECEIVE}; null for an empty message
+     * @param offset        in bytes
+     * @param lengthBytes   room for the message
+     * @param workRequestId is given back with the completion
+     * @return true if it was accepted; false if the queue is full
+     * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalStateException     if the queue or the region is closed
+     * @throws RpmaException             as rpma_srq_recv(3) says, but for a full queue
+     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_srq_recv.3/">rpma_srq_recv(3)</a>
+     */
+    public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
+        final long workRequestId) {
+        checkLength(lengthBytes);
+        final int result;
+        calls.enter();
+        try {
+            result = Librpma.POSTING.rpma_srq_recv(openAddress(),
+                destination == null ? 0 : destination.addressFor(offset, lengthBytes), offset, lengthBytes, workRequestId);
+        } finally {
+            calls.leave();
+        }
+        return isAccepted("rpma_srq_recv", result);
+    }
+
+    /** Enters the queue on behalf of what names it. */
+    long enterAsParent() {
+        return enter();
+    }
+
+    /** Leaves the queue on behalf of what names it. */
+    void exitAsParent() {
+        exit();
+    }
+
+    @Override
+    protected boolean usedInHotCalls() {
+        return true;
+    }
+
+    @Override
+    protected void endParts() {
+        receiveSome.ifPresent(RpmaCompletionQueue::endWithOwner);
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        try {
+            final CallState state = CallState.current();
+            final long pointer = state.scratch();
+            state.longAt(0, lastAddress);
+            LogSink.clearError();
+            synchronized (Librpma.SETUP) {
+                RpmaException.check("rpma_srq_delete", Librpma.PEER.rpma_srq_delete(pointer));
+            }
+        } finally {
+            calls.discard();
+            receiveSome.ifPresent(RpmaCompletionQueue::discard);
+        }
+    }
+}
