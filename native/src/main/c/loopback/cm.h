@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cm.h: the connection manager: ids, their states, and what one does to its peer.
+ *
+ * It follows the InfiniBand communication manager as rdma_cm shows it to users: a request, a
+ * reply, a ready-to-use; a disconnect request and its reply. There is no network: a message is a
+ * change of the other id under cm_lock. Connections are made and ended seldom, so one lock
+ * guards everything here; see lock.h for its place.
+ */
+#ifndef LOOPBACK_CM_H
+#define LOOPBACK_CM_H
+
+#include <pthread.h>
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+#include <stdbool.h>
+
+#include "eventq.h"
+#include "timer.h"
+
+/* Private data as reliable connections carry it; what is shorter arrives padded with zeros. */
+enum {
+    CM_REQUEST_DATA = 56,
+    CM_REPLY_DATA = 196,
+    CM_REJECT_DATA = 148,
+};
+
+/* Reasons of RDMA_CM_EVENT_REJECTED: InfiniBand specification, REJ message. */
+enum {
+    CM_REJECT_TIMEOUT = 4,
+    CM_REJECT_NO_SERVICE = 8,
+    CM_REJECT_CONSUMER = 28,
+};
+
+#define CM_MAX_BACKLOG 1024
+#define CM_DISCONNECT_TIMEOUT_NS UINT64_C(2000000000)
+#define CM_TIMEWAIT_NS UINT64_C(100000000)
+
+enum cm_state {
+    CM_IDLE,
+    CM_BOUND,
+    CM_ADDRESS_RESOLVED,
+    CM_ROUTE_RESOLVED,
+    CM_LISTENING,
+    CM_REQUEST_SENT,        /* active: rdma_connect called */
+    CM_REPLY_RECEIVED,      /* active: accepted, the response not yet fetched */
+    CM_REQUEST_RECEIVED,    /* passive: waits for accept or reject */
+    CM_REPLY_SENT,          /* passive: accepted, waits for the active side to be ready */
+    CM_ESTABLISHED,
+    CM_DISCONNECT_SENT,
+    CM_DISCONNECT_RECEIVED,
+    CM_TIMEWAIT,
+    CM_ENDED,               /* rejected, unreachable, or past timewait */
+};
+
+struct cm_id;
+
+struct cm_channel {
+    struct rdma_event_channel base; /* first */
+    struct lb_eventq events;
+    struct cm_id *ids;              /* all that report here */
+};
+
+struct cm_id {
+    struct rdma_cm_id base;         /* first */
+    struct cm_id *next_on_channel;
+    struct cm_id **link_on_channel;
+    struct cm_id *next_on_port;
+    enum cm_state state;
+    bool sync;                      /* has a channel of its own and waits in every call */
+    bool has_port;
+    bool has_device;                /* base.verbs is set and a share of the default PD is held */
+    bool reuse_addr;
+    bool connect_error;             /* later events of this connection are of no interest */
+    bool timer_armed;               /* and holds a reference */
+    int references;
+    int backlog_left;               /* listening: requests that still fit */
+    uint16_t port;                  /* host byte order */
+    struct cm_id *peer;             /* the other side of the connection, both ways or not at all */
+    _Atomic uint32_t events_fetched;
+    uint32_t events_acknowledged;
+    uint32_t remote_qp_num;
+    uint8_t initiator_depth;
+    uint8_t responder_resources;
+    uint8_t retry_count;
+    uint8_t rnr_retry_count;
+    struct lb_timer timer;
+    struct ibv_qp_init_attr *qp_init_attr; /* rdma_create_ep: for the requests' queue pairs */
+};
+
+struct cm_event {
+    struct lb_event event;          /* first; its owner is the id it is counted on */
+    struct rdma_cm_event base;
+    struct cm_id *counted_on;
+    struct cm_id *child;            /* connection request: the new id */
+    uint8_t private_data[256];
+};
+
+extern pthread_mutex_t cm_lock;
+
+static inline struct cm_id *cm_id_of(struct rdma_cm_id *id)
+{
+    return (struct cm_id *)(void *)id;
+}
+
+static inline struct cm_channel *cm_channel_of(struct rdma_event_channel *channel)
+{
+    return (struct cm_channel *)(void *)channel;
+}
+
+/* Sets errno and returns -1, as all of rdma_cm fails. */
+int cm_fail(int error);
+
+/* The functions below want cm_lock held, unless they say otherwise. */
+
+/* cm_id.c */
+struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
+    enum ibv_qp_type qp_type);
+void cm_id_put(struct cm_id *id);
+void cm_id_discard(struct cm_id *id);   /* a connection request that nobody will see */
+int cm_attach_device(struct cm_id *id); /* returns 0 or an errno value */
+void cm_timer_start(struct cm_id *id, uint64_t delay_ns);
+void cm_timer_stop(struct cm_id *id);
+
+/* cm_event.c */
+struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status);
+void cm_event_set_data(struct cm_event *event, const void *data, size_t length, size_t padded);
+void cm_event_raise(struct cm_event *event); /* NULL is allowed: an event without memory is lost */
+void cm_raise(struct cm_id *id, enum rdma_cm_event_type type, int status);
+void cm_discard_events(struct cm_id *id);
+void cm_await_acknowledged(struct cm_id *id);
+int cm_complete(struct cm_id *id);           /* lock not held: a synchronous id's wait for its event */
+
+/* cm_address.c */
+bool cm_any_address(const struct sockaddr *address);
+void cm_release_port(struct cm_id *id);
+struct cm_id *cm_find_listener(const struct sockaddr *address);
+uint16_t cm_port_of(const struct sockaddr *address); /* host byte order; no lock needed */
+size_t cm_address_length(const struct sockaddr *address); /* 0: not an internet address; no lock */
+void cm_set_gids(struct cm_id *id);
+
+/* cm_connect.c */
+void cm_leave(struct cm_id *id);             /* tells the peer that this id is going away */
+void cm_timer_expired(struct cm_id *id);
+void cm_process_response(struct cm_event *event);
+
+/* cm_qp.c */
+int cm_modify_qp(struct cm_id *id, enum ibv_qp_state state); /* 0 or an errno value */
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cm_id.c: event channels and ids: creation, migration, options, destruction; the device list. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cm.h"
+#include "device.h"
+
+pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The PD of ids whose user brings none; there while an id has the device. */
+static struct ibv_pd *default_pd;
+static int default_pd_users;
+
+int cm_fail(int error)
+{
+    errno = error;
+    return -1;
+}
+
+LB_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
+{
+    struct cm_channel *channel = calloc(1, sizeof(*channel));
+
+    if (channel == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    const int error = lb_eventq_open(&channel->events);
+    if (error) {
+        free(channel);
+        errno = error;
+        return NULL;
+    }
+    channel->base.fd = channel->events.fd;
+    lb_count(RINGPOLL_LOOPBACK_CM_CHANNEL, 1);
+    return &channel->base;
+}
+
+static void join_channel(struct cm_id *id, struct rdma_event_channel *channel)
+{
+    struct cm_channel *joined = cm_channel_of(channel);
+
+    id->base.channel = channel;
+    id->next_on_channel = joined->ids;
+    if (joined->ids != NULL)
+        joined->ids->link_on_channel = &id->next_on_channel;
+    joined->ids = id;
+    id->link_on_channel = &joined->ids;
+}
+
+static void leave_channel(struct cm_id *id)
+{
+    *id->link_on_channel = id->next_on_channel;
+    if (id->next_on_channel != NULL)
+        id->next_on_channel->link_on_channel = id->link_on_channel;
+}
+
+struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
+    enum ibv_qp_type qp_type)
+{
+    struct cm_id *id = calloc(1, sizeof(*id));
+
+    if (id == NULL)
+        return NULL;
+    id->base.context = context;
+    id->base.ps = ps;
+    id->base.qp_type = qp_type;
+    id->references = 1;
+    join_channel(id, channel);
+    lb_count(RINGPOLL_LOOPBACK_CM_ID, 1);
+    return id;
+}
+
+void cm_id_put(struct cm_id *id)
+{
+    if (--id->references > 0)
+        return;
+    free(id->base.route.path_rec);
+    free(id->qp_init_attr);
+    free(id);
+    lb_count(RINGPOLL_LOOPBACK_CM_ID, -1);
+}
+
+int cm_attach_device(struct cm_id *id)
+{
+    if (id->has_device)
+        return 0;
+    struct ibv_context *context = lb_cm_context();
+    if (context == NULL)
+        return errno;
+    if (default_pd == NULL) {
+        default_pd = ibv_alloc_pd(context);
+        if (default_pd == NULL)
+            return errno;
+    }
+    default_pd_users++;
+    id->has_device = true;
+    id->base.verbs = context;
+    id->base.pd = default_pd;
+    id->base.port_num = 1;
+    return 0;
+}
+
+static void detach_device(struct cm_id *id)
+{
+    if (!id->has_device)
+        return;
+    id->has_device = false;
+    /* If it is still in use it stays, for the next id to find. */
+    if (--default_pd_users == 0 && ibv_dealloc_pd(default_pd) == 0)
+        default_pd = NULL;
+}
+
+static void timer_expired(struct lb_timer *timer)
+{
+    struct cm_id *id = (struct cm_id *)(void *)((char *)timer - offsetof(struct cm_id, timer));
+
+    pthread_mutex_lock(&cm_lock);
+    id->timer_armed = false;
+    cm_timer_expired(id);
+    cm_id_put(id);
+    pthread_mutex_unlock(&cm_lock);
+}
+
+void cm_timer_start(struct cm_id *id, uint64_t delay_ns)
+{
+    cm_timer_stop(id);
+    if (id->timer_armed) /* about to run: it will find that its time has not come, or has */
+        return;
+    id->references++;
+    if (lb_timer_arm(&id->timer, delay_ns, timer_expired))
+        id->references--; /* without a thread there are no time-outs, but connections work */
+    else
+        id->timer_armed = true;
+}
+
+void cm_timer_stop(struct cm_id *id)
+{
+    if (id->timer_armed && lb_timer_cancel(&id->timer)) {
+        id->timer_armed = false;
+        cm_id_put(id);
+    }
+}
+
+/* Takes an id out of everything; its memory stays until it is put. */
+static void detach(struct cm_id *id)
+{
+    cm_leave(id);
+    cm_timer_stop(id);
+    cm_release_port(id);
+    cm_discard_events(id);
+    leave_channel(id);
+}
+
+void cm_id_discard(struct cm_id *id)
+{
+    detach(id);
+    detach_device(id);
+    cm_id_put(id);
+}
+
+LB_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *ibv_channel)
+{
+    struct cm_channel *channel = cm_channel_of(ibv_channel);
+
+    pthread_mutex_lock(&cm_lock);
+    /* As with the kernel's: ids that still report here cannot be used or destroyed any more. */
+    while (channel->ids != NULL)
+        cm_id_discard(channel->ids);
+    pthread_mutex_unlock(&cm_lock);
+    lb_eventq_close(&channel->events);
+    free(channel);
+    lb_count(RINGPOLL_LOOPBACK_CM_CHANNEL, -1);
+}
+
+static int create_id(struct rdma_event_channel *channel, struct rdma_cm_id **created,
+    void *context, enum rdma_port_space ps, enum ibv_qp_type qp_type)
+{
+    const bool sync = channel == NULL;
+
+    if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB)
+        return cm_fail(EPROTONOSUPPORT);
+    if (qp_type != IBV_QPT_RC)
+        return cm_fail(EOPNOTSUPP);
+    if (sync) {
+        channel = rdma_create_event_channel();
+        if (channel == NULL)
+            return -1;
+    }
+    pthread_mutex_lock(&cm_lock);
+    struct cm_id *id = cm_id_new(channel, context, ps, qp_type);
+    if (id != NULL)
+        id->sync = sync;
+    pthread_mutex_unlock(&cm_lock);
+    if (id == NULL) {
+        if (sync)
+            rdma_destroy_event_channel(channel);
+        return cm_fail(ENOMEM);
+    }
+    *created = &id->base;
+    return 0;
+}
+
+LB_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id,
+    void *context, enum rdma_port_space ps)
+{
+    return create_id(channel, id, context, ps, IBV_QPT_RC);
+}
+
+LB_EXPORT int rdma_destroy_id(struct rdma_cm_id *rdma_id)
+{
+    struct cm_id *id = cm_id_of(rdma_id);
+    struct rdma_event_channel *own_channel = id->sync ? rdma_id->channel : NULL;
+
+    pthread_mutex_lock(&cm_lock);
+    detach(id);
+    pthread_mutex_unlock(&cm_lock);
+    if (rdma_id->event != NULL)
+        (void)rdma_ack_cm_event(rdma_id->event);
+    pthread_mutex_lock(&cm_lock);
+    cm_await_acknowledged(id);
+    detach_device(id);
+    cm_id_put(id);
+    pthread_mutex_unlock(&cm_lock);
+    if (own_channel != NULL)
+        rdma_destroy_event_channel(own_channel);
+    return 0;
+}
+
+LB_EXPORT int rdma_migrate_id(struct rdma_cm_id *rdma_id, struct rdma_event_channel *channel)
+{
+    struct cm_id *id = cm_id_of(rdma_id);
+    const bool sync = channel == NULL;
+    struct rdma_event_channel *own_channel = NULL;
+    struct rdma_cm_event *own_event = NULL;
+
+    if (id->sync && sync)
+        return cm_fail(EINVAL);
+    if (sync) {
+        channel = rdma_create_event_channel();
+        if (channel == NULL)
+            return -1;
+    }
+    pthread_mutex_lock(&cm_lock);
+    struct lb_event *event = lb_eventq_remove(&cm_channel_of(rdma_id->channel)->events, id);
+    while (event != NULL) {
+        struct lb_event *next = event->next;
+
+        lb_eventq_push(&cm_channel_of(channel)->events, event);
+        event = next;
+    }
+    if (id->sync) {
+        own_channel = rdma_id->channel;
+        own_event = rdma_id->event;
+        rdma_id->event = NULL;
+    }
+    leave_channel(id);
+    join_channel(id, channel);
+    id->sync = sync;
+    pthread_mutex_unlock(&cm_lock);
+    if (own_event != NULL)
+        (void)rdma_ack_cm_event(own_event);
+    if (own_channel != NULL)
+        rdma_destroy_event_channel(own_channel);
+    /* Nobody may work on an event from the old channel once this call has returned. */
+    pthread_mutex_lock(&cm_lock);
+    cm_await_acknowledged(id);
+    pthread_mutex_unlock(&cm_lock);
+    return 0;
+}
+
+LB_EXPORT int rdma_set_option(struct rdma_cm_id *rdma_id, int level, int option, void *value,
+    size_t length)
+{
+    struct cm_id *id = cm_id_of(rdma_id);
+
+    if (level != RDMA_OPTION_ID)
+        return cm_fail(ENOSYS);
+    switch (option) {
+    case RDMA_OPTION_ID_REUSEADDR:
+        if (length != sizeof(int))
+            return cm_fail(EINVAL);
+        pthread_mutex_lock(&cm_lock);
+        id->reuse_addr = *(const int *)value != 0;
+        pthread_mutex_unlock(&cm_lock);
+        return 0;
+    case RDMA_OPTION_ID_TOS:
+    case RDMA_OPTION_ID_AFONLY:
+    case RDMA_OPTION_ID_ACK_TIMEOUT:
+        return 0; /* nothing here for them to change */
+    default:
+        return cm_fail(ENOSYS);
+    }
+}
+
+LB_EXPORT struct ibv_context **rdma_get_devices(int *num_devices)
+{
+    struct ibv_context **list = calloc(2, sizeof(struct ibv_context *));
+
+    if (list != NULL) {
+        list[0] = lb_cm_context();
+        if (list[0] == NULL) {
+            free(list);
+            list = NULL;
+        }
+    }
+    if (num_devices != NULL)
+        *num_devices = list != NULL ? 1 : 0;
+    return list;
+}
+
+LB_EXPORT void rdma_free_devices(struct ibv_context **list)
+{
+    free(list);
+}
+
+LB_EXPORT int rdma_create_ep(struct rdma_cm_id **created, struct rdma_addrinfo *address,
+    struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr)
+{
+    struct rdma_cm_id *id;
+
+    if (create_id(NULL, &id, NULL, (enum rdma_port_space)address->ai_port_space,
+            (enum ibv_qp_type)address->ai_qp_type))
+        return -1;
+    if (qp_init_attr != NULL)
+        qp_init_attr->qp_type = (enum ibv_qp_type)address->ai_qp_type;
+    if (address->ai_flags & RAI_PASSIVE) {
+        if (rdma_bind_addr(id, address->ai_src_addr))
+            goto destroy_id;
+        if (pd != NULL)
+            id->pd = pd;
+        if (qp_init_attr != NULL) {
+            struct ibv_qp_init_attr *kept = malloc(sizeof(*kept));
+
+            if (kept == NULL) {
+                errno = ENOMEM;
+                goto destroy_id;
+            }
+            *kept = *qp_init_attr;
+            cm_id_of(id)->qp_init_attr = kept;
+        }
+    } else {
+        if (rdma_resolve_addr(id, address->ai_src_addr, address->ai_dst_addr, 2000) ||
+            rdma_resolve_route(id, 2000))
+            goto destroy_id;
+        if (qp_init_attr != NULL && rdma_create_qp(id, pd, qp_init_attr))
+            goto destroy_id;
+    }
+    *created = id;
+    return 0;
+
+destroy_id:
+    pd = NULL;
+    const int error = errno;
+    (void)rdma_destroy_id(id);
+    return cm_fail(error);
+}
+
+LB_EXPORT void rdma_destroy_ep(struct rdma_cm_id *id)
+{
+    if (id->qp != NULL)
+        rdma_destroy_qp(id);
+    if (id->srq != NULL)
+        rdma_destroy_srq(id);
+    (void)rdma_destroy_id(id);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cq.c: completion queues: creation, polling, notification requests, overrun and destruction. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cq.h"
+#include "qp.h"
+
+static struct lb_cqe *allocate_ring(uint32_t capacity)
+{
+    const size_t size = ((size_t)capacity + 1) * sizeof(struct lb_cqe);
+    struct lb_cqe *ring = aligned_alloc(64, size);
+
+    if (ring != NULL)
+        memset(ring, 0, size);
+    return ring;
+}
+
+LB_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+    struct ibv_comp_channel *channel, int comp_vector)
+{
+    struct lb_cq *cq;
+    int error = EINVAL;
+
+    if (cqe < 1 || cqe > LB_MAX_CQE || comp_vector < 0 || comp_vector >= LB_COMP_VECTORS)
+        goto fail;
+    if (channel != NULL && channel->context != context)
+        goto fail;
+    error = ENOMEM;
+    if (!lb_reserve(RINGPOLL_LOOPBACK_CQ, LB_MAX_CQ))
+        goto fail;
+    cq = aligned_alloc(alignof(struct lb_cq), sizeof(*cq));
+    if (cq == NULL)
+        goto uncount;
+    memset(cq, 0, sizeof(*cq));
+    cq->capacity = lb_ring_capacity((uint32_t)cqe);
+    cq->mask = cq->capacity;
+    cq->ring = allocate_ring(cq->capacity);
+    if (cq->ring == NULL)
+        goto free_cq;
+    cq->base.context = context;
+    cq->base.channel = channel;
+    cq->base.cq_context = cq_context;
+    cq->base.cqe = (int)cq->capacity;
+    pthread_mutex_init(&cq->base.mutex, NULL);
+    pthread_cond_init(&cq->base.cond, NULL);
+    if (channel != NULL) {
+        lb_lock_acquire(&lb_context_of(context)->lock);
+        channel->refcnt++;
+        lb_lock_release(&lb_context_of(context)->lock);
+    }
+    atomic_fetch_add(&lb_context_of(context)->children, 1);
+    return &cq->base;
+
+free_cq:
+    free(cq);
+uncount:
+    lb_count(RINGPOLL_LOOPBACK_CQ, -1);
+fail:
+    errno = error;
+    return NULL;
+}
+
+LB_EXPORT int ibv_resize_cq(struct ibv_cq *ibv_cq, int cqe)
+{
+    struct lb_cq *cq = lb_cq_of(ibv_cq);
+    int error = EINVAL;
+
+    if (cqe < 1 || cqe > LB_MAX_CQE)
+        return EINVAL;
+    const uint32_t capacity = lb_ring_capacity((uint32_t)cqe);
+    struct lb_cqe *ring = allocate_ring(capacity);
+    if (ring == NULL)
+        return ENOMEM;
+    lb_lock_acquire(&cq->poll_lock);
+    lb_lock_acquire(&cq->push_lock);
+    const uint32_t consumer = atomic_load_explicit(&cq->consumer, memory_order_relaxed);
+    const uint32_t producer = atomic_load_explicit(&cq->producer, memory_order_relaxed);
+    if (!cq->dead && producer - consumer <= capacity) {
+        struct lb_cqe *old = cq->ring;
+
+        for (uint32_t i = consumer; i != producer; i++)
+            ring[i & capacity] = old[i & cq->mask];
+        cq->ring = ring;
+        cq->mask = capacity;
+        cq->capacity = capacity;
+        cq->base.cqe = (int)capacity;
+        ring = old;
+        error = 0;
+    }
+    lb_lock_release(&cq->push_lock);
+    lb_lock_release(&cq->poll_lock);
+    free(ring);
+    return error;
+}
+
+LB_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv_cq)
+{
+    struct lb_cq *cq = lb_cq_of(ibv_cq);
+    struct lb_context *context = lb_context_of(ibv_cq->context);
+
+    if (atomic_load(&cq->users) != 0)
+        return EBUSY;
+    lb_async_forget(ibv_cq->context, cq);
+    if (ibv_cq->channel != NULL)
+        lb_event_free_list(
+            lb_eventq_remove(&lb_comp_channel_of(ibv_cq->channel)->events, cq));
+    pthread_mutex_lock(&ibv_cq->mutex);
+    while (ibv_cq->comp_events_completed != atomic_load(&cq->comp_events_fetched) ||
+        ibv_cq->async_events_completed != atomic_load(&cq->async_events_fetched))
+        pthread_cond_wait(&ibv_cq->cond, &ibv_cq->mutex);
+    pthread_mutex_unlock(&ibv_cq->mutex);
+    if (ibv_cq->channel != NULL) {
+        lb_lock_acquire(&context->lock);
+        ibv_cq->channel->refcnt--;
+        lb_lock_release(&context->lock);
+    }
+    pthread_mutex_destroy(&ibv_cq->mutex);
+    pthread_cond_destroy(&ibv_cq->cond);
+    atomic_fetch_sub(&context->children, 1);
+    free(cq->ring);
+    free(cq);
+    lb_count(RINGPOLL_LOOPBACK_CQ, -1);
+    return 0;
+}
+
+/* push_lock held. From here on every poll sees a queue that is not empty, and then that it is dead. */
+static void die(struct lb_cq *cq, uint32_t producer)
+{
+    atomic_store_explicit(&cq->dead, true, memory_order_relaxed);
+    atomic_store_explicit(&cq->producer, producer + cq->capacity + 1, memory_order_release);
+    lb_async_raise(cq->base.context, IBV_EVENT_CQ_ERR, &cq->base, &cq->async_events_fetched);
+}
+
+bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited)
+{
+    bool pushed = false;
+    bool notify = false;
+
+    lb_lock_acquire(&cq->push_lock);
+    const uint32_t producer = atomic_load_explicit(&cq->producer, memory_order_relaxed);
+    /* Acquire: the poller has read the entry that is about to be overwritten. */
+    const uint32_t consumer = atomic_load_explicit(&cq->consumer, memory_order_acquire);
+    if (atomic_load_explicit(&cq->dead, memory_order_relaxed))
+        goto unlock;
+    if (producer - consumer >= cq->capacity) {
+        die(cq, producer);
+        notify = cq->notify != LB_NOTIFY_NONE;
+        cq->notify = LB_NOTIFY_NONE;
+        goto unlock;
+    }
+    cq->ring[producer & cq->mask] = *cqe;
+    atomic_store_explicit(&cq->producer, producer + 1, memory_order_release);
+    pushed = true;
+    if (cq->notify != LB_NOTIFY_NONE && (cq->notify == LB_NOTIFY_ALL || solicited)) {
+        cq->notify = LB_NOTIFY_NONE;
+        notify = true;
+    }
+unlock:
+    if (notify && cq->base.channel != NULL)
+        lb_comp_channel_raise(cq);
+    lb_lock_release(&cq->push_lock);
+    return pushed;
+}
+
+int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
+{
+    struct lb_cq *cq = lb_cq_of(ibv_cq);
+    int polled = 0;
+
+    if (atomic_load_explicit(&cq->producer, memory_order_acquire) ==
+        atomic_load_explicit(&cq->consumer, memory_order_relaxed))
+        return 0;
+    lb_lock_acquire(&cq->poll_lock);
+    const uint32_t first = atomic_load_explicit(&cq->consumer, memory_order_relaxed);
+    const uint32_t available =
+        atomic_load_explicit(&cq->producer, memory_order_acquire) - first;
+    if (atomic_load_explicit(&cq->dead, memory_order_relaxed)) {
+        polled = -1;
+        goto unlock;
+    }
+    const uint32_t wanted = num_entries > 0 ? (uint32_t)num_entries : 0;
+    const uint32_t count = available < wanted ? available : wanted;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct lb_cqe *cqe = &cq->ring[(first + i) & cq->mask];
+
+        wc[i] = cqe->wc;
+        if (cqe->qp != NULL) /* entries of one send queue come in its order: never backwards */
+            atomic_store_explicit(&cqe->qp->retired, cqe->retired, memory_order_release);
+    }
+    atomic_store_explicit(&cq->consumer, first + count, memory_order_release);
+    polled = (int)count;
+unlock:
+    lb_lock_release(&cq->poll_lock);
+    return polled;
+}
+
+int lb_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
+{
+    struct lb_cq *cq = lb_cq_of(ibv_cq);
+    const enum lb_notify wanted = solicited_only ? LB_NOTIFY_SOLICITED : LB_NOTIFY_ALL;
+
+    /* Under the pushers' lock: a completion is either there for the next poll or raises the event. */
+    lb_lock_acquire(&cq->push_lock);
+    if (cq->notify < wanted)
+        cq->notify = wanted;
+    lb_lock_release(&cq->push_lock);
+    return 0;
+}
+
+void lb_cqe_fail(struct lb_cqe *cqe, uint64_t wr_id, uint32_t qp_num, enum ibv_wc_status status,
+    uint32_t vendor_err)
+{
+    memset(&cqe->wc, RINGPOLL_LOOPBACK_POISON, sizeof(cqe->wc));
+    cqe->wc.wr_id = wr_id;
+    cqe->wc.status = status;
+    cqe->wc.vendor_err = vendor_err;
+    cqe->wc.qp_num = qp_num;
+    cqe->qp = NULL;
+    cqe->retired = 0;
+    cqe->reserved = 0;
+}
+
+void lb_cq_detach(struct lb_cq *cq, const struct lb_qp *qp)
+{
+    lb_lock_acquire(&cq->poll_lock);
+    const uint32_t end = atomic_load_explicit(&cq->producer, memory_order_acquire);
+    if (!atomic_load_explicit(&cq->dead, memory_order_relaxed)) {
+        for (uint32_t i = atomic_load_explicit(&cq->consumer, memory_order_relaxed); i != end; i++) {
+            struct lb_cqe *cqe = &cq->ring[i & cq->mask];
+
+            if (cqe->qp == qp)
+                cqe->qp = NULL;
+        }
+    }
+    lb_lock_release(&cq->poll_lock);
+}

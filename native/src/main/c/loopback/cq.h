@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cq.h: completion queues and completion channels.
+ *
+ * A completion queue is a power-of-two ring with two ends that do not disturb each other: posters
+ * serialise on push_lock and publish `producer`, pollers serialise on poll_lock and publish
+ * `consumer`. An empty poll takes no lock: it compares the two.
+ */
+#ifndef LOOPBACK_CQ_H
+#define LOOPBACK_CQ_H
+
+#include <stdalign.h>
+
+#include "device.h"
+
+struct lb_qp;
+
+/* One entry: the work completion, and what polling it gives back to the send queue. */
+struct lb_cqe {
+    struct ibv_wc wc;
+    struct lb_qp *qp;  /* whose send queue retires, or NULL */
+    uint32_t retired;  /* its work requests before this number are done with */
+    uint32_t reserved;
+};
+
+_Static_assert(sizeof(struct lb_cqe) == 64, "one cache line an entry");
+
+enum lb_notify { LB_NOTIFY_NONE, LB_NOTIFY_SOLICITED, LB_NOTIFY_ALL };
+
+struct lb_cq {
+    struct ibv_cq base;
+    _Atomic uint32_t comp_events_fetched;
+    _Atomic uint32_t async_events_fetched;
+    _Atomic int users; /* queue pairs; a pair that uses it twice counts twice */
+
+    /* Changed by resize only, under both locks. */
+    alignas(64) struct lb_cqe *ring;
+    uint32_t mask;
+    uint32_t capacity; /* completions it can hold: what base.cqe says */
+
+    alignas(64) _Atomic uint32_t producer; /* entries ever pushed; published with release */
+
+    alignas(64) struct lb_lock push_lock;
+    enum lb_notify notify;     /* push_lock */
+    _Atomic bool dead;         /* overrun; set once, under push_lock */
+
+    alignas(64) _Atomic uint32_t consumer; /* entries ever polled; published with release */
+    struct lb_lock poll_lock;
+};
+
+static inline struct lb_cq *lb_cq_of(struct ibv_cq *cq)
+{
+    return (struct lb_cq *)(void *)cq;
+}
+
+/*
+ * Adds a completion and raises the event that was asked for. Returns false if the queue is dead
+ * or overran just now (the completion is lost; the caller takes its queue pair out of service).
+ */
+bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited);
+
+/* Makes a failed work completion: four valid fields, all others poisoned. */
+void lb_cqe_fail(struct lb_cqe *cqe, uint64_t wr_id, uint32_t qp_num, enum ibv_wc_status status,
+    uint32_t vendor_err);
+
+/* Lets go of a queue pair that is destroyed or reset: its completions stay, but retire nothing. */
+void lb_cq_detach(struct lb_cq *cq, const struct lb_qp *qp);
+
+struct lb_comp_channel {
+    struct ibv_comp_channel base; /* base.refcnt, the queues that use it, under lb_context.lock */
+    struct lb_eventq events;      /* its descriptor is base.fd */
+};
+
+static inline struct lb_comp_channel *lb_comp_channel_of(struct ibv_comp_channel *channel)
+{
+    return (struct lb_comp_channel *)(void *)channel;
+}
+
+/* Queues a completion event of a queue on its channel. */
+void lb_comp_channel_raise(struct lb_cq *cq);
+
+#endif

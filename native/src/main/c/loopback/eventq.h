@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * eventq.h: a first-in-first-out list of events behind a file descriptor.
+ *
+ * The descriptor is readable exactly while the list is not empty, so poll(2), select(2) and epoll
+ * (level and edge triggered: every event writes to it) work as on the kernel's own. Taking an
+ * event honours O_NONBLOCK as set by the user with fcntl(2).
+ */
+#ifndef LOOPBACK_EVENTQ_H
+#define LOOPBACK_EVENTQ_H
+
+#include "export.h"
+#include "lock.h"
+
+/* One event; embedded first in what the queue's owner allocates with malloc. */
+struct lb_event {
+    struct lb_event *next;
+    void *owner;                /* removed with lb_eventq_remove when the owner goes */
+    _Atomic uint32_t *fetched;  /* counted up under the queue's lock when fetched; may be NULL */
+};
+
+struct lb_eventq {
+    struct lb_lock lock;
+    int fd;
+    struct lb_event *head;
+    struct lb_event **tail;
+};
+
+/* Opens the descriptor; returns 0 or an errno value. */
+LB_EXPORT int lb_eventq_open(struct lb_eventq *queue);
+
+/* Frees the events that are left and closes the descriptor. */
+LB_EXPORT void lb_eventq_close(struct lb_eventq *queue);
+
+/* Appends an event and makes the descriptor readable; the queue owns the event from here on. */
+LB_EXPORT void lb_eventq_push(struct lb_eventq *queue, struct lb_event *event);
+
+/* Takes the oldest event, or returns NULL at once if there is none. The caller frees it. */
+LB_EXPORT struct lb_event *lb_eventq_take(struct lb_eventq *queue);
+
+/*
+ * Waits until an event may be there. Returns 0, or -1 with errno EAGAIN (descriptor is
+ * non-blocking and there is none), EINTR or EBADF.
+ */
+LB_EXPORT int lb_eventq_wait(struct lb_eventq *queue);
+
+/* Removes an owner's unfetched events from the queue and returns them as a list. */
+LB_EXPORT struct lb_event *lb_eventq_remove(struct lb_eventq *queue, const void *owner);
+
+/* Frees a list of events as returned by lb_eventq_remove. */
+LB_EXPORT void lb_event_free_list(struct lb_event *list);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lock.c: the slow half of the data path's lock: spin briefly, then sleep in the kernel. */
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lock.h"
+
+/* About a microsecond: longer than the usual critical section, shorter than a sleep and wake-up. */
+#define SPINS 64
+
+static inline void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+void lb_lock_contended(struct lb_lock *lock)
+{
+    for (int i = 0; i < SPINS; i++) {
+        uint32_t expected = 0;
+
+        if (atomic_load_explicit(&lock->word, memory_order_relaxed) == 0 &&
+            atomic_compare_exchange_weak_explicit(&lock->word, &expected, 1, memory_order_acquire,
+                memory_order_relaxed))
+            return;
+        relax();
+    }
+    /* From here on the word says 2: the releaser cannot know whether others sleep as well. */
+    while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire) != 0)
+        (void)syscall(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
+}
+
+void lb_lock_wake(struct lb_lock *lock)
+{
+    (void)syscall(SYS_futex, &lock->word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lock.h: the short lock of the data path: one word, spins briefly, then sleeps in a futex.
+ *
+ * The holder may lose its processor on a small machine, so nobody spins for long on it.
+ * Not recursive. A zeroed word is a free lock; there is nothing to destroy.
+ *
+ * Lock order of the whole device, outermost first. A thread that holds one lock may only take
+ * locks further down; locks of one line are never nested in each other, except as stated:
+ *
+ *   cm_lock                  all state of the connection manager (librdmacm.so.1)
+ *   lb_qp.sq_lock            a send queue and everything its requester does
+ *   lb_qp.rq_lock            a receive queue; the requester holds the peer's while it delivers
+ *   lb_srq.lock              a shared receive queue and the senders that wait for it
+ *   lb_cq.poll_lock          consumer side of a completion queue
+ *   lb_cq.push_lock          producer side; taken inside poll_lock only by resize and death
+ *   lb_eventq.lock           events behind one file descriptor
+ *   qp_table_lock, key_lock, timer_lock, lb_context.lock    leaves
+ *
+ * Two send queues are never locked together: what a requester has to do to its peer as a whole
+ * (an error transition, waking the peer's sender) is done after its own sq_lock is released;
+ * see struct lb_aftermath.
+ */
+#ifndef LOOPBACK_LOCK_H
+#define LOOPBACK_LOCK_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct lb_lock {
+    _Atomic uint32_t word; /* 0 free, 1 held, 2 held and somebody may sleep */
+};
+
+void lb_lock_contended(struct lb_lock *lock);
+void lb_lock_wake(struct lb_lock *lock);
+
+static inline void lb_lock_acquire(struct lb_lock *lock)
+{
+    uint32_t expected = 0;
+
+    if (__builtin_expect(!atomic_compare_exchange_strong_explicit(&lock->word, &expected, 1,
+            memory_order_acquire, memory_order_relaxed), 0))
+        lb_lock_contended(lock);
+}
+
+static inline void lb_lock_release(struct lb_lock *lock)
+{
+    if (__builtin_expect(atomic_exchange_explicit(&lock->word, 0, memory_order_release) == 2, 0))
+        lb_lock_wake(lock);
+}
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory.h: memory regions by key, and the check of every access against them.
+ *
+ * A region stays usable for as long as somebody holds it: ibv_dereg_mr first makes the keys
+ * unknown, then waits for the holders, so the caller may unmap the memory when it returns.
+ */
+#ifndef LOOPBACK_MEMORY_H
+#define LOOPBACK_MEMORY_H
+
+#include "device.h"
+
+/* ABI constants that the installed headers may be too old to have. */
+#define LB_ACCESS_FLUSH_GLOBAL (1u << 8)
+#define LB_ACCESS_FLUSH_PERSISTENT (1u << 9)
+
+/* The registration behind a key. Slots are never freed, only reused under new keys. */
+struct lb_region {
+    _Alignas(64) _Atomic uint32_t key; /* the lkey; 0 while nothing is registered here */
+    _Atomic uint32_t users; /* operations that hold the region */
+    struct ibv_pd *pd;
+    char *host;             /* where the first byte is */
+    uint64_t start;         /* what users call it: the address, or the iova */
+    uint64_t length;
+    unsigned int access;
+    uint32_t next_free;     /* index of the next slot in the free list */
+    uint64_t generation;    /* number of times the slot was used */
+};
+
+/*
+ * Finds the region of an lkey (or of an rkey), checks protection domain, bounds and access, and
+ * holds it. Returns the host address of `address`, or NULL with the reason in *reason. After
+ * success, and only then, lb_region_release must be called.
+ */
+char *lb_region_hold_local(uint32_t lkey, const struct ibv_pd *pd, uint64_t address,
+    uint64_t length, unsigned int access, struct lb_region **held, uint32_t *reason);
+char *lb_region_hold_remote(uint32_t rkey, const struct ibv_pd *pd, uint64_t address,
+    uint64_t length, unsigned int access, struct lb_region **held, uint32_t *reason);
+
+static inline void lb_region_release(struct lb_region *region)
+{
+    atomic_fetch_sub_explicit(&region->users, 1, memory_order_release);
+}
+
+#endif

@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* qp.c: queue pairs: numbers, creation, state transitions, the error state and destruction. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "qp.h"
+
+#define QPN_INDEX_MASK 0xffffu
+#define QPN_FIRST_INDEX 17u /* numbers 0 and 1 belong to management, the next few look like them */
+#define QPN_GENERATIONS 0xffu
+
+static struct lb_lock qp_table_lock;
+static struct lb_qp *qp_table[QPN_INDEX_MASK + 1];
+static uint8_t qp_generation[QPN_INDEX_MASK + 1];
+static uint32_t qp_next_index = QPN_FIRST_INDEX;
+
+/* Gives a queue pair a number; indices go round, so a number is not reused for a long time. */
+static bool assign_number(struct lb_qp *qp)
+{
+    bool assigned = false;
+
+    lb_lock_acquire(&qp_table_lock);
+    for (uint32_t tries = 0; tries <= QPN_INDEX_MASK && !assigned; tries++) {
+        const uint32_t index = qp_next_index;
+
+        qp_next_index = index == QPN_INDEX_MASK ? QPN_FIRST_INDEX : index + 1;
+        if (qp_table[index] == NULL) {
+            qp_table[index] = qp;
+            qp->base.qp_base.qp_num = (uint32_t)qp_generation[index]++ << 16 | index;
+            qp->base.qp_base.handle = index;
+            assigned = true;
+        }
+    }
+    lb_lock_release(&qp_table_lock);
+    return assigned;
+}
+
+static void release_number(struct lb_qp *qp)
+{
+    lb_lock_acquire(&qp_table_lock);
+    qp_table[lb_qp_num(qp) & QPN_INDEX_MASK] = NULL;
+    lb_lock_release(&qp_table_lock);
+}
+
+/* The queue pair of a number, with a reference, or NULL. */
+static struct lb_qp *find_qp(uint32_t qp_num)
+{
+    struct lb_qp *qp;
+
+    lb_lock_acquire(&qp_table_lock);
+    qp = qp_table[qp_num & QPN_INDEX_MASK];
+    if (qp != NULL && lb_qp_num(qp) == qp_num)
+        lb_qp_get(qp);
+    else
+        qp = NULL;
+    lb_lock_release(&qp_table_lock);
+    return qp;
+}
+
+void lb_qp_put(struct lb_qp *qp)
+{
+    if (atomic_fetch_sub_explicit(&qp->references, 1, memory_order_acq_rel) != 1)
+        return;
+    free(qp->sq_slots);
+    free(qp->recv_ring.slots);
+    lb_qp_ex_close(qp);
+    free(qp);
+}
+
+static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
+{
+    const struct ibv_qp_cap *cap = &attr->cap;
+
+    if (attr->qp_type != IBV_QPT_RC)
+        return EOPNOTSUPP;
+    if (attr->pd == NULL || attr->send_cq == NULL || attr->recv_cq == NULL)
+        return EINVAL;
+    if (attr->send_cq->context != attr->pd->context || attr->recv_cq->context != attr->pd->context)
+        return EINVAL;
+    if (cap->max_send_wr > LB_MAX_QP_WR || cap->max_send_sge > LB_MAX_SGE ||
+        cap->max_inline_data > LB_MAX_INLINE)
+        return EINVAL;
+    if (attr->srq == NULL && (cap->max_recv_wr > LB_MAX_QP_WR || cap->max_recv_sge > LB_MAX_SGE))
+        return EINVAL;
+    return 0;
+}
+
+static int allocate_send_ring(struct lb_qp *qp, const struct ibv_qp_cap *cap)
+{
+    /* Inline data is copied behind the elements; an inline request then has one element. */
+    const uint32_t max_sge = cap->max_send_sge > 0 ? cap->max_send_sge : 1;
+    const size_t stride = sizeof(struct lb_send) + max_sge * sizeof(struct ibv_sge) +
+        (cap->max_inline_data + 7u) / 8 * 8;
+
+    qp->sq_capacity = lb_ring_capacity(cap->max_send_wr > 0 ? cap->max_send_wr : 1);
+    qp->sq_mask = qp->sq_capacity;
+    qp->sq_stride = stride;
+    qp->sq_slots = calloc((size_t)qp->sq_capacity + 1, stride);
+    return qp->sq_slots != NULL ? 0 : ENOMEM;
+}
+
+static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
+    uint64_t send_operations)
+{
+    struct lb_qp *qp;
+    int error;
+
+    error = check_init_attr(attr);
+    if (error)
+        goto fail;
+    error = ENOMEM;
+    if (!lb_reserve(RINGPOLL_LOOPBACK_QP, LB_MAX_QP))
+        goto fail;
+    qp = aligned_alloc(alignof(struct lb_qp), sizeof(*qp));
+    if (qp == NULL)
+        goto uncount;
+    memset(qp, 0, sizeof(*qp));
+    error = allocate_send_ring(qp, &attr->cap);
+    if (error)
+        goto free_qp;
+    if (attr->srq == NULL) {
+        error = lb_recv_ring_init(&qp->recv_ring, attr->cap.max_recv_wr, attr->cap.max_recv_sge);
+        if (error)
+            goto free_qp;
+    }
+    error = lb_qp_ex_init(qp, send_operations);
+    if (error)
+        goto free_qp;
+    struct ibv_qp *base = &qp->base.qp_base;
+    base->context = context;
+    base->qp_context = attr->qp_context;
+    base->pd = attr->pd;
+    base->send_cq = attr->send_cq;
+    base->recv_cq = attr->recv_cq;
+    base->srq = attr->srq;
+    base->state = IBV_QPS_RESET;
+    base->qp_type = attr->qp_type;
+    qp->references = 1;
+    qp->send_cq = lb_cq_of(attr->send_cq);
+    qp->recv_cq = lb_cq_of(attr->recv_cq);
+    qp->srq = attr->srq != NULL ? lb_srq_of(attr->srq) : NULL;
+    qp->signal_all = attr->sq_sig_all != 0;
+    qp->state = IBV_QPS_RESET;
+    error = ENOMEM;
+    if (!assign_number(qp))
+        goto free_qp;
+
+    attr->cap.max_send_wr = qp->sq_capacity;
+    if (qp->srq == NULL)
+        attr->cap.max_recv_wr = qp->recv_ring.capacity;
+    qp->cap = attr->cap;
+    pthread_mutex_init(&base->mutex, NULL);
+    pthread_cond_init(&base->cond, NULL);
+    atomic_fetch_add(&qp->send_cq->users, 1);
+    atomic_fetch_add(&qp->recv_cq->users, 1);
+    atomic_fetch_add(&lb_pd_of(attr->pd)->children, 1);
+    if (qp->srq != NULL)
+        atomic_fetch_add(&qp->srq->users, 1);
+    return base;
+
+free_qp:
+    free(qp->sq_slots);
+    free(qp->recv_ring.slots);
+    lb_qp_ex_close(qp);
+    free(qp);
+uncount:
+    lb_count(RINGPOLL_LOOPBACK_QP, -1);
+fail:
+    errno = error;
+    return NULL;
+}
+
+LB_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init_attr)
+{
+    struct ibv_qp_init_attr_ex attr = {
+        .qp_context = init_attr->qp_context,
+        .send_cq = init_attr->send_cq,
+        .recv_cq = init_attr->recv_cq,
+        .srq = init_attr->srq,
+        .cap = init_attr->cap,
+        .qp_type = init_attr->qp_type,
+        .sq_sig_all = init_attr->sq_sig_all,
+        .comp_mask = IBV_QP_INIT_ATTR_PD,
+        .pd = pd,
+    };
+    struct ibv_qp *qp = create_qp(pd->context, &attr, 0);
+
+    if (qp != NULL)
+        init_attr->cap = attr.cap;
+    return qp;
+}
+
+struct ibv_qp *lb_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+{
+    const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+
+    if (attr->comp_mask & ~known) {
+        errno = EOPNOTSUPP;
+        return NULL;
+    }
+    if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD)) {
+        errno = EINVAL;
+        return NULL;
+    }
+    if (!(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+        return create_qp(context, attr, 0);
+    if (attr->send_ops_flags & ~LB_SEND_OPERATIONS) {
+        errno = EOPNOTSUPP;
+        return NULL;
+    }
+    return create_qp(context, attr, attr->send_ops_flags | LB_WITH_BUILDER);
+}
+
+/* Which transitions there are, and what a transition must bring along (ibv_modify_qp(3), RC). */
+static int check_transition(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
+{
+    int required = 0;
+
+    if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
+        return 0;
+    if (to == IBV_QPS_INIT && (from == IBV_QPS_RESET || from == IBV_QPS_INIT)) {
+        if (from == IBV_QPS_RESET)
+            required = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+    } else if (to == IBV_QPS_RTR && from == IBV_QPS_INIT) {
+        required = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+            IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+    } else if (to == IBV_QPS_RTS && from == IBV_QPS_RTR) {
+        required = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+            IBV_QP_MAX_QP_RD_ATOMIC;
+    } else if (!(to == IBV_QPS_RTS && from == IBV_QPS_RTS)) {
+        return EINVAL;
+    }
+    return (mask & required) == required ? 0 : EINVAL;
+}
+
+static void store_attributes(struct lb_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+    struct ibv_qp_attr *own = &qp->attr;
+
+    if (mask & IBV_QP_PKEY_INDEX)
+        own->pkey_index = attr->pkey_index;
+    if (mask & IBV_QP_PORT)
+        own->port_num = attr->port_num;
+    if (mask & IBV_QP_ACCESS_FLAGS) {
+        own->qp_access_flags = attr->qp_access_flags;
+        atomic_store_explicit(&qp->remote_access, attr->qp_access_flags, memory_order_relaxed);
+    }
+    if (mask & IBV_QP_AV)
+        own->ah_attr = attr->ah_attr;
+    if (mask & IBV_QP_PATH_MTU)
+        own->path_mtu = attr->path_mtu;
+    if (mask & IBV_QP_TIMEOUT)
+        own->timeout = attr->timeout & 31;
+    if (mask & IBV_QP_RETRY_CNT)
+        own->retry_cnt = attr->retry_cnt & 7;
+    if (mask & IBV_QP_RNR_RETRY)
+        own->rnr_retry = attr->rnr_retry & 7;
+    if (mask & IBV_QP_RQ_PSN)
+        own->rq_psn = attr->rq_psn;
+    if (mask & IBV_QP_SQ_PSN)
+        own->sq_psn = attr->sq_psn;
+    if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+        own->max_rd_atomic = attr->max_rd_atomic;
+    if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+        own->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+    if (mask & IBV_QP_MIN_RNR_TIMER) {
+        own->min_rnr_timer = attr->min_rnr_timer & 31;
+        atomic_store_explicit(&qp->min_rnr_timer, own->min_rnr_timer, memory_order_relaxed);
+    }
+    if (mask & IBV_QP_DEST_QPN)
+        own->dest_qp_num = attr->dest_qp_num;
+}
+
+/* Both locks held. Back to where ibv_create_qp left it; nothing is completed. */
+static void reset(struct lb_qp *qp)
+{
+    lb_send_stop_waiting(qp);
+    lb_cq_detach(qp->send_cq, qp);
+    qp->posted = 0;
+    qp->executed = 0;
+    qp->retired_seen = 0;
+    atomic_store_explicit(&qp->retired, 0, memory_order_relaxed);
+    qp->sq_error = false;
+    qp->rq_error = false;
+    qp->recv_ring.consumed = qp->recv_ring.posted;
+    memset(&qp->attr, 0, sizeof(qp->attr));
+    atomic_store_explicit(&qp->remote_access, 0, memory_order_relaxed);
+    atomic_store_explicit(&qp->dest_qp_num, 0, memory_order_relaxed);
+}
+
+/* Both locks held. Hands the reference that the caller got for the sender that waits for us. */
+static void take_waiting_sender(struct lb_qp *qp, struct lb_aftermath *aftermath)
+{
+    if (qp->sender_waits && qp->peer != NULL && aftermath->kick == NULL) {
+        qp->sender_waits = false;
+        lb_qp_get(qp->peer);
+        aftermath->kick = qp->peer;
+    }
+}
+
+void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath)
+{
+    const bool entered = qp->state != IBV_QPS_ERR;
+
+    atomic_store_explicit(&qp->responding, false, memory_order_release);
+    qp->state = IBV_QPS_ERR;
+    if (!qp->sq_error) {
+        qp->sq_error = true;
+        lb_send_stop_waiting(qp);
+        lb_send_flush(qp, aftermath);
+    }
+    if (!qp->rq_error) {
+        qp->rq_error = true;
+        lb_recv_flush(qp, aftermath);
+    }
+    if (entered && qp->srq != NULL)
+        lb_async_raise(qp->base.qp_base.context, IBV_EVENT_QP_LAST_WQE_REACHED, qp,
+            &qp->async_events_fetched);
+    take_waiting_sender(qp, aftermath);
+}
+
+static void fail_with_event(struct lb_qp *qp, int event)
+{
+    struct lb_aftermath aftermath = {0};
+
+    lb_lock_acquire(&qp->sq_lock);
+    lb_lock_acquire(&qp->rq_lock);
+    if (!qp->gone) {
+        if (event >= 0 && qp->state != IBV_QPS_ERR)
+            lb_async_raise(qp->base.qp_base.context, (enum ibv_event_type)event, qp,
+                &qp->async_events_fetched);
+        lb_qp_enter_error(qp, &aftermath);
+    }
+    lb_lock_release(&qp->rq_lock);
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+}
+
+void lb_qp_fail(struct lb_qp *qp)
+{
+    fail_with_event(qp, -1);
+}
+
+void lb_aftermath_run(struct lb_aftermath *aftermath)
+{
+    struct lb_aftermath todo = *aftermath;
+
+    memset(aftermath, 0, sizeof(*aftermath));
+    if (todo.fail != NULL) {
+        fail_with_event(todo.fail, (int)todo.event);
+        lb_qp_put(todo.fail);
+    }
+    if (todo.overrun != NULL) {
+        fail_with_event(todo.overrun, IBV_EVENT_QP_FATAL);
+        lb_qp_put(todo.overrun);
+    }
+    if (todo.kick != NULL) {
+        lb_qp_kick(todo.kick);
+        lb_qp_put(todo.kick);
+    }
+}
+
+void lb_qp_kick(struct lb_qp *qp)
+{
+    struct lb_aftermath aftermath = {0};
+
+    lb_lock_acquire(&qp->sq_lock);
+    if (qp->wait != LB_WAIT_NONE)
+        lb_send_progress(qp, &aftermath);
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+}
+
+LB_EXPORT int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int mask)
+{
+    struct lb_qp *qp = lb_qp_of(ibv_qp);
+    struct lb_aftermath aftermath = {0};
+    struct lb_qp *peer = NULL;
+    struct lb_qp *former_peer = NULL;
+    int error = 0;
+
+    if (mask & IBV_QP_PORT && attr->port_num != 1)
+        return EINVAL;
+    if (mask & IBV_QP_PKEY_INDEX && attr->pkey_index != 0)
+        return EINVAL;
+    if ((mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > LB_MAX_RD_ATOMIC) ||
+        (mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > LB_MAX_RD_ATOMIC))
+        return EINVAL;
+    if (mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_DEST_QPN)
+        peer = find_qp(attr->dest_qp_num);
+
+    lb_lock_acquire(&qp->sq_lock);
+    lb_lock_acquire(&qp->rq_lock);
+    const enum ibv_qp_state from = qp->state;
+    const enum ibv_qp_state to = mask & IBV_QP_STATE ? attr->qp_state : from;
+    if (mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from)
+        error = EINVAL;
+    if (!error && mask & IBV_QP_STATE)
+        error = check_transition(from, to, mask);
+    if (error)
+        goto unlock;
+    store_attributes(qp, attr, mask);
+    if (mask & IBV_QP_STATE) {
+        switch (to) {
+        case IBV_QPS_RESET:
+            atomic_store_explicit(&qp->responding, false, memory_order_release);
+            qp->state = to;
+            take_waiting_sender(qp, &aftermath);
+            reset(qp);
+            former_peer = qp->peer;
+            qp->peer = NULL;
+            break;
+        case IBV_QPS_ERR:
+            lb_qp_enter_error(qp, &aftermath);
+            break;
+        case IBV_QPS_RTR:
+            qp->state = to;
+            former_peer = qp->peer;
+            qp->peer = peer;
+            peer = NULL;
+            atomic_store_explicit(&qp->dest_qp_num, attr->dest_qp_num, memory_order_relaxed);
+            atomic_store_explicit(&qp->responding, true, memory_order_release);
+            /* It may have been ready before us, and have something for us. */
+            if (qp->peer != NULL) {
+                lb_qp_get(qp->peer);
+                aftermath.kick = qp->peer;
+            }
+            break;
+        default:
+            qp->state = to;
+            break;
+        }
+    }
+    ibv_qp->state = to;
+unlock:
+    lb_lock_release(&qp->rq_lock);
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+    if (peer != NULL)
+        lb_qp_put(peer);
+    if (former_peer != NULL)
+        lb_qp_put(former_peer);
+    return error;
+}
+
+LB_EXPORT int ibv_query_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int mask,
+    struct ibv_qp_init_attr *init_attr)
+{
+    struct lb_qp *qp = lb_qp_of(ibv_qp);
+
+    (void)mask; /* what was not asked for is filled in as well */
+    lb_lock_acquire(&qp->sq_lock);
+    *attr = qp->attr;
+    attr->qp_state = qp->state;
+    attr->cur_qp_state = qp->state;
+    attr->path_mig_state = IBV_MIG_MIGRATED;
+    attr->cap = qp->cap;
+    ibv_qp->state = qp->state;
+    lb_lock_release(&qp->sq_lock);
+    memset(init_attr, 0, sizeof(*init_attr));
+    init_attr->qp_context = ibv_qp->qp_context;
+    init_attr->send_cq = ibv_qp->send_cq;
+    init_attr->recv_cq = ibv_qp->recv_cq;
+    init_attr->srq = ibv_qp->srq;
+    init_attr->cap = qp->cap;
+    init_attr->qp_type = ibv_qp->qp_type;
+    init_attr->sq_sig_all = qp->signal_all;
+    return 0;
+}
+
+LB_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv_qp)
+{
+    struct lb_qp *qp = lb_qp_of(ibv_qp);
+    struct lb_aftermath aftermath = {0};
+    struct lb_qp *peer;
+
+    lb_lock_acquire(&qp->sq_lock);
+    lb_lock_acquire(&qp->rq_lock);
+    qp->gone = true;
+    qp->sq_error = true;
+    qp->rq_error = true;
+    atomic_store_explicit(&qp->responding, false, memory_order_release);
+    lb_send_stop_waiting(qp);
+    take_waiting_sender(qp, &aftermath);
+    peer = qp->peer;
+    qp->peer = NULL;
+    lb_lock_release(&qp->rq_lock);
+    lb_lock_release(&qp->sq_lock);
+
+    release_number(qp);
+    lb_cq_detach(qp->send_cq, qp);
+    /* A sender that waits for us may be in our shared receive queue's list: before we let go. */
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+    lb_async_forget(ibv_qp->context, qp);
+    pthread_mutex_lock(&ibv_qp->mutex);
+    while (ibv_qp->events_completed != atomic_load(&qp->async_events_fetched))
+        pthread_cond_wait(&ibv_qp->cond, &ibv_qp->mutex);
+    pthread_mutex_unlock(&ibv_qp->mutex);
+    pthread_mutex_destroy(&ibv_qp->mutex);
+    pthread_cond_destroy(&ibv_qp->cond);
+    if (qp->srq != NULL)
+        atomic_fetch_sub(&qp->srq->users, 1);
+    atomic_fetch_sub(&qp->recv_cq->users, 1);
+    atomic_fetch_sub(&qp->send_cq->users, 1);
+    atomic_fetch_sub(&lb_pd_of(ibv_qp->pd)->children, 1);
+    if (peer != NULL)
+        lb_qp_put(peer);
+    lb_qp_put(qp);
+    lb_count(RINGPOLL_LOOPBACK_QP, -1);
+    return 0;
+}
+
+/* Enhanced connection establishment is a matter of vendors; there is none here. */
+LB_EXPORT int ibv_query_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+    (void)qp, (void)ece;
+    return EOPNOTSUPP;
+}
+
+LB_EXPORT int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)
+{
+    (void)qp, (void)ece;
+    return EOPNOTSUPP;
+}
+
+LB_EXPORT int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode opcode,
+    uint32_t flags)
+{
+    (void)qp, (void)opcode, (void)flags;
+    return 0;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * qp.h: reliable-connected queue pairs.
+ *
+ * Everything is executed by the thread that posts: a work request is checked, carried out on the
+ * peer's memory and completed before ibv_post_send returns. Only what cannot go on yet (the peer
+ * has no receive posted, or is not there) stays in the send ring; it goes on when the peer posts
+ * a receive or changes state (lb_qp_kick), or fails when its retries are over (the timer).
+ *
+ * Lifetime: the structure is reference counted. The user's reference ends with ibv_destroy_qp; a
+ * connected peer, an armed timer and a place in a waiting list hold one each. What the pair uses
+ * (queues, protection domain) is only touched under sq_lock or rq_lock and never once `gone`.
+ */
+#ifndef LOOPBACK_QP_H
+#define LOOPBACK_QP_H
+
+#include <stdalign.h>
+
+#include "cq.h"
+#include "srq.h"
+#include "timer.h"
+
+/* ABI constants that the installed headers may be too old to have. */
+#define LB_WR_FLUSH 14
+#define LB_WR_ATOMIC_WRITE 15
+#define LB_WC_FLUSH 8
+#define LB_WC_ATOMIC_WRITE 9
+
+/* Work requests that ibv_wr_* can build, and a mark of our own: give the queue pair a builder. */
+#define LB_SEND_OPERATIONS ((uint64_t)(IBV_QP_EX_WITH_RDMA_WRITE | \
+    IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | \
+    IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | \
+    IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | LB_QP_EX_WITH_ATOMIC_WRITE))
+#define LB_QP_EX_WITH_ATOMIC_WRITE (1 << 12)
+#define LB_WITH_BUILDER (UINT64_C(1) << 63)
+
+/* Why the oldest work request of a send ring does not go on. */
+enum lb_wait {
+    LB_WAIT_NONE,
+    LB_WAIT_RNR,  /* the peer has no receive posted */
+    LB_WAIT_PEER, /* the peer is not connected to us, or not yet, or no more */
+};
+
+/* A send work request kept in the ring; sg_list points to the elements behind it. */
+struct lb_send {
+    struct ibv_send_wr wr;
+    struct ibv_sge sge[];
+};
+
+struct lb_wr_builder; /* qp_ex.c: the work requests between ibv_wr_start and ibv_wr_complete */
+
+struct lb_qp {
+    struct ibv_qp_ex base;     /* first; base.qp_base is the struct ibv_qp that users see */
+    void *newer_operations[8]; /* members that a newer struct ibv_qp_ex has: NULL, not offered */
+    struct lb_wr_builder *builder;
+    _Atomic uint32_t references;
+    _Atomic uint32_t async_events_fetched;
+    struct lb_cq *send_cq;
+    struct lb_cq *recv_cq;
+    struct lb_srq *srq;
+    bool signal_all;
+    struct ibv_qp_cap cap;
+
+    /* Both locks to change, either to read. */
+    enum ibv_qp_state state;
+    struct ibv_qp_attr attr;
+    struct lb_qp *peer;        /* with a reference; NULL if not connected */
+    bool gone;                 /* ibv_destroy_qp has begun */
+
+    _Atomic bool responding;   /* in RTR or RTS and not failed: the peer may send */
+    _Atomic uint32_t dest_qp_num;
+    _Atomic uint32_t remote_access; /* qp_access_flags */
+    _Atomic uint32_t min_rnr_timer; /* how long the peer waits between tries when we have no receive */
+
+    alignas(64) struct lb_lock sq_lock;
+    bool sq_error;             /* work requests are flushed */
+    uint32_t posted;           /* work requests ever posted */
+    uint32_t executed;         /* of these, done or failed: the ring holds executed..posted */
+    uint32_t retired_seen;     /* `retired` as last looked up */
+    uint32_t sq_capacity;
+    uint32_t sq_mask;
+    size_t sq_stride;
+    char *sq_slots;
+    enum lb_wait wait;
+    enum lb_wait waited_for;   /* what wait_until_ns was set for, or LB_WAIT_NONE */
+    uint64_t wait_until_ns;    /* UINT64_MAX: for ever */
+    bool timer_armed;          /* and holds a reference */
+    struct lb_srq *waiting_srq; /* the peer's, while we are or were in its list */
+    struct lb_timer timer;
+
+    alignas(64) _Atomic uint32_t retired; /* slots before this one are free; written by pollers */
+
+    alignas(64) struct lb_lock rq_lock;
+    bool rq_error;             /* receives are flushed, messages refused */
+    bool sender_waits;         /* the peer found no receive: kick it when there is one */
+    struct lb_recv_ring recv_ring;
+
+    /* lb_srq.lock of the peer's queue. */
+    struct lb_qp *next_waiter;
+    bool in_waiters;
+};
+
+static inline struct lb_qp *lb_qp_of(struct ibv_qp *qp)
+{
+    return (struct lb_qp *)(void *)qp;
+}
+
+static inline uint32_t lb_qp_num(const struct lb_qp *qp)
+{
+    return qp->base.qp_base.qp_num;
+}
+
+static inline void lb_qp_get(struct lb_qp *qp)
+{
+    atomic_fetch_add_explicit(&qp->references, 1, memory_order_relaxed);
+}
+
+void lb_qp_put(struct lb_qp *qp);
+
+/*
+ * What has to follow an operation once its locks are released, because it takes the locks of
+ * another queue pair. Zeroed before, run once after; each queue pair in it carries a reference.
+ */
+struct lb_aftermath {
+    struct lb_qp *fail;        /* to be brought into the error state */
+    enum ibv_event_type event; /* asynchronous event for `fail` */
+    struct lb_qp *overrun;     /* lost a completion: error state and IBV_EVENT_QP_FATAL */
+    struct lb_qp *kick;        /* its waiting sender is to try again */
+};
+
+/* Runs and clears it; no lock of this file's order may be held. */
+void lb_aftermath_run(struct lb_aftermath *aftermath);
+
+static inline bool lb_aftermath_any(const struct lb_aftermath *aftermath)
+{
+    return aftermath->fail != NULL || aftermath->overrun != NULL || aftermath->kick != NULL;
+}
+
+/* Brings a queue pair into the error state: all that is outstanding is flushed. */
+void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath); /* both locks held */
+
+/* The same from outside, no lock held. */
+void lb_qp_fail(struct lb_qp *qp);
+
+/* Lets a sender that waits try again; does nothing if it does not wait. No lock held. */
+void lb_qp_kick(struct lb_qp *qp);
+
+/* True if the peer takes messages from this queue pair. Exact only under the peer's rq_lock. */
+static inline bool lb_qp_responds_to(const struct lb_qp *peer, const struct lb_qp *qp)
+{
+    return atomic_load_explicit(&peer->responding, memory_order_acquire) &&
+        atomic_load_explicit(&peer->dest_qp_num, memory_order_relaxed) == lb_qp_num(qp);
+}
+
+/* qp_ex.c. Sets up the extended interface for these operations; returns 0 or ENOMEM. */
+int lb_qp_ex_init(struct lb_qp *qp, uint64_t send_operations);
+void lb_qp_ex_close(struct lb_qp *qp);
+
+/* send.c; sq_lock held. Completes all outstanding work requests with WR_FLUSH_ERR, in order. */
+void lb_send_flush(struct lb_qp *qp, struct lb_aftermath *aftermath);
+/* send.c; sq_lock held. Forgets that the oldest work request waits; leaves no timer behind. */
+void lb_send_stop_waiting(struct lb_qp *qp);
+/* send.c; sq_lock held. Carries out what is in the ring until something has to wait. */
+void lb_send_progress(struct lb_qp *qp, struct lb_aftermath *aftermath);
+/* recv.c; rq_lock held. Completes all posted receives with WR_FLUSH_ERR, in order. */
+void lb_recv_flush(struct lb_qp *qp, struct lb_aftermath *aftermath);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* main.c: runs the tests: all of them, or those whose name contains the argument. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "ringpoll_loopback.h"
+#include "test.h"
+
+#define TIME_LIMIT_S 60
+
+static const char *running = "(none)";
+
+_Noreturn void test_fail(const char *file, int line, const char *what, long long actual,
+    long long expected, bool compared)
+{
+    const char *name = strrchr(file, '/');
+
+    printf("FAILED  %s\n        %s:%d: %s", running, name != NULL ? name + 1 : file, line, what);
+    if (compared)
+        printf(" (is %lld, not %lld)", actual, expected);
+    printf("\n");
+    fflush(stdout);
+    _exit(1);
+}
+
+void test_check_equal(const char *file, int line, const char *what, long long actual,
+    long long expected)
+{
+    if (actual != expected)
+        test_fail(file, line, what, actual, expected, true);
+}
+
+static void time_is_up(int signal)
+{
+    static const char text[] = "FAILED  time limit: ";
+
+    (void)signal;
+    (void)!write(STDOUT_FILENO, text, sizeof(text) - 1);
+    (void)!write(STDOUT_FILENO, running, strlen(running));
+    (void)!write(STDOUT_FILENO, "\n", 1);
+    _exit(1);
+}
+
+static void check_nothing_left(void)
+{
+    for (int kind = 0; kind < RINGPOLL_LOOPBACK_OBJECT_KINDS; kind++) {
+        if (ringpoll_loopback_live(kind) != 0) {
+            printf("left behind: %lld %s\n", (long long)ringpoll_loopback_live(kind),
+                ringpoll_loopback_live_name(kind));
+            CHECK_EQ(ringpoll_loopback_live(kind), 0);
+        }
+    }
+}
+
+static int run_list(const struct test *tests, const char *filter)
+{
+    int count = 0;
+
+    for (; tests->name != NULL; tests++) {
+        if (filter != NULL && strstr(tests->name, filter) == NULL)
+            continue;
+        running = tests->name;
+        alarm(TIME_LIMIT_S);
+        tests->run();
+        check_nothing_left();
+        alarm(0);
+        printf("ok      %s\n", running);
+        fflush(stdout);
+        count++;
+    }
+    return count;
+}
+
+int main(int argc, char **argv)
+{
+    const char *filter = argc > 1 ? argv[1] : NULL;
+    struct rlimit files;
+    int count = 0;
+
+    /* Hundreds of connections have thousands of descriptors. */
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
+    (void)signal(SIGALRM, time_is_up);
+    /* Provoked failures would fill the system log. */
+    (void)rpma_log_set_threshold(RPMA_LOG_THRESHOLD,
+        getenv("RPMA_LOG") != NULL ? RPMA_LOG_LEVEL_DEBUG : RPMA_LOG_DISABLED);
+    (void)rpma_log_set_threshold(RPMA_LOG_THRESHOLD_AUX,
+        getenv("RPMA_LOG") != NULL ? RPMA_LOG_LEVEL_DEBUG : RPMA_LOG_DISABLED);
+
+    count += run_list(operation_tests, filter);
+    if (count == 0) {
+        printf("no test has \"%s\" in its name\n", filter);
+        return 1;
+    }
+    printf("%d tests passed on loopback device %s\n", count, ringpoll_loopback_version());
+    return 0;
+}
