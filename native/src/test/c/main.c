@@ -93,7 +93,9 @@ int main(int argc, char **argv)
     (void)rpma_log_set_threshold(RPMA_LOG_THRESHOLD_AUX,
         getenv("RPMA_LOG") != NULL ? RPMA_LOG_LEVEL_DEBUG : RPMA_LOG_DISABLED);
 
+    count += run_list(connection_tests, filter);
     count += run_list(operation_tests, filter);
+    count += run_list(speed_tests, filter);
     if (count == 0) {
         printf("no test has \"%s\" in its name\n", filter);
         return 1;

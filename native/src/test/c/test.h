@@ -33,7 +33,10 @@ struct test {
 };
 
 /* One list of tests for each file, ended by a NULL name. */
+extern const struct test connection_tests[];
 extern const struct test operation_tests[];
+
+extern const struct test speed_tests[];
 
 #define ADDRESS "127.0.0.1"
 #define BUFFER_SIZE 65536u
