@@ -131,6 +131,17 @@ public final class NativeLibrary {
         return LINKER.downcallHandle(descriptor, CRITICAL);
     }
 
+    /**
+     * Makes a handle that calls whatever function its first argument points to; it may block.
+     *
+     * @param descriptor the function's parameters and result
+     * @return a handle whose leading parameter is the function's address as a segment
+     */
+    @SuppressWarnings("restricted")
+    public static MethodHandle plainPointer(final FunctionDescriptor descriptor) {
+        return LINKER.downcallHandle(descriptor);
+    }
+
     @SuppressWarnings("restricted")
     private MethodHandle handle(final String name, final FunctionDescriptor descriptor, final Linker.Option... options) {
         final Optional<MemorySegment> symbol = lookup.find(name);

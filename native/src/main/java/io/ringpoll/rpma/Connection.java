@@ -7,6 +7,8 @@ import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.HotCalls;
 import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.FileDescriptors;
+import io.ringpoll.verbs.AsyncEvent;
+import io.ringpoll.verbs.AsyncEventElement;
 import java.lang.foreign.Arena;
 import java.util.Optional;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -47,12 +49,12 @@ public final class Connection extends NativeResource {
         eventFd = state.intAt(0);
         FileDescriptors.setNonBlocking(eventFd);
         Librpma.CONNECTION.rpma_conn_get_cq(address, state.scratch());
-        completionQueue = new RpmaCompletionQueue(name() + " main CQ", state.longAt(0));
+        completionQueue = new RpmaCompletionQueue(name() + " main CQ", state.longAt(0), this);
         some = Optional.of(completionQueue);
         Librpma.CONNECTION.rpma_conn_get_rcq(address, state.scratch());
         final long receiveQueue = state.longAt(0);
         receiveSome = receiveQueue == 0 ? Optional.empty() :
-            Optional.of(new RpmaCompletionQueue(name() + " receive CQ", receiveQueue));
+            Optional.of(new RpmaCompletionQueue(name() + " receive CQ", receiveQueue, this));
         dependsOn(peer);
         if (sharedQueue != null) {
             dependsOn(sharedQueue);
@@ -88,6 +90,17 @@ public final class Connection extends NativeResource {
      */
     public Optional<RpmaCompletionQueue> receiveCompletionQueue() {
         return receiveSome;
+    }
+
+    /**
+     * Whether an asynchronous event is about this connection's queue pair or one of its completion queues.
+     *
+     * @param event of the same device
+     * @return true if it is
+     */
+    public boolean isSubjectOf(final AsyncEvent event) {
+        return event.type().element() == AsyncEventElement.QUEUE_PAIR && event.queuePairNumber() == queuePairNumber ||
+            completionQueue.isSubjectOf(event) || receiveSome.isPresent() && receiveSome.get().isSubjectOf(event);
     }
 
     /**

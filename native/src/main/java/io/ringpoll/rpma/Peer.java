@@ -2,6 +2,7 @@ package io.ringpoll.rpma;
 
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.verbs.VerbsContext;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -18,11 +19,11 @@ public final class Peer extends NativeResource {
     private static final int CONTEXT_LOCAL = 0;
     private static final int CONTEXT_REMOTE = 1;
 
-    private final long contextAddress;
+    private final VerbsContext context;
 
-    private Peer(final String name, final long address, final long contextAddress) {
+    private Peer(final String name, final long address, final VerbsContext context) {
         super(name, address);
-        this.contextAddress = contextAddress;
+        this.context = context;
     }
 
     /**
@@ -62,16 +63,16 @@ public final class Peer extends NativeResource {
         }
         LogSink.clearError();
         RpmaException.check("rpma_peer_new", Librpma.PEER.rpma_peer_new(context, state.scratch()));
-        return new Peer("peer " + address, state.longAt(0), context);
+        return new Peer("peer " + address, state.longAt(0), VerbsContext.of(context));
     }
 
     /**
-     * The verbs context of the device, for calls that librpma does not have.
+     * The device, for calls that librpma does not have.
      *
-     * @return address of its {@code struct ibv_context}, which lives as long as the process
+     * @return lives as long as the process
      */
-    public long contextAddress() {
-        return contextAddress;
+    public VerbsContext context() {
+        return context;
     }
 
     /**
@@ -87,7 +88,7 @@ public final class Peer extends NativeResource {
             final CallState state = CallState.current();
             LogSink.clearError();
             RpmaException.check("rpma_utils_ibv_context_is_odp_capable",
-                Librpma.PEER.rpma_utils_ibv_context_is_odp_capable(contextAddress, state.scratch()));
+                Librpma.PEER.rpma_utils_ibv_context_is_odp_capable(context.address(), state.scratch()));
             return state.intAt(0) != 0;
         } finally {
             exit();

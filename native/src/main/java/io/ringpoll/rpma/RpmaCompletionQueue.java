@@ -3,8 +3,11 @@ package io.ringpoll.rpma;
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.HotCalls;
 import io.ringpoll.lifecycle.NativeObject;
+import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.FileDescriptors;
+import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.VerbsCompletionQueue;
 import java.lang.foreign.Arena;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -24,14 +27,18 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
     private final HotCalls calls = HotCalls.register();
     private final UnsafeBuffer got;
     private final int fd;
+    private final NativeResource owner;
+    private final long ibvCq;
 
-    RpmaCompletionQueue(final String name, final long address) {
+    RpmaCompletionQueue(final String name, final long address, final NativeResource owner) {
         super(name, address);
+        this.owner = owner;
         got = new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
         final CallState state = CallState.current();
         RpmaException.check("rpma_cq_get_fd", Librpma.COMPLETION.rpma_cq_get_fd(address, state.scratch()));
         fd = state.intAt(0);
         FileDescriptors.setNonBlocking(fd);
+        ibvCq = RpmaCq.ibvCq(address, fd);
     }
 
     /**
@@ -94,6 +101,36 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
         } finally {
             exit();
         }
+    }
+
+    /**
+     * The verbs queue below this one: for polls straight through the device's function, and for events in its
+     * {@link io.ringpoll.verbs.CompletionChannel}, acknowledged in bulk. Both queues hold the same completions; poll one of them.
+     *
+     * @return to be closed before the queue's owner
+     * @throws IllegalStateException         if the queue's owner is closed
+     * @throws UnsupportedOperationException if the loaded librpma hides it
+     */
+    public VerbsCompletionQueue openVerbs() {
+        enter();
+        try {
+            if (ibvCq == 0) {
+                throw new UnsupportedOperationException("this librpma lays out struct rpma_cq differently from 0.10 to 1.3");
+            }
+            return VerbsCompletionQueue.borrow(ibvCq, name() + " (verbs)", owner);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * Whether an asynchronous event is about this queue.
+     *
+     * @param event of the same device
+     * @return true if it names this queue
+     */
+    public boolean isSubjectOf(final AsyncEvent event) {
+        return event.completionQueueAddress() != 0 && event.completionQueueAddress() == ibvCq;
     }
 
     /** What is left of a time-out, in milliseconds; a negative one stays as it is. */

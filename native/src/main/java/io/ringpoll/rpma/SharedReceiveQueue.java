@@ -25,7 +25,7 @@ public final class SharedReceiveQueue extends NativeResource {
         Librpma.PEER.rpma_srq_get_rcq(address, state.scratch());
         final long receiveQueue = state.longAt(0);
         receiveSome = receiveQueue == 0 ? Optional.empty() :
-            Optional.of(new RpmaCompletionQueue(name + " receive CQ", receiveQueue));
+            Optional.of(new RpmaCompletionQueue(name + " receive CQ", receiveQueue, this));
     }
 
     static SharedReceiveQueue create(final Peer peer, final SharedReceiveQueueConfig config) {

@@ -1,0 +1,136 @@
+package io.ringpoll.verbs;
+
+import static io.ringpoll.verbs.FfmVerbsFunctions.VERBS;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.ffm.Memory;
+import io.ringpoll.os.Errno;
+import io.ringpoll.os.FileDescriptors;
+import io.ringpoll.os.Wakeup;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+/**
+ * Reads a device's asynchronous events: overrun completion queues, failed queue pairs, a failed device. librpma has no call for
+ * them, and nobody hears of them but here.
+ *
+ * <p>Each device has one reader, a daemon thread that runs while somebody listens: an event can be read only once. It passes
+ * each event to every listener, one after the other, and then acknowledges it; until then C does not free what the event is
+ * about. So a listener may neither wait long nor close the object that an event names.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_async_event.3.html">ibv_get_async_event(3)</a>
+ */
+public final class AsyncEvents {
+    private static final System.Logger LOGGER = System.getLogger(AsyncEvents.class.getName());
+    private static final Map<VerbsContext, AsyncEvents> READERS = new HashMap<>();
+    private static final int EVENT_TYPE_OFFSET = 8;
+
+    private final VerbsContext context;
+    private final List<Consumer<AsyncEvent>> listeners = new CopyOnWriteArrayList<>();
+    private final Wakeup wakeup = Wakeup.take();
+
+    private AsyncEvents(final VerbsContext context) {
+        this.context = context;
+    }
+
+    /**
+     * Listens to a device's asynchronous events. Thread-safe.
+     *
+     * @param context  the device
+     * @param listener gets every event from now on, on the reader's thread; what it throws is logged
+     * @return ends listening when it is closed; does not wait for a listener that is running
+     */
+    public static Subscription listen(final VerbsContext context, final Consumer<AsyncEvent> listener) {
+        synchronized (READERS) {
+            AsyncEvents reader = READERS.get(context);
+            if (reader == null) {
+                FileDescriptors.setNonBlocking(context.asyncFd());
+                reader = new AsyncEvents(context);
+                READERS.put(context, reader);
+                final Thread thread = new Thread(reader::run, "ringpoll-async-" + context.name());
+                thread.setDaemon(true);
+                thread.start();
+            }
+            reader.listeners.add(listener);
+            return new Subscription(reader, listener);
+        }
+    }
+
+    private void run() {
+        try {
+            boolean readable = true;
+            while (readable && wakeup.await(context.asyncFd(), -1) != Wakeup.SIGNALLED) {
+                readable = readOne();
+            }
+        } finally {
+            wakeup.giveBack();
+        }
+    }
+
+    /** Reads and passes on an event; false if there will be none any more. */
+    private boolean readOne() {
+        final CallState state = CallState.current();
+        // Listeners run before the acknowledgement and use the scratch memory too, so the event is copied and put back.
+        final long event = state.scratch();
+        if (VERBS.ibv_get_async_event(context.address(), event) != 0) {
+            if (state.errno() == Errno.EAGAIN) {
+                return true;
+            }
+            LOGGER.log(System.Logger.Level.ERROR, "the asynchronous events of {0} can no longer be read: {1}", context.name(),
+                Errno.describe(state.errno()));
+            return false;
+        }
+        final long element = state.longAt(0);
+        final long type = state.longAt(EVENT_TYPE_OFFSET);
+        final AsyncEvent read = of(AsyncEventType.of((int) type), element);
+        for (final Consumer<AsyncEvent> listener : listeners) {
+            try {
+                listener.accept(read);
+            } catch (final RuntimeException e) {
+                LOGGER.log(System.Logger.Level.ERROR, "a listener failed on " + read.description(), e);
+            }
+        }
+        state.longAt(0, element);
+        state.longAt(EVENT_TYPE_OFFSET, type);
+        VERBS.ibv_ack_async_event(event);
+        return true;
+    }
+
+    private AsyncEvent of(final AsyncEventType type, final long element) {
+        final AsyncEventElement kind = type.element();
+        return new AsyncEvent(context.name(), type, kind == AsyncEventElement.COMPLETION_QUEUE ? element : 0,
+            kind == AsyncEventElement.QUEUE_PAIR ? Memory.intAt(element + IbvCq.QP_NUM_OFFSET) : 0,
+            kind == AsyncEventElement.PORT ? (int) element : 0);
+    }
+
+    private void remove(final Consumer<AsyncEvent> listener) {
+        synchronized (READERS) {
+            listeners.remove(listener);
+            if (listeners.isEmpty() && READERS.remove(context, this)) {
+                wakeup.signal();
+            }
+        }
+    }
+
+    /** A listener's place; closing it ends listening. A second close does nothing. */
+    public static final class Subscription implements AutoCloseable {
+        private final AsyncEvents reader;
+        private Consumer<AsyncEvent> listener;
+
+        private Subscription(final AsyncEvents reader, final Consumer<AsyncEvent> listener) {
+            this.reader = reader;
+            this.listener = listener;
+        }
+
+        @Override
+        public synchronized void close() {
+            if (listener != null) {
+                reader.remove(listener);
+                listener = null;
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+package io.ringpoll.verbs;
+
+import static io.ringpoll.verbs.FfmVerbsFunctions.VERBS;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.ffm.Memory;
+import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.os.Errno;
+import io.ringpoll.os.FileDescriptors;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Where completion queues say that they are no longer empty: one event per {@link VerbsCompletionQueue#requestNotification}.
+ *
+ * <pre>{@code
+ * queue.requestNotification(false);                  // arm
+ * if (queue.poll(wcs, n) == 0                        // final poll
+ *     && channel.await(timeoutMs) == queue) {        // sleep, wake
+ *     queue.requestNotification(false);              // re-arm, then poll until empty
+ * }
+ * }</pre>
+ *
+ * <p>Taking an event must be acknowledged, which takes a lock; so it is done for {@link #ACKNOWLEDGE_BATCH} events at a time, and
+ * for the rest when the queue is closed. One thread waits at a time; any may close. {@link #await} allocates nothing.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_cq_event.3.html">ibv_get_cq_event(3)</a>
+ */
+public final class CompletionChannel extends NativeResource {
+    /** Events per queue that are acknowledged at once. */
+    public static final int ACKNOWLEDGE_BATCH = 32;
+
+    private static final int CONTEXT_RESULT_OFFSET = 8;
+
+    private final boolean created;
+    private final int fd;
+    private final List<VerbsCompletionQueue> queues = new ArrayList<>();
+
+    private CompletionChannel(final String name, final long address, final boolean created) {
+        super(name, address);
+        this.created = created;
+        fd = Memory.intAt(address + IbvCq.CHANNEL_FD_OFFSET);
+        FileDescriptors.setNonBlocking(fd);
+    }
+
+    /**
+     * Makes a channel.
+     *
+     * @param context the device
+     * @return to be closed after its queues
+     * @throws VerbsException as ibv_create_comp_channel(3) says
+     */
+    public static CompletionChannel create(final VerbsContext context) {
+        final long address = VERBS.ibv_create_comp_channel(context.address());
+        if (address == 0) {
+            throw new VerbsException("ibv_create_comp_channel", CallState.current().errno());
+        }
+        return new CompletionChannel("completion channel of " + context.name(), address, true);
+    }
+
+    /**
+     * Shows the channel that queues of librpma have, in place of librpma's own waits, which must not be used beside it.
+     *
+     * @param first  a queue that has a channel
+     * @param others further queues of the same channel
+     * @return to be closed before the queues
+     * @throws IllegalArgumentException if there is no channel, or they have different ones
+     */
+    public static CompletionChannel borrow(final VerbsCompletionQueue first, final VerbsCompletionQueue... others) {
+        final long address = first.channelAddress();
+        if (address == 0) {
+            throw new IllegalArgumentException(first.name() + " has no completion channel");
+        }
+        final CompletionChannel channel = new CompletionChannel("completion channel of " + first.name(), address, false);
+        channel.dependsOn(first);
+        channel.add(first);
+        for (final VerbsCompletionQueue other : others) {
+            if (other.channelAddress() != address) {
+                throw new IllegalArgumentException(first.name() + " and " + other.name() + " have different completion channels");
+            }
+            channel.dependsOn(other);
+            channel.add(other);
+        }
+        return channel;
+    }
+
+    /**
+     * The descriptor, readable when an event has come; for epoll(7) and the like. It does not block and is to stay so.
+     *
+     * @return the descriptor, valid until this is closed
+     */
+    public int fd() {
+        return fd;
+    }
+
+    /**
+     * Waits for an event. The queue that it names may be empty already.
+     *
+     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
+     * @return the queue that the event belongs to; null if none came in time
+     * @throws IllegalStateException if this is closed, now or while it waits
+     * @throws VerbsException        as ibv_get_cq_event(3) says
+     */
+    public VerbsCompletionQueue await(final int timeoutMs) {
+        final long channel = enter();
+        try {
+            final long startNs = System.nanoTime();
+            int remainingMs = timeoutMs;
+            while (awaitReadable(fd, remainingMs)) {
+                final VerbsCompletionQueue queue = take(channel);
+                if (queue != null) {
+                    return queue;
+                }
+                if (timeoutMs > 0) {
+                    final long elapsedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
+                    remainingMs = (int) Math.max(0, timeoutMs - elapsedMs);
+                }
+            }
+            return null;
+        } finally {
+            exit();
+        }
+    }
+
+    long enterForQueue() {
+        return enter();
+    }
+
+    void exitForQueue() {
+        exit();
+    }
+
+    void add(final VerbsCompletionQueue queue) {
+        synchronized (queues) {
+            queues.removeIf(NativeResource::isClosed);
+            queues.add(queue);
+        }
+    }
+
+    private VerbsCompletionQueue take(final long channel) {
+        final CallState state = CallState.current();
+        final long results = state.scratch();
+        if (VERBS.ibv_get_cq_event(channel, results, results + CONTEXT_RESULT_OFFSET) != 0) {
+            if (state.errno() == Errno.EAGAIN) {
+                return null;
+            }
+            throw new VerbsException("ibv_get_cq_event", state.errno());
+        }
+        final long cq = state.longAt(0);
+        synchronized (queues) {
+            for (int i = 0; i < queues.size(); i++) {
+                final VerbsCompletionQueue queue = queues.get(i);
+                if (queue.identity() == cq) {
+                    queue.count(cq, ACKNOWLEDGE_BATCH);
+                    return queue;
+                }
+            }
+        }
+        // A queue of the same channel that was not named here: its owner's destroy must not wait for this event.
+        VERBS.ibv_ack_cq_events(cq, 1);
+        return null;
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        if (created) {
+            final int errno = VERBS.ibv_destroy_comp_channel(lastAddress);
+            if (errno != 0) {
+                throw new VerbsException("ibv_destroy_comp_channel", Math.abs(errno));
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+package io.ringpoll.verbs;
+
+import static io.ringpoll.verbs.FfmVerbsFunctions.VERBS;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.ffm.Memory;
+import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.os.Errno;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A completion queue of libibverbs, polled straight through the function pointer of its device: one that is made here, or the
+ * queue below one of librpma's.
+ *
+ * <p>{@link #poll} belongs to one thread at a time. Events are asked for here and come through the {@link CompletionChannel}.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
+ */
+public final class VerbsCompletionQueue extends NativeResource implements CompletionQueue {
+    private static final int FIRST_VECTOR = 0;
+
+    private final HotCalls calls = HotCalls.register();
+    private final MemorySegment pollFunction;
+    private final MemorySegment notifyFunction;
+    private final boolean created;
+    private int unacknowledged;
+
+    private VerbsCompletionQueue(final String name, final long address, final boolean created) {
+        super(name, address);
+        this.created = created;
+        final long context = Memory.longAt(address + IbvCq.CONTEXT_OFFSET);
+        pollFunction = MemorySegment.ofAddress(Memory.longAt(context + IbvContext.POLL_CQ_OFFSET));
+        notifyFunction = MemorySegment.ofAddress(Memory.longAt(context + IbvContext.REQ_NOTIFY_CQ_OFFSET));
+    }
+
+    /**
+     * Makes a queue.
+     *
+     * @param context the device
+     * @param name    for reports
+     * @param entries how many completions it holds at least
+     * @param channel where its events go, or null for none
+     * @return to be closed before the channel; closing it acknowledges its events
+     * @throws VerbsException as ibv_create_cq(3) says
+     */
+    public static VerbsCompletionQueue create(final VerbsContext context, final String name, final int entries,
+        final CompletionChannel channel) {
+        final long channelAddress = channel == null ? 0 : channel.enterForQueue();
+        try {
+            final long address = VERBS.ibv_create_cq(context.address(), entries, 0, channelAddress, FIRST_VECTOR);
+            if (address == 0) {
+                throw new VerbsException("ibv_create_cq", CallState.current().errno());
+            }
+            final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, true);
+            if (channel != null) {
+                queue.dependsOn(channel);
+                channel.add(queue);
+            }
+            return queue;
+        } finally {
+            if (channel != null) {
+                channel.exitForQueue();
+            }
+        }
+    }
+
+    /**
+     * Shows a queue that something else has made and will destroy.
+     *
+     * @param address of its {@code struct ibv_cq}, which the caller vouches for
+     * @param name    for reports
+     * @param owner   what the queue ends with; cannot be closed before this
+     * @return to be closed before the owner
+     */
+    public static VerbsCompletionQueue borrow(final long address, final String name, final NativeResource owner) {
+        final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, false);
+        queue.dependsOn(owner);
+        return queue;
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Negative results are the provider's; {@code -EINVAL} if the queue is closed.
+     */
+    @Override
+    public int poll(final long wcAddress, final int maxEntries) {
+        calls.enter();
+        final long cq = addressOrZero();
+        final int result = cq == 0 ? -Errno.EINVAL : VERBS.ibv_poll_cq(pollFunction, cq, maxEntries, wcAddress);
+        calls.leave();
+        return result;
+    }
+
+    /**
+     * Asks for one event at the next completion. Poll once more afterwards, before sleeping: what came before gives no event.
+     *
+     * @param solicitedOnly whether only failed completions and receives of messages that ask for it give the event
+     * @throws IllegalStateException if the queue is closed
+     * @throws VerbsException        as ibv_req_notify_cq(3) says
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_req_notify_cq.3.html">ibv_req_notify_cq(3)</a>
+     */
+    public void requestNotification(final boolean solicitedOnly) {
+        final long cq = enter();
+        try {
+            final int errno = VERBS.ibv_req_notify_cq(notifyFunction, cq, solicitedOnly ? 1 : 0);
+            if (errno != 0) {
+                throw new VerbsException("ibv_req_notify_cq", Math.abs(errno));
+            }
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * How many completions the queue holds.
+     *
+     * @return entries, at least as many as were asked for
+     */
+    public int capacity() {
+        final long cq = enter();
+        try {
+            return Memory.intAt(cq + IbvCq.CQE_OFFSET);
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * How many events were taken from the channel and are not acknowledged yet.
+     *
+     * @return events
+     */
+    public synchronized int unacknowledgedEvents() {
+        return unacknowledged;
+    }
+
+    /**
+     * Acknowledges all events that were taken from the channel for this queue.
+     *
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_cq_event.3.html">ibv_ack_cq_events(3)</a>
+     */
+    public void acknowledge() {
+        final long cq = enter();
+        try {
+            acknowledge(cq, 1);
+        } finally {
+            exit();
+        }
+    }
+
+    /** Counts an event, and acknowledges all once there are as many as a batch. */
+    synchronized void count(final long cq, final int batch) {
+        unacknowledged++;
+        acknowledge(cq, batch);
+    }
+
+    /** The queue's address, or 0 if it is closed; to compare with the one that an event names. */
+    long identity() {
+        return addressOrZero();
+    }
+
+    /** The address of the queue's completion channel; 0 if it has none. */
+    long channelAddress() {
+        final long cq = enter();
+        try {
+            return Memory.longAt(cq + IbvCq.CHANNEL_OFFSET);
+        } finally {
+            exit();
+        }
+    }
+
+    private synchronized void acknowledge(final long cq, final int atLeast) {
+        if (unacknowledged >= atLeast) {
+            VERBS.ibv_ack_cq_events(cq, unacknowledged);
+            unacknowledged = 0;
+        }
+    }
+
+    @Override
+    protected boolean usedInHotCalls() {
+        return true;
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        try {
+            // ibv_destroy_cq waits for acknowledgements: whoever gives none waits for ever.
+            acknowledge(lastAddress, 1);
+            if (created) {
+                final int errno = VERBS.ibv_destroy_cq(lastAddress);
+                if (errno != 0) {
+                    throw new VerbsException("ibv_destroy_cq", Math.abs(errno));
+                }
+            }
+        } finally {
+            calls.discard();
+        }
+    }
+}

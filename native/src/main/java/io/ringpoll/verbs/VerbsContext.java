@@ -1,0 +1,66 @@
+package io.ringpoll.verbs;
+
+import io.ringpoll.ffm.Memory;
+
+/**
+ * An open RDMA device: the {@code struct ibv_context} that librpma works on, which lives as long as the process. Thread-safe.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_open_device.3.html">ibv_open_device(3)</a>
+ */
+public final class VerbsContext {
+    private final long address;
+    private final String name;
+
+    private VerbsContext(final long address) {
+        this.address = address;
+        name = Memory.stringAt(Memory.longAt(address + IbvContext.DEVICE_OFFSET) + IbvContext.DEVICE_NAME_OFFSET);
+    }
+
+    /**
+     * Wraps a context that C has opened.
+     *
+     * @param address of its {@code struct ibv_context}, which the caller vouches for
+     * @return the device
+     */
+    public static VerbsContext of(final long address) {
+        return new VerbsContext(address);
+    }
+
+    /**
+     * The context.
+     *
+     * @return address of its {@code struct ibv_context}
+     */
+    public long address() {
+        return address;
+    }
+
+    /**
+     * The device's name.
+     *
+     * @return for instance {@code "mlx5_0"}
+     */
+    public String name() {
+        return name;
+    }
+
+    /** The descriptor on which the device's asynchronous events come. */
+    int asyncFd() {
+        return Memory.intAt(address + IbvContext.ASYNC_FD_OFFSET);
+    }
+
+    @Override
+    public boolean equals(final Object other) {
+        return other instanceof final VerbsContext context && context.address == address;
+    }
+
+    @Override
+    public int hashCode() {
+        return Long.hashCode(address);
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

@@ -1,0 +1,35 @@
+package io.ringpoll.verbs;
+
+import io.ringpoll.os.Errno;
+
+/** Says which call of libibverbs failed, and why. */
+public final class VerbsException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final String function;
+    private final int errno;
+
+    VerbsException(final String function, final int errno) {
+        super(function + " failed: " + (errno == 0 ? "no reason given" : Errno.describe(errno)));
+        this.function = function;
+        this.errno = errno;
+    }
+
+    /**
+     * The call that failed.
+     *
+     * @return its C name
+     */
+    public String function() {
+        return function;
+    }
+
+    /**
+     * Why it failed.
+     *
+     * @return a value of errno(3); 0 if libibverbs did not tell
+     */
+    public int errno() {
+        return errno;
+    }
+}
