@@ -1,0 +1,113 @@
+package io.ringpoll.testing;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RemoteMemoryRegion;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+
+/**
+ * A client and a server connection in one process, each with a peer, established; for tests of what comes after.
+ *
+ * <p>What is made with it is closed with it, in reverse order.
+ */
+public final class ConnectedPair implements AutoCloseable {
+    /** Long enough for a slow machine under load; a test that waits so long has failed. */
+    public static final int TIMEOUT_MS = 10_000;
+
+    private static final int FIRST_PORT = 20_000;
+    private static final int PORTS = 40_000;
+
+    private final Deque<NativeResource> closeables = new ArrayDeque<>();
+    private final Peer peer;
+    private final Connection client;
+    private final Connection server;
+
+    private ConnectedPair(final Consumer<ConnectionConfig> clientConfig, final Consumer<ConnectionConfig> serverConfig) {
+        peer = closed(Peer.ofLocal(TestDevice.address()));
+        final String port = anyPort();
+        try (Endpoint endpoint = peer.listen(TestDevice.address(), port); ConnectionConfig config = ConnectionConfig.create();
+            ConnectionConfig other = ConnectionConfig.create()) {
+            clientConfig.accept(config);
+            serverConfig.accept(other);
+            client = closed(peer.request(TestDevice.address(), port, config).connect());
+            final ConnectionRequest request = endpoint.nextRequest(other, TIMEOUT_MS).orElseThrow();
+            server = closed(request.connect());
+            // In this order: the client's library answers the server's acceptance when its event is fetched.
+            assertEquals(Optional.of(ConnectionEvent.ESTABLISHED), client.nextEvent(TIMEOUT_MS));
+            assertEquals(Optional.of(ConnectionEvent.ESTABLISHED), server.nextEvent(TIMEOUT_MS));
+        }
+    }
+
+    /** Connects with a configuration on both sides. */
+    public static ConnectedPair of(final Consumer<ConnectionConfig> config) {
+        return new ConnectedPair(config, config);
+    }
+
+    /** Connects with a configuration on each side. */
+    public static ConnectedPair of(final Consumer<ConnectionConfig> client, final Consumer<ConnectionConfig> server) {
+        return new ConnectedPair(client, server);
+    }
+
+    /** Connects with the default configuration. */
+    public static ConnectedPair ofDefaults() {
+        return of(config -> { });
+    }
+
+    /** A port that is most likely free, since tests of several processes run at once. */
+    public static String anyPort() {
+        return Integer.toString(FIRST_PORT + ThreadLocalRandom.current().nextInt(PORTS));
+    }
+
+    public Peer peer() {
+        return peer;
+    }
+
+    public Connection client() {
+        return client;
+    }
+
+    public Connection server() {
+        return server;
+    }
+
+    /** Memory that is registered for everything, and closed with the pair. */
+    public LocalMemoryRegion memory(final long lengthBytes) {
+        return memory(lengthBytes, MemoryUsage.values());
+    }
+
+    /** Memory that is registered for some usages, and closed with the pair. */
+    public LocalMemoryRegion memory(final long lengthBytes, final MemoryUsage... usages) {
+        return closed(peer.allocate(lengthBytes, usages));
+    }
+
+    /** What the other side sees of a region; closed with the pair. */
+    public RemoteMemoryRegion remote(final LocalMemoryRegion region) {
+        return closed(RemoteMemoryRegion.ofDescriptor(region.descriptor()));
+    }
+
+    /** Closes something with the pair, before what was made before it. */
+    public <T extends NativeResource> T closed(final T closeable) {
+        closeables.push(closeable);
+        return closeable;
+    }
+
+    @Override
+    public void close() {
+        while (!closeables.isEmpty()) {
+            closeables.pop().close();
+        }
+    }
+}
