@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * collector, compiler, flight recorder) on other CPUs.
  *
  * @param placements the threads in the order of the request
- * @param auxiliary  the CPUs for the JVM's own threads and for threads that float
+ * @param auxiliary  the CPUs for the JVM's own threads
  * @param idle       the SMT siblings of the pinned threads' CPUs, to be left idle
  * @param node       the NUMA node the plan is built around
  * @param device     the RDMA device it is near to; nothing if there is none
@@ -50,7 +50,7 @@ public record AffinityPlan(List<Placement> placements, CpuSet auxiliary, CpuSet 
      * The CPU of one thread.
      *
      * @param thread the thread's name
-     * @return its CPU; nothing if it floats or is not in the plan
+     * @return its CPU; nothing if it is not pinned or not in the plan
      */
     public OptionalInt cpu(final String thread) {
         return placements.stream().filter(placement -> placement.role().name().equals(thread))
@@ -91,7 +91,7 @@ public record AffinityPlan(List<Placement> placements, CpuSet auxiliary, CpuSet 
     /**
      * The pinned threads with their CPUs.
      *
-     * @return CPU by thread name, in the order of the request; floating threads left out
+     * @return CPU by thread name, in the order of the request; none where there is one CPU only
      */
     public Map<String, Integer> cpus() {
         final Map<String, Integer> cpus = new LinkedHashMap<>();

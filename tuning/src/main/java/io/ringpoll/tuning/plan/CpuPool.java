@@ -47,7 +47,7 @@ final class CpuPool {
 
     /**
      * The cache group whose whole cores suit a number of threads best: most isolated ones, then most at all, then room for
-     * {@code more} threads beside them, then without the boot CPU's core.
+     * {@code more} threads beside them, then without the boot CPU.
      */
     Optional<CpuSet> bestCacheGroup(final CpuSet within, final int threads, final int more) {
         final int boot = topology.online().first().orElse(0);
@@ -56,7 +56,7 @@ final class CpuPool {
         for (final CpuSet group : topology.cacheGroups(within.and(usable))) {
             final List<Integer> cores = wholeCores(group);
             final int isolated = (int) cores.stream().filter(this::isolated).count();
-            final long bootFree = cores.stream().noneMatch(cpu -> topology.cpu(cpu).siblings().contains(boot)) ? 1 : 0;
+            final long bootFree = group.contains(boot) ? 0 : 1;
             final long score = ((Math.min(isolated, threads) * 100_000L + Math.min(cores.size(), threads)) * 100_000L
                 + Math.min(cores.size(), threads + more)) * 2 + bootFree;
             if (!cores.isEmpty() && score > bestScore) {

@@ -6,7 +6,7 @@ import java.util.OptionalInt;
  * One thread's place.
  *
  * @param role     the thread
- * @param cpu      the CPU to pin it to; nothing if it is to float on the auxiliary CPUs
+ * @param cpu      the CPU to pin it to; nothing if pinning would change nothing
  * @param waitHint how it should wait
  * @param reason   why it is there, one sentence
  */

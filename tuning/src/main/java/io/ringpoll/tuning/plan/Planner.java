@@ -15,8 +15,8 @@ import java.util.OptionalInt;
  * Makes one {@link AffinityPlan}: gives out CPUs one thread after the other, the poller first.
  *
  * <p>Whole cores near the device come first; then, for handlers, free siblings there, because a hand-off between sockets
- * costs more than a shared core; then cores elsewhere; at last handlers share a CPU and application threads float on the
- * auxiliary CPUs. One CPU is always kept for those.
+ * costs more than a shared core; then cores elsewhere; at last handlers share a CPU, and what is left over runs on the one
+ * CPU that is always kept for auxiliary threads.
  */
 final class Planner {
     private final Topology topology;
@@ -79,14 +79,13 @@ final class Planner {
         for (int i = 0; i < applications.size(); i++) {
             place(applications.get(i), applications.size() - i, 0);
         }
-        final CpuSet pinned = CpuSet.of(cpus.values());
+        final CpuSet pinned = CpuSet.of(cpus.values()).minus(reserved);
         final CpuSet auxiliary = auxiliary(pinned);
         final CpuSet idle = topology.siblings(pinned).minus(auxiliary);
         judge(pinned, auxiliary, idle);
         final Map<ThreadRole, WaitHint> waits = waits(auxiliary);
         final List<Placement> placements = request.threads().stream().map(thread -> new Placement(thread,
-            cpus.containsKey(thread) ? OptionalInt.of(cpus.get(thread)) : OptionalInt.empty(), waits.get(thread),
-            reasons.get(thread))).toList();
+            OptionalInt.of(cpus.get(thread)), waits.get(thread), reasons.get(thread))).toList();
         return new AffinityPlan(placements, auxiliary, idle, home.node().id(), deviceName(), facts, givenUp);
     }
 
@@ -175,7 +174,7 @@ final class Planner {
 
     private void share(final ThreadRole thread) {
         final List<ThreadRole> handlers = cpus.keySet().stream()
-            .filter(other -> other.kind() == ThreadRole.Kind.HANDLER).toList();
+            .filter(other -> other.kind() == ThreadRole.Kind.HANDLER && !reserved.contains(cpus.get(other))).toList();
         if (thread.kind() == ThreadRole.Kind.HANDLER && !handlers.isEmpty()) {
             final int cpu = handlers.stream().map(cpus::get).distinct()
                 .min(Comparator.comparingLong((Integer candidate) -> cpus.values().stream().filter(candidate::equals).count())
@@ -184,9 +183,10 @@ final class Planner {
             reasons.put(thread, "no CPU is left: it shares a handler's");
         } else if (thread.kind() == ThreadRole.Kind.POLLER && !cpus.isEmpty()) {
             cpus.put(thread, List.copyOf(cpus.values()).getLast());
-            reasons.put(thread, "no CPU is left: it shares a poller's");
+            reasons.put(thread, "no CPU is left: it shares another poller's");
         } else {
-            reasons.put(thread, "no CPU is left: it floats on the auxiliary CPUs");
+            cpus.put(thread, reserved.first().orElseThrow());
+            reasons.put(thread, "no CPU is left: it runs among the auxiliary threads");
         }
     }
 
@@ -199,20 +199,21 @@ final class Planner {
 
     private void judge(final CpuSet pinned, final CpuSet auxiliary, final CpuSet idle) {
         final int threads = request.threads().size();
-        if (cpus.size() < threads || pinned.size() < cpus.size()) {
+        if (pinned.size() < threads) {
             givenUp.add(threads + " threads and the JVM's own on " + usable.size() + " CPUs: " + String.join(", ",
                 request.threads().stream().filter(thread -> reasons.get(thread).startsWith("no CPU is left"))
                     .map(ThreadRole::name).toList()) + " cannot have a CPU of their own");
         }
         final CpuSet disturbed = pinned.minus(topology.isolated());
         if (!disturbed.isEmpty()) {
-            givenUp.add("CPU " + disturbed + (disturbed.size() == 1 ? " is" : " are") + " not isolated: the scheduler may put "
-                + "other threads there");
+            givenUp.add(disturbed.size() == 1 ? "CPU " + disturbed + " is not isolated: the scheduler may put other threads there"
+                : "CPUs " + disturbed + " are not isolated: the scheduler may put other threads there");
         }
         final CpuSet foreign = idle.minus(usable);
         if (!foreign.isEmpty()) {
-            givenUp.add("CPU " + foreign + ", sibling of a pinned thread's CPU, is outside what this process may use: "
-                + "whoever owns it takes half the core");
+            givenUp.add((foreign.size() == 1 ? "CPU " + foreign + ", sibling of a pinned thread's CPU, is"
+                : "CPUs " + foreign + ", siblings of pinned threads' CPUs, are") + " outside what this process may use: "
+                + "whoever runs there takes half the core");
         }
         final CpuSet hot = CpuSet.of(cpus.entrySet().stream().filter(entry ->
             entry.getKey().kind() != ThreadRole.Kind.APPLICATION).mapToInt(Map.Entry::getValue).toArray());
@@ -235,14 +236,14 @@ final class Planner {
         final List<String> sleeping = new ArrayList<>();
         for (final ThreadRole thread : byImportance()) {
             final Integer cpu = cpus.get(thread);
-            final CpuSet with = burning.or(cpu == null ? reserved : CpuSet.of(cpu));
+            final CpuSet with = burning.or(CpuSet.of(cpu));
             if (with.size() > spinners) {
                 waits.put(thread, WaitHint.SLEEP);
                 sleeping.add(thread.name());
                 continue;
             }
             burning = with;
-            final boolean alone = cpu != null && cpus.values().stream().filter(cpu::equals).count() == 1
+            final boolean alone = cpus.values().stream().filter(cpu::equals).count() == 1
                 && !auxiliary.contains(cpu);
             waits.put(thread, alone ? WaitHint.BUSY_SPIN : WaitHint.YIELD);
         }
