@@ -1,0 +1,92 @@
+package io.ringpoll.bench.run;
+
+import io.ringpoll.verbs.CompletionPath;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.HdrHistogram.Histogram;
+
+/**
+ * The whole account of a run: what was posted, by those who posted, and what was completed, by the handlers.
+ */
+final class Accounts {
+    private final Map<CompletionPath, PathAccount> handlers = new EnumMap<>(CompletionPath.class);
+    private final Map<CompletionPath, AtomicLong> posted = new EnumMap<>(CompletionPath.class);
+    private final List<String> complaints = new ArrayList<>();
+
+    Accounts(final Ledger ledger) {
+        for (final CompletionPath path : CompletionPath.values()) {
+            handlers.put(path, new PathAccount(path, ledger));
+            posted.put(path, new AtomicLong());
+        }
+    }
+
+    PathAccount handler(final CompletionPath path) {
+        return handlers.get(path);
+    }
+
+    /** The warm-up is over; any thread. */
+    void startMeasurement() {
+        handlers.values().forEach(PathAccount::startMeasurement);
+    }
+
+    /** Adds work requests that must end on a path; any thread. */
+    void addPosted(final CompletionPath path, final long count) {
+        posted.get(path).addAndGet(count);
+    }
+
+    /** Notes something that makes the run unsound; any thread. */
+    void complain(final String complaint) {
+        synchronized (complaints) {
+            complaints.add(complaint);
+        }
+    }
+
+    /** Completions handled so far on all paths; any thread. */
+    long completed() {
+        long sum = 0;
+        for (final PathAccount handler : handlers.values()) {
+            sum += handler.completed();
+        }
+        return sum;
+    }
+
+    /** Completions handled so far on one path; any thread. */
+    long completed(final CompletionPath path) {
+        return handlers.get(path).completed();
+    }
+
+    /** The account by path, after the handlers have ended. */
+    List<RunReport.Path> paths() {
+        final List<RunReport.Path> paths = new ArrayList<>();
+        handlers.forEach((path, handler) -> {
+            final long expected = posted.get(path).get();
+            final long lost = Math.max(0, expected - handler.completed());
+            paths.add(new RunReport.Path(path, expected, handler.completed(), lost, handler.duplicated()));
+        });
+        return paths;
+    }
+
+    long corrupted() {
+        return handlers.values().stream().mapToLong(PathAccount::corrupted).sum();
+    }
+
+    /** Everything that went wrong, a line each; after the handlers have ended. */
+    List<String> complaints() {
+        final List<String> all = new ArrayList<>();
+        handlers.values().stream().map(PathAccount::firstComplaint).filter(complaint -> complaint != null).forEach(all::add);
+        synchronized (complaints) {
+            all.addAll(complaints);
+        }
+        return all;
+    }
+
+    /** Latencies of all paths together, after the handlers have ended. */
+    Histogram latencyNs() {
+        final Histogram sum = new Histogram(handlers.get(CompletionPath.ERROR).latencyNs());
+        handlers.values().forEach(handler -> sum.add(handler.latencyNs()));
+        return sum;
+    }
+}

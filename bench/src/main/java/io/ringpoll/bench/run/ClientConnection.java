@@ -1,0 +1,85 @@
+package io.ringpoll.bench.run;
+
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RemoteMemoryRegion;
+
+/**
+ * A client's connection with all that belongs to it, from the request to the orderly end.
+ *
+ * <p>Used by one thread, the one that posts.
+ */
+final class ClientConnection implements AutoCloseable {
+    private final Pipeline pipeline;
+    private final RegisteredMemory memory;
+    private final Connection connection;
+    private final RemoteMemoryRegion cells;
+    private final Welcome welcome;
+
+    private ClientConnection(
+        final Pipeline pipeline, final RegisteredMemory memory, final Connection connection, final Welcome welcome) {
+        this.pipeline = pipeline;
+        this.memory = memory;
+        this.connection = connection;
+        this.welcome = welcome;
+        this.cells = RemoteMemoryRegion.ofDescriptor(welcome.cells());
+    }
+
+    /** Connects, exchanges descriptors, and has the queues polled. */
+    static ClientConnection open(final Peer peer, final RunConfig config, final Hello hello, final Pipeline pipeline) {
+        final ServerLayout layout = new ServerLayout(hello.depth(), hello.payloadBytes());
+        final RegisteredMemory memory = RegisteredMemory.allocate(
+            peer, layout.clientLengthBytes(),
+            MemoryUsage.WRITE_SOURCE, MemoryUsage.READ_DESTINATION, MemoryUsage.SEND, MemoryUsage.RECEIVE);
+        Connection connection = null;
+        try (ConnectionConfig sizes = Connections.clientConfig(config)) {
+            connection = peer.request(config.address(), Integer.toString(config.port()), sizes).connect(hello.encode());
+            Connections.awaitEvent(connection, ConnectionEvent.ESTABLISHED);
+            final Welcome welcome = Welcome.decode(connection.privateData());
+            final ClientConnection opened = new ClientConnection(pipeline, memory, connection, welcome);
+            Connections.addQueues(pipeline, connection);
+            return opened;
+        } catch (final RuntimeException failure) {
+            if (connection != null) {
+                connection.close();
+            }
+            memory.close();
+            throw failure;
+        }
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    RegisteredMemory memory() {
+        return memory;
+    }
+
+    RemoteMemoryRegion cells() {
+        return cells;
+    }
+
+    /** The region on which this connection's failing operation must fail; to be closed by the caller. */
+    RemoteMemoryRegion refused() {
+        return RemoteMemoryRegion.ofDescriptor(welcome.refused());
+    }
+
+    /** Says goodbye to the peer; what is outstanding is flushed. */
+    void disconnect() {
+        connection.disconnect();
+    }
+
+    /** Takes the queues out of the poller's round and frees everything; nothing may be outstanding. */
+    @Override
+    public void close() {
+        Connections.removeQueues(pipeline, connection);
+        cells.close();
+        connection.close();
+        memory.close();
+    }
+}

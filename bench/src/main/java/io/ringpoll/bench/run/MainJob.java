@@ -1,0 +1,165 @@
+package io.ringpoll.bench.run;
+
+import static io.ringpoll.verbs.CompletionPath.ERROR;
+import static io.ringpoll.verbs.CompletionPath.RECEIVE;
+import static io.ringpoll.verbs.CompletionPath.SEND_WRITE;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.PipelineBuilder;
+import io.ringpoll.pipeline.PipelineReport;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.verbs.CompletionPath;
+import java.io.PrintWriter;
+import java.util.EnumSet;
+import java.util.Locale;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The main job from beginning to end: a server and a client in one process, and the account of all that they posted.
+ *
+ * <p>{@link #run} belongs to the main thread; {@link #interrupt()} may come from a signal's.
+ */
+final class MainJob {
+    /** The warm-up lasts for this share of the run, or these seconds if that is less, and until the hot threads have settled. */
+    private static final double WARM_UP_SHARE = 0.3;
+    private static final double WARM_UP_SECONDS = 2;
+    private static final double SETTLED_SECONDS = 0.5;
+    /** But no longer than this share of the run: then what is allocated is shown. */
+    private static final double MAX_WARM_UP_SHARE = 0.7;
+    private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long TICK_MS = 20;
+
+    private final RunConfig config;
+    private final PrintWriter progress;
+    private final CountDownLatch interrupted = new CountDownLatch(1);
+    private final Ledger ledger;
+    private final Accounts accounts;
+
+    /**
+     * Prepares a run.
+     *
+     * @param config   all that is settled
+     * @param progress takes what was chosen, and a line each second
+     */
+    MainJob(final RunConfig config, final PrintWriter progress) {
+        this.config = config;
+        this.progress = progress;
+        // Two sides of each connection, the fault lane, and the server's sides of its connections, which overlap while one ends.
+        this.ledger = new Ledger(config.depth() * (2 * config.connections() + 8));
+        this.accounts = new Accounts(ledger);
+    }
+
+    /** Ends the run in order; any thread. */
+    void interrupt() {
+        interrupted.countDown();
+    }
+
+    /** Runs; the main thread. */
+    RunReport run() throws InterruptedException {
+        final PipelineBuilder builder = describe();
+        progress.println(Device.current().description());
+        progress.printf("%s; %s; %s%n", config.mix(), waits(), config.placement());
+        progress.flush();
+        try (Peer peer = Peer.ofLocal(config.address()); Pipeline pipeline = builder.start()) {
+            try (Endpoint endpoint = peer.listen(config.address(), Integer.toString(config.port()))) {
+                return run(peer, endpoint, pipeline);
+            }
+        }
+    }
+
+    private RunReport run(final Peer peer, final Endpoint endpoint, final Pipeline pipeline) throws InterruptedException {
+        final Server server = new Server(peer, endpoint, pipeline, ledger, accounts, config);
+        final FaultLane faultLane = new FaultLane(peer, pipeline, ledger, accounts, config);
+        final Client client =
+            new Client(config, pipeline, accounts, faultLane, config.newIdleStrategy());
+        final Thread serverThread = start(server, "ringpoll-server");
+        client.connect(peer, ledger);
+        final Thread clientThread = start(client, "ringpoll-client");
+        final Thread faultThread = start(faultLane, "ringpoll-faults");
+
+        final Stopwatch stopwatch = watch(pipeline, client, clientThread, faultLane);
+        client.stop();
+        faultLane.stop();
+        clientThread.join();
+        faultThread.join();
+        stopwatch.stop();
+        client.close();
+        server.stop(STOP_TIMEOUT_NS);
+        serverThread.join();
+        final PipelineReport rest = pipeline.close(STOP_TIMEOUT_NS);
+        if (!rest.inTime() || rest.unhandled() > 0) {
+            accounts.complain("the pipeline left " + rest.unhandled() + " completions unhandled");
+        }
+        if (pipeline.failure() != null) {
+            accounts.complain("the pipeline stopped: " + pipeline.failure());
+        }
+        pipeline.readErrors(accounts::complain);
+        return new RunReport(
+            Device.current().kind().name().toLowerCase(Locale.ROOT), stopwatch.seconds(), accounts.paths(),
+            accounts.corrupted(), stopwatch.completionsPerSecond(), accounts.latencyNs(), stopwatch.pollerBytes(),
+            stopwatch.handlerBytes(), accounts.complaints());
+    }
+
+    /** Waits for the end of the run, begins the measurement after the warm-up, and prints a line each second. */
+    private Stopwatch watch(
+        final Pipeline pipeline, final Client client, final Thread clientThread, final FaultLane faultLane)
+        throws InterruptedException {
+        final Stopwatch stopwatch = new Stopwatch(pipeline, accounts);
+        final double warmUp = Math.min(WARM_UP_SECONDS, config.seconds() * WARM_UP_SHARE);
+        boolean warm = false;
+        int lines = 0;
+        while (clientThread.isAlive() && pipeline.failure() == null && !faultLane.hasFailed()) {
+            final double elapsed = stopwatch.elapsedSeconds();
+            if (!warm && elapsed >= warmUp &&
+                (stopwatch.settledSeconds() >= SETTLED_SECONDS || elapsed >= config.seconds() * MAX_WARM_UP_SHARE)) {
+                warm = true;
+                accounts.startMeasurement();
+                stopwatch.startMeasurement();
+            }
+            if (elapsed >= lines + 1) {
+                lines++;
+                progress.printf(
+                    Locale.ROOT, "%3d s  posted %,d  send/write %,d  receive %,d  error %,d%n", lines, client.posted(),
+                    accounts.completed(SEND_WRITE), accounts.completed(RECEIVE), accounts.completed(ERROR));
+                progress.flush();
+            }
+            final boolean timeIsUp = config.operations() == 0 && elapsed >= config.seconds();
+            if (timeIsUp || interrupted.await(TICK_MS, TimeUnit.MILLISECONDS)) {
+                break;
+            }
+        }
+        return stopwatch;
+    }
+
+    private PipelineBuilder describe() {
+        final PipelineBuilder builder = Pipeline.builder()
+            .ringSize(config.ringSize())
+            .batchLimit(config.batchLimit())
+            .idleStrategy(config.newIdleStrategy())
+            .pollerCpu(config.placement().cpu("poller"));
+        for (final CompletionPath path : CompletionPath.values()) {
+            final String role = path.name().toLowerCase(Locale.ROOT).replace('_', '-');
+            builder.on(
+                EnumSet.of(path), accounts.handler(path),
+                options -> options.waitBy(config.handlerWait()).cpu(config.placement().cpu(role)));
+        }
+        return builder;
+    }
+
+    private String waits() {
+        final int cores = Runtime.getRuntime().availableProcessors();
+        return "waits by " + config.handlerWait().name().toLowerCase(Locale.ROOT).replace('_', '-') +
+            (config.chosenWait() != null ? " (as asked)" :
+                " (" + cores + " cores for " + RunConfig.HOT_THREADS + " hot threads)");
+    }
+
+    private static Thread start(final Runnable work, final String name) {
+        final Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+}

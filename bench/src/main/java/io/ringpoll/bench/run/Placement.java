@@ -1,0 +1,88 @@
+package io.ringpoll.bench.run;
+
+import io.ringpoll.os.ThreadAffinity;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The CPU of each of the run's hot threads, as {@code --pin} gives it.
+ *
+ * <p>Immutable.
+ */
+final class Placement {
+    /** A thread that runs where the operating system likes. */
+    static final int ANY_CPU = -1;
+
+    /** No thread is pinned. */
+    static final Placement NONE = new Placement(Map.of());
+
+    /** The hot threads, in the order in which plain CPU numbers are given out. */
+    static final List<String> ROLES = List.of("poller", "send-write", "receive", "error", "client");
+
+    private final Map<String, Integer> cpus;
+
+    private Placement(final Map<String, Integer> cpus) {
+        this.cpus = cpus;
+    }
+
+    /**
+     * Reads a placement.
+     *
+     * @param text {@code none}, CPU numbers in the order of {@link #ROLES} such as {@code 2,3,4}, or pairs such as
+     *             {@code poller=2,client=3}
+     * @throws IllegalArgumentException that names what is wrong
+     */
+    static Placement parse(final String text) {
+        if ("none".equals(text)) {
+            return NONE;
+        }
+        final Map<String, Integer> cpus = new LinkedHashMap<>();
+        int position = 0;
+        for (final String part : text.split(",")) {
+            final int equals = part.indexOf('=');
+            final String role = equals < 0 ? role(position++) : part.substring(0, equals).trim();
+            if (!ROLES.contains(role)) {
+                throw new IllegalArgumentException("'" + role + "' is not a thread; threads are " + String.join(", ", ROLES));
+            }
+            cpus.put(role, number(part.substring(equals + 1).trim()));
+        }
+        return new Placement(cpus);
+    }
+
+    /** The CPU for a role, or {@link #ANY_CPU}. */
+    int cpu(final String role) {
+        return cpus.getOrDefault(role, ANY_CPU);
+    }
+
+    /** Pins the calling thread to its role's CPU, if it has one. */
+    void pinCurrentThread(final String role) {
+        if (cpus.containsKey(role)) {
+            ThreadAffinity.pin(cpus.get(role));
+        }
+    }
+
+    @Override
+    public String toString() {
+        return cpus.isEmpty() ? "no thread pinned" : "pinned " + cpus;
+    }
+
+    private static String role(final int position) {
+        if (position >= ROLES.size()) {
+            throw new IllegalArgumentException("more CPUs than threads; threads are " + String.join(", ", ROLES));
+        }
+        return ROLES.get(position);
+    }
+
+    private static int number(final String text) {
+        try {
+            final int cpu = Integer.parseInt(text);
+            if (cpu >= 0) {
+                return cpu;
+            }
+        } catch (final NumberFormatException notANumber) {
+            // Told below, as for a negative one.
+        }
+        throw new IllegalArgumentException("'" + text + "' is not a CPU number");
+    }
+}

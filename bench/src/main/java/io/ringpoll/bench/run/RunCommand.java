@@ -1,0 +1,232 @@
+package io.ringpoll.bench.run;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceException;
+import io.ringpoll.device.DeviceKind;
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.rpma.RpmaException;
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code ./ringpoll run}: reads the options of the main job, runs it, and prints what it came to.
+ *
+ * <p>Exit codes: 0 if every work request completed once on its path and every payload arrived whole; 1 if not, or if the run
+ * could not be made; 2 for wrong usage.
+ */
+@Command(
+    name = "run",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Moves real work requests through librpma and accounts for every completion.")
+public final class RunCommand implements Callable<Integer> {
+    private static final int DEFAULT_PORT = 7471;
+    private static final int MAX_PAYLOAD = 1 << 20;
+    private static final int MAX_CONNECTIONS = 1024;
+    private static final int MAX_RING_SIZE = 1 << 24;
+    private static final long EXIT_TIMEOUT_MS = 40_000;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--seconds", paramLabel = "S", defaultValue = "5", description = "How long to post (${DEFAULT-VALUE}).")
+    private double seconds;
+
+    @Option(names = "--operations", paramLabel = "N", description = "How many operations to post instead.")
+    private long operations;
+
+    @Option(
+        names = "--mix", paramLabel = "OP=WEIGHT,...", defaultValue = Mix.DEFAULT,
+        description = "Shares of the operations (${DEFAULT-VALUE}).")
+    private String mix;
+
+    @Option(names = "--payload", paramLabel = "BYTES", defaultValue = "64", description = "Message length (${DEFAULT-VALUE}).")
+    private int payload;
+
+    @Option(names = "--connections", paramLabel = "N", defaultValue = "2", description = "Connections (${DEFAULT-VALUE}).")
+    private int connections;
+
+    @Option(
+        names = "--depth", paramLabel = "N", defaultValue = "64",
+        description = "Work requests in flight on each connection, a power of two (${DEFAULT-VALUE}).")
+    private int depth;
+
+    @Option(
+        names = "--batch", paramLabel = "N", defaultValue = "32",
+        description = "Completions polled from one queue at once, at most (${DEFAULT-VALUE}).")
+    private int batch;
+
+    @Option(
+        names = "--ring-size", paramLabel = "SLOTS", defaultValue = "8192",
+        description = "Slots of the ring, a power of two (${DEFAULT-VALUE}).")
+    private int ringSize;
+
+    @Option(
+        names = "--wait", paramLabel = "HOW", defaultValue = "auto",
+        description = "How threads wait: auto, busy-spin, yield, sleep or block (${DEFAULT-VALUE}: by the cores).")
+    private String wait;
+
+    @Option(
+        names = "--pin", paramLabel = "CPUS", defaultValue = "none",
+        description = "CPUs for poller, send-write, receive, error, client: none, 2,3,4 or poller=2,client=3.")
+    private String pin;
+
+    @Option(names = "--device", paramLabel = "KIND", description = "auto, loopback or rdma (auto: RDMA if there is a device).")
+    private String device;
+
+    @Option(
+        names = "--address", paramLabel = "HOST[:PORT]", defaultValue = "127.0.0.1",
+        description = "Where the server listens (${DEFAULT-VALUE}; a free port from " + DEFAULT_PORT + " on).")
+    private String address;
+
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "Of all randomness (${DEFAULT-VALUE}).")
+    private long seed;
+
+    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    private boolean json;
+
+    /** Created by picocli. */
+    RunCommand() {
+    }
+
+    /**
+     * Runs the command.
+     *
+     * @param arguments as typed
+     */
+    public static void main(final String[] arguments) {
+        final CommandLine line = new CommandLine(new RunCommand());
+        line.setParameterExceptionHandler((refused, given) -> {
+            refused.getCommandLine().getErr().println("ringpoll run: " + refused.getMessage());
+            return CommandLine.ExitCode.USAGE;
+        });
+        line.setExecutionExceptionHandler((failure, commandLine, parsed) -> {
+            if (failure instanceof RpmaException || failure instanceof DeviceException ||
+                failure instanceof IllegalStateException) {
+                commandLine.getErr().println("ringpoll run: " + failure.getMessage());
+                return CommandLine.ExitCode.SOFTWARE;
+            }
+            throw failure;
+        });
+        System.exit(line.execute(arguments));
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        final RunConfig config = config();
+        if (device != null) {
+            Device.choose(kind(device));
+        }
+        final PrintWriter out = spec.commandLine().getOut();
+        final PrintWriter progress = json ? spec.commandLine().getErr() : out;
+        final MainJob job = new MainJob(config, progress);
+        final CountDownLatch reported = new CountDownLatch(1);
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            job.interrupt();
+            awaitReport(reported);
+        }, "ringpoll-signal"));
+        try {
+            final RunReport report = job.run();
+            if (json) {
+                out.println(report.toJson());
+                report.complaints().forEach(complaint -> progress.println("wrong: " + complaint));
+            } else {
+                report.printTable(out);
+            }
+            out.flush();
+            progress.flush();
+            return report.isSound() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+        } finally {
+            reported.countDown();
+        }
+    }
+
+    private RunConfig config() {
+        require(
+            seconds > 0 && seconds <= TimeUnit.DAYS.toSeconds(365), "--seconds " + seconds + " is not from above 0 to a year");
+        require(operations >= 0, "--operations " + operations + " is negative");
+        require(
+            payload >= Payload.MIN_LENGTH && payload <= MAX_PAYLOAD,
+            "--payload " + payload + " is not from " + Payload.MIN_LENGTH + " to " + MAX_PAYLOAD + " bytes");
+        require(
+            connections >= 1 && connections <= MAX_CONNECTIONS,
+            "--connections " + connections + " is not from 1 to " + MAX_CONNECTIONS);
+        require(isPowerOfTwo(depth) && depth <= 4096, "--depth " + depth + " is not a power of two from 1 to 4096");
+        require(
+            isPowerOfTwo(ringSize) && ringSize >= 2 && ringSize <= MAX_RING_SIZE,
+            "--ring-size " + ringSize + " is not a power of two from 2 to " + MAX_RING_SIZE);
+        require(batch >= 1 && batch <= ringSize, "--batch " + batch + " is not from 1 to the ring size, " + ringSize);
+        final int colon = address.lastIndexOf(':');
+        final boolean hasPort = colon > 0 && address.indexOf(':') == colon;
+        try {
+            return new RunConfig(
+                seconds, operations, Mix.parse(mix), payload, connections, depth, batch, ringSize, waitOf(wait),
+                Placement.parse(pin), hasPort ? address.substring(0, colon) : address,
+                hasPort ? port(address.substring(colon + 1)) : DEFAULT_PORT, hasPort, seed);
+        } catch (final IllegalArgumentException refused) {
+            throw new ParameterException(spec.commandLine(), refused.getMessage());
+        }
+    }
+
+    private void require(final boolean condition, final String otherwise) {
+        if (!condition) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
+    }
+
+    private static HandlerWait waitOf(final String text) {
+        if ("auto".equals(text)) {
+            return null;
+        }
+        for (final HandlerWait candidate : HandlerWait.values()) {
+            if (candidate.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(text)) {
+                return candidate;
+            }
+        }
+        throw new IllegalArgumentException("--wait '" + text + "' is not auto, busy-spin, yield, sleep or block");
+    }
+
+    private DeviceKind kind(final String text) {
+        for (final DeviceKind candidate : DeviceKind.values()) {
+            if (candidate.name().toLowerCase(Locale.ROOT).equals(text)) {
+                return candidate;
+            }
+        }
+        throw new ParameterException(spec.commandLine(), "--device '" + text + "' is not auto, loopback or rdma");
+    }
+
+    private static int port(final String text) {
+        try {
+            final int port = Integer.parseInt(text);
+            if (port > 0 && port < 1 << 16) {
+                return port;
+            }
+        } catch (final NumberFormatException notANumber) {
+            // Told below, as for one that is out of range.
+        }
+        throw new IllegalArgumentException("--address: '" + text + "' is not a port from 1 to 65535");
+    }
+
+    private static boolean isPowerOfTwo(final int number) {
+        return number > 0 && Integer.bitCount(number) == 1;
+    }
+
+    private static void awaitReport(final CountDownLatch reported) {
+        try {
+            if (!reported.await(EXIT_TIMEOUT_MS, TimeUnit.MILLISECONDS)) {
+                Runtime.getRuntime().halt(CommandLine.ExitCode.SOFTWARE);
+            }
+        } catch (final InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package io.ringpoll.bench.run;
+
+import io.ringpoll.pipeline.HandlerWait;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.BusySpinIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.YieldingIdleStrategy;
+
+/**
+ * All that is settled about a run before it starts.
+ *
+ * @param seconds       how long to post, if {@code operations} is 0
+ * @param operations    how many work requests to post at least, or 0
+ * @param mix           shares of the operations
+ * @param payloadBytes  length of each message
+ * @param connections   number of connections of the steady workload
+ * @param depth         work requests in flight on each connection, a power of two
+ * @param batchLimit    completions taken from one queue in one round at most
+ * @param ringSize      slots of the ring
+ * @param chosenWait        how the handlers wait, or null for what the cores suggest
+ * @param placement     where the threads run
+ * @param address       to listen on and connect to
+ * @param port          likewise
+ * @param portIsChosen  whether the user named the port; another free one is taken otherwise
+ * @param seed          of all randomness
+ */
+record RunConfig(
+    double seconds,
+    long operations,
+    Mix mix,
+    int payloadBytes,
+    int connections,
+    int depth,
+    int batchLimit,
+    int ringSize,
+    HandlerWait chosenWait,
+    Placement placement,
+    String address,
+    int port,
+    boolean portIsChosen,
+    long seed) {
+
+    /** Poller, three handlers, and the client that posts. */
+    static final int HOT_THREADS = 5;
+
+    /** How the handlers wait: as asked, or as the cores suggest. */
+    HandlerWait handlerWait() {
+        return chosenWait != null ? chosenWait : HandlerWait.forCores(Runtime.getRuntime().availableProcessors(), HOT_THREADS);
+    }
+
+    /** What the poller and the client do when they have nothing to do, in keeping with the handlers' wait. */
+    IdleStrategy newIdleStrategy() {
+        return switch (handlerWait()) {
+            case BUSY_SPIN -> new BusySpinIdleStrategy();
+            case YIELD -> new YieldingIdleStrategy();
+            default -> new BackoffIdleStrategy();
+        };
+    }
+
+    /** The same run on another port. */
+    RunConfig withPort(final int other) {
+        return new RunConfig(
+            seconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait, placement, address,
+            other, portIsChosen, seed);
+    }
+}

@@ -1,0 +1,136 @@
+package io.ringpoll.bench.run;
+
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.verbs.CompletionPath;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The server of the main job: accepts connections, and sees each to its end on a thread of its own.
+ *
+ * <p>{@link #run} belongs to the accepting thread. Nothing here is on the path of a completion.
+ */
+final class Server implements Runnable {
+    private static final int ACCEPT_TIMEOUT_MS = 100;
+
+    private final Peer peer;
+    private final Endpoint endpoint;
+    private final Pipeline pipeline;
+    private final Ledger ledger;
+    private final SlotRanges slots;
+    private final Accounts accounts;
+    private final RunConfig config;
+    private final List<Thread> sessions = new CopyOnWriteArrayList<>();
+    private volatile boolean stopping;
+
+    Server(
+        final Peer peer, final Endpoint endpoint, final Pipeline pipeline, final Ledger ledger, final Accounts accounts,
+        final RunConfig config) {
+        this.peer = peer;
+        this.endpoint = endpoint;
+        this.pipeline = pipeline;
+        this.ledger = ledger;
+        this.slots = new SlotRanges(ledger, config.depth());
+        this.accounts = accounts;
+        this.config = config;
+    }
+
+    /** Accepts until {@link #stop}. */
+    @Override
+    public void run() {
+        try (ConnectionConfig sizes = Connections.serverConfig(config)) {
+            while (!stopping) {
+                endpoint.nextRequest(sizes, ACCEPT_TIMEOUT_MS).ifPresent(this::accept);
+            }
+        } catch (final RpmaException failure) {
+            accounts.complain("the server accepts no more: " + failure.getMessage());
+        }
+    }
+
+    /** Accepts no more, and waits until the sessions have ended; any thread. */
+    void stop(final long timeoutNs) {
+        stopping = true;
+        final long deadlineNs = System.nanoTime() + timeoutNs;
+        for (final Thread thread : sessions) {
+            try {
+                thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime())));
+            } catch (final InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            if (thread.isAlive()) {
+                accounts.complain(thread.getName() + " has not ended");
+            }
+        }
+    }
+
+    private void accept(final ConnectionRequest request) {
+        try (request) {
+            final Hello hello = Hello.decode(request.privateData());
+            if (hello.depth() != config.depth()) {
+                throw new IllegalArgumentException("depth " + hello.depth() + ", but the server's is " + config.depth());
+            }
+            accept(hello, request);
+        } catch (final IllegalArgumentException | RpmaException refused) {
+            accounts.complain("a client was refused: " + refused.getMessage());
+        }
+    }
+
+    /** Accepts on this thread: until the connection has a channel of its own, its events come on the endpoint's. */
+    private void accept(final Hello hello, final ConnectionRequest request) {
+        final ServerMemory memory = ServerMemory.allocate(peer, hello);
+        final int firstSlot = slots.take();
+        final ServerSession session = new ServerSession(hello, ledger, firstSlot, memory.cells());
+        final Connection connection;
+        try {
+            session.postReceives(request);
+            connection = request.connect(memory.welcome(hello.purpose()).encode());
+        } catch (final RpmaException refused) {
+            memory.close();
+            throw refused;
+        }
+        start("ringpoll-server-" + hello.session(), () -> {
+            try (memory) {
+                try (connection) {
+                    serve(session, connection);
+                }
+                // The client takes off what it has sent: what remains must have been flushed.
+                accounts.addPosted(CompletionPath.ERROR, session.receivesPosted());
+                slots.give(firstSlot);
+            } catch (final RpmaException | IllegalStateException failure) {
+                accounts.complain("connection " + hello.session() + " at the server: " + failure.getMessage());
+            }
+        });
+    }
+
+    private void start(final String name, final Runnable work) {
+        sessions.removeIf(thread -> !thread.isAlive());
+        final Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        sessions.add(thread);
+        thread.start();
+    }
+
+    /** From acceptance to the end: all this thread does is wait for the client to disconnect, and for the last flush. */
+    private void serve(final ServerSession session, final Connection connection) {
+        session.connected(connection);
+        Connections.addQueues(pipeline, connection);
+        try {
+            Connections.awaitEvent(connection, ConnectionEvent.ESTABLISHED);
+            Connections.awaitEnd(connection, () -> stopping);
+            connection.disconnect();
+            if (!Connections.await(session::isRetired)) {
+                accounts.complain(connection.name() + " at the server: receives were not flushed");
+            }
+        } finally {
+            Connections.removeQueues(pipeline, connection);
+        }
+    }
+}

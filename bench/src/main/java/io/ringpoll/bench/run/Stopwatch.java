@@ -1,0 +1,97 @@
+package io.ringpoll.bench.run;
+
+import com.sun.management.ThreadMXBean;
+import io.ringpoll.pipeline.Pipeline;
+import java.lang.management.ManagementFactory;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The times of a run, and what the hot threads did between the end of the warm-up and the end of the posts.
+ *
+ * <p>Used by the main thread.
+ */
+final class Stopwatch {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private final Pipeline pipeline;
+    private final Accounts accounts;
+    private final long startNs = System.nanoTime();
+    private long measuredFromNs;
+    private long measuredFromCompletions;
+    private long pollerBytes;
+    private long handlerBytes;
+    private long hotBytes;
+    private long settledFromNs = startNs;
+    private double seconds;
+    private double completionsPerSecond;
+
+    Stopwatch(final Pipeline pipeline, final Accounts accounts) {
+        this.pipeline = pipeline;
+        this.accounts = accounts;
+        startMeasurement();
+    }
+
+    /** The warm-up is over. */
+    void startMeasurement() {
+        measuredFromNs = System.nanoTime();
+        measuredFromCompletions = accounts.completed();
+        pollerBytes = -allocatedByPoller();
+        handlerBytes = -allocatedByHandlers();
+    }
+
+    /** For how long poller and handlers have allocated nothing: compiling and recompiling their code, the JVM does. */
+    double settledSeconds() {
+        final long nowNs = System.nanoTime();
+        final long bytes = allocatedByPoller() + allocatedByHandlers();
+        if (bytes != hotBytes) {
+            hotBytes = bytes;
+            settledFromNs = nowNs;
+        }
+        return seconds(nowNs - settledFromNs);
+    }
+
+    /** Everything posted has completed; the hot threads are still there. */
+    void stop() {
+        final long nowNs = System.nanoTime();
+        pollerBytes += allocatedByPoller();
+        handlerBytes += allocatedByHandlers();
+        seconds = seconds(nowNs - startNs);
+        completionsPerSecond = (accounts.completed() - measuredFromCompletions) / seconds(nowNs - measuredFromNs);
+    }
+
+    double elapsedSeconds() {
+        return seconds(System.nanoTime() - startNs);
+    }
+
+    double seconds() {
+        return seconds;
+    }
+
+    double completionsPerSecond() {
+        return completionsPerSecond;
+    }
+
+    long pollerBytes() {
+        return pollerBytes;
+    }
+
+    long handlerBytes() {
+        return handlerBytes;
+    }
+
+    private long allocatedByPoller() {
+        return THREADS.getThreadAllocatedBytes(pipeline.pollerThread().threadId());
+    }
+
+    private long allocatedByHandlers() {
+        long sum = 0;
+        for (final Thread thread : pipeline.handlerThreads()) {
+            sum += THREADS.getThreadAllocatedBytes(thread.threadId());
+        }
+        return sum;
+    }
+
+    private static double seconds(final long nanoseconds) {
+        return nanoseconds / (double) TimeUnit.SECONDS.toNanos(1);
+    }
+}
