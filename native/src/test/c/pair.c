@@ -11,7 +11,7 @@
 
 #define PATIENCE_MS 2000
 
-static int last_port = 20000;
+static _Atomic int last_port = 20000;
 
 void test_next_port(char port[16])
 {

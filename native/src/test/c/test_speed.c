@@ -7,6 +7,7 @@
 #include "test.h"
 #include "verbs_pair.h"
 
+#define LIMIT_NS 200
 #define ROUNDS 20
 #define OPERATIONS 50000
 
@@ -96,16 +97,19 @@ static void should_be_fast(void)
     pair_open(&rpma, NULL);
     const double through_rpma = best_of_rounds(rpma_write_and_get_wc, &rpma);
     pair_close(&rpma);
-    printf("        post + poll of a 64-byte write     %6.1f ns (limit 200)\n", write);
+    printf("        post + poll of a 64-byte write     %6.1f ns (limit %d)\n", write,
+        LIMIT_NS);
     printf("        the same through librpma           %6.1f ns\n", through_rpma);
     printf("        post, receive + polls of a send    %6.1f ns\n", send);
     printf("        poll of an empty queue             %6.1f ns\n", empty);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    CHECK(write < 200);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    printf("        (under a sanitizer the limit does not count)\n");
+#else
+    CHECK(write < LIMIT_NS);
 #endif
 }
 
 const struct test speed_tests[] = {
-    {"a signalled 64-byte write takes less than 200 ns", should_be_fast},
+    {"a signalled 64-byte write is posted and polled in time", should_be_fast},
     {NULL, NULL},
 };

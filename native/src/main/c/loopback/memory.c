@@ -26,6 +26,10 @@
 #define MIN_FREE 4096u /* slots kept out of reuse for as long as the table can still grow */
 #define NO_SLOT UINT32_MAX
 
+/* Since Linux 5.14; the C library's headers may be older. */
+#define LB_MADV_POPULATE_READ 22
+#define LB_MADV_POPULATE_WRITE 23
+
 _Static_assert(sizeof(struct lb_region) == 64, "one cache line a region");
 
 static _Atomic(struct lb_region *) chunks[CHUNKS];
@@ -150,37 +154,49 @@ char *lb_region_hold_remote(uint32_t rkey, const struct ibv_pd *pd, uint64_t add
     return host;
 }
 
+/* madvise(2), repeated where it was only disturbed. Returns 0 or an errno value. */
+static int advise(uintptr_t first, uintptr_t end, int advice)
+{
+    while (madvise((void *)first, end - first, advice) != 0) {
+        if (errno != EAGAIN && errno != EINTR)
+            return errno;
+    }
+    return 0;
+}
+
+/* Whether all pages are mapped: the most that a kernel before 5.14 says without touching them. */
+static bool is_mapped(uintptr_t first, uintptr_t end, uintptr_t page)
+{
+    unsigned char resident;
+
+    for (uintptr_t at = first; at < end; at += page) {
+        if (mincore((void *)at, page, &resident) != 0)
+            return false;
+    }
+    return true;
+}
+
 /*
  * Does to the pages what pinning them would: all are there afterwards, or the range is refused.
- * Returns 0 or an errno value.
+ * Returns 0 or EFAULT.
  */
 static int make_present(const void *addr, size_t length, bool writable)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     const uintptr_t first = (uintptr_t)addr & ~(page - 1);
     const uintptr_t end = ((uintptr_t)addr + length + page - 1) & ~(page - 1);
+    const int advice = writable ? LB_MADV_POPULATE_WRITE : LB_MADV_POPULATE_READ;
+    const int error = advise(first, end, advice);
 
-#if defined(MADV_POPULATE_READ) && defined(MADV_POPULATE_WRITE)
-    int advice = writable ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
-
-    for (;;) {
-        if (madvise((void *)first, end - first, advice) == 0)
-            return 0;
-        if (errno != EAGAIN && errno != EINTR)
-            break;
-    }
-    if (errno != EINVAL) /* EINVAL: a kernel before 5.14 */
+    if (error != EINVAL)
+        return error ? EFAULT : 0;
+    /* Memory that may not be accessed like that, or advice that this kernel does not know. */
+    char *probe = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (probe == MAP_FAILED)
         return EFAULT;
-#else
-    (void)writable;
-#endif
-    for (uintptr_t at = first; at < end; at += page) {
-        unsigned char resident;
-
-        if (mincore((void *)at, page, &resident) != 0)
-            return EFAULT;
-    }
-    return 0;
+    const bool known = advise((uintptr_t)probe, (uintptr_t)probe + page, advice) == 0;
+    (void)munmap(probe, page);
+    return !known && is_mapped(first, end, page) ? 0 : EFAULT;
 }
 
 static struct ibv_mr *register_region(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_thread.c: the same from several threads at once, as verbs allow it. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "test.h"
+#include "verbs_pair.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SCALE 1
+#else
+#define SCALE 10
+#endif
+
+#define MESSAGES (2000 * SCALE)
+#define WINDOW 16
+
+/*
+ * Sends, receives and counts on one side of a pair until all messages went both ways. Message n
+ * says n, from slot n of the buffer's first half into slot n of the other's second half.
+ */
+struct talker {
+    struct verbs_pair *pair;
+    int side;
+    uint64_t sent;
+    uint64_t send_completed;
+    uint64_t received;
+};
+
+#define SLOT(number) ((number) % WINDOW * 64)
+#define RECEIVE_HALF (VERBS_BUFFER_SIZE / 2)
+
+static void send_number(struct verbs_pair *pair, int side, uint64_t number)
+{
+    char *slot = pair->buffer[side] + SLOT(number);
+    struct ibv_sge sge = {(uintptr_t)slot, 64, pair->mr[side]->lkey};
+    struct ibv_send_wr wr = {.wr_id = number, .sg_list = &sge, .num_sge = 1,
+        .opcode = IBV_WR_SEND_WITH_IMM, .send_flags = IBV_SEND_SIGNALED,
+        .imm_data = (uint32_t)number};
+    struct ibv_send_wr *bad_wr;
+
+    memcpy(slot, &number, sizeof(number));
+    memcpy(slot + 56, &number, sizeof(number));
+    CHECK_EQ(ibv_post_send(pair->qp[side], &wr, &bad_wr), 0);
+}
+
+static void check_number(const struct verbs_pair *pair, int side, uint64_t number)
+{
+    const char *slot = pair->buffer[side] + RECEIVE_HALF + SLOT(number);
+
+    CHECK(memcmp(slot, &number, sizeof(number)) == 0);
+    CHECK(memcmp(slot + 56, &number, sizeof(number)) == 0);
+}
+
+static void *talk(void *context)
+{
+    struct talker *talker = context;
+    struct verbs_pair *pair = talker->pair;
+    const int side = talker->side;
+    uint64_t posted = 0;
+
+    /* Receives trail behind: the other side's sends often have to wait for one. */
+    while (talker->send_completed < MESSAGES || talker->received < MESSAGES) {
+        struct ibv_wc wc[8];
+
+        if (posted < MESSAGES && posted - talker->received < WINDOW / 2) {
+            verbs_recv(pair, side, posted, RECEIVE_HALF + SLOT(posted), 64);
+            posted++;
+        }
+        if (talker->sent < MESSAGES && talker->sent - talker->send_completed < WINDOW)
+            send_number(pair, side, talker->sent++);
+        const int got = ibv_poll_cq(pair->cq[side], 8, wc);
+        CHECK(got >= 0);
+        for (int i = 0; i < got; i++) {
+            CHECK_EQ(wc[i].status, IBV_WC_SUCCESS);
+            if (wc[i].opcode & IBV_WC_RECV) {
+                CHECK_EQ(wc[i].wr_id, talker->received);
+                CHECK_EQ(wc[i].imm_data, talker->received);
+                check_number(pair, side, talker->received);
+                talker->received++;
+            } else {
+                CHECK_EQ(wc[i].wr_id, talker->send_completed);
+                talker->send_completed++;
+            }
+        }
+        if (got == 0)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void talk_both_ways(uint32_t srq_wr)
+{
+    struct verbs_options options = {.srq_wr = srq_wr, .rnr_retry = 7, .timeout = 14,
+        .retry_cnt = 7};
+    struct verbs_pair pair;
+    struct talker talkers[2] = {{.pair = &pair, .side = 0}, {.pair = &pair, .side = 1}};
+    pthread_t threads[2];
+
+    verbs_pair_open(&pair, &options);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, talk, &talkers[i]), 0);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+    verbs_pair_close(&pair);
+}
+
+static void should_talk_both_ways_at_once(void)
+{
+    talk_both_ways(0);
+    talk_both_ways(64);
+}
+
+/* Posters on one queue pair, a poller on its queue. */
+struct poster {
+    struct verbs_pair *pair;
+    uint64_t number;
+    _Atomic uint64_t *completed;
+};
+
+#define POSTERS 3
+
+static void *post_writes(void *context)
+{
+    struct poster *poster = context;
+
+    for (uint64_t i = 0; i < MESSAGES; i++) {
+        while (verbs_try_send(poster->pair, 0, poster->number << 32 | i, IBV_WR_RDMA_WRITE, 0,
+                IBV_SEND_SIGNALED) != 0)
+            sched_yield(); /* the send queue is full until somebody polls */
+    }
+    return NULL;
+}
+
+static void should_let_threads_share_a_queue_pair(void)
+{
+    struct verbs_options options = {.cqe = 255, .max_wr = 100, .rnr_retry = 7, .timeout = 14,
+        .retry_cnt = 7};
+    uint64_t next[POSTERS] = {0};
+    struct poster posters[POSTERS];
+    pthread_t threads[POSTERS];
+    struct verbs_pair pair;
+    uint64_t completed = 0;
+
+    verbs_pair_open(&pair, &options);
+    for (uint64_t i = 0; i < POSTERS; i++) {
+        posters[i] = (struct poster){.pair = &pair, .number = i};
+        CHECK_EQ(pthread_create(&threads[i], NULL, post_writes, &posters[i]), 0);
+    }
+    while (completed < (uint64_t)POSTERS * MESSAGES) {
+        struct ibv_wc wc[32];
+        const int got = ibv_poll_cq(pair.cq[0], 32, wc);
+
+        CHECK(got >= 0);
+        for (int i = 0; i < got; i++) {
+            CHECK_EQ(wc[i].status, IBV_WC_SUCCESS);
+            CHECK_EQ(wc[i].wr_id & 0xffffffff, next[wc[i].wr_id >> 32]);
+            next[wc[i].wr_id >> 32]++;
+        }
+        completed += (uint64_t)got;
+        if (got == 0)
+            sched_yield();
+    }
+    for (int i = 0; i < POSTERS; i++)
+        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+    verbs_pair_close(&pair);
+}
+
+/* One thread writes into memory that the other registers, deregisters and unmaps. */
+struct target {
+    struct verbs_pair *pair;
+    _Atomic uint64_t address;
+    _Atomic uint32_t rkey;
+    _Atomic bool done;
+};
+
+static void *come_and_go(void *context)
+{
+    struct target *target = context;
+
+    for (int i = 0; i < 200 * SCALE; i++) {
+        char *memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+            0);
+
+        CHECK(memory != MAP_FAILED);
+        struct ibv_mr *mr = ibv_reg_mr(target->pair->pd, memory, 65536,
+            IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+        CHECK(mr != NULL);
+        target->address = (uintptr_t)memory;
+        target->rkey = mr->rkey;
+        sched_yield();
+        CHECK_EQ(ibv_dereg_mr(mr), 0);
+        CHECK_EQ(munmap(memory, 65536), 0);
+    }
+    target->done = true;
+    return NULL;
+}
+
+static void should_deregister_under_a_writer(void)
+{
+    struct verbs_options options = {.rnr_retry = 7, .timeout = 14, .retry_cnt = 7};
+    struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+    struct verbs_pair pair;
+    struct target target = {.pair = &pair};
+    struct ibv_async_event event;
+    uint64_t written = 0;
+    uint64_t refused = 0;
+    pthread_t thread;
+
+    verbs_pair_open(&pair, &options);
+    CHECK_EQ(pthread_create(&thread, NULL, come_and_go, &target), 0);
+    while (!target.done) {
+        struct ibv_sge sge = {(uintptr_t)pair.buffer[0], VERBS_BUFFER_SIZE, pair.mr[0]->lkey};
+        struct ibv_send_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1,
+            .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED};
+        struct ibv_send_wr *bad_wr;
+
+        wr.wr.rdma.remote_addr = target.address;
+        wr.wr.rdma.rkey = target.rkey;
+        CHECK_EQ(ibv_post_send(pair.qp[0], &wr, &bad_wr), 0);
+        struct ibv_wc wc = verbs_wc(pair.cq[0]);
+        if (wc.status == IBV_WC_SUCCESS) {
+            written++;
+            continue;
+        }
+        CHECK_EQ(wc.status, IBV_WC_REM_ACCESS_ERR);
+        refused++;
+        CHECK_EQ(ibv_get_async_event(pair.context, &event), 0);
+        ibv_ack_async_event(&event);
+        for (int side = 0; side < 2; side++)
+            CHECK_EQ(ibv_modify_qp(pair.qp[side], &reset, IBV_QP_STATE), 0);
+        verbs_connect(pair.qp[0], pair.qp[1]->qp_num, &options);
+        verbs_connect(pair.qp[1], pair.qp[0]->qp_num, &options);
+    }
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK(written > 0 && refused > 0);
+    verbs_pair_close(&pair);
+}
+
+/* Each thread has an endpoint and connections of its own; they share the device. */
+static void *connect_and_close(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 10 * SCALE; i++) {
+        struct pair pair;
+
+        pair_open(&pair, NULL);
+        CHECK_EQ(rpma_recv(pair.server.conn, pair.server.mr, 0, 64, WR_ID(1)), 0);
+        CHECK_EQ(rpma_send(pair.client.conn, pair.client.mr, 0, 64, RPMA_F_COMPLETION_ALWAYS,
+            WR_ID(2)), 0);
+        CHECK_EQ(next_wc(pair.server.cq).wr_id, 1);
+        CHECK_EQ(next_wc(pair.client.cq).wr_id, 2);
+        pair_close(&pair);
+    }
+    return NULL;
+}
+
+static void should_connect_from_several_threads(void)
+{
+    pthread_t threads[4];
+
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, connect_and_close, NULL), 0);
+    for (int i = 0; i < 4; i++)
+        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+}
+
+/* A poster that goes on until its connection has been disconnected under it. */
+struct victim {
+    struct pair *pair;
+    uint64_t accepted;
+    _Atomic bool posting;
+    _Atomic bool stop;
+};
+
+static void *post_until_stopped(void *context)
+{
+    struct victim *victim = context;
+    struct side *client = &victim->pair->client;
+
+    while (!victim->stop) {
+        const int result = victim->accepted % 3 == 0 ?
+            rpma_send(client->conn, client->mr, 0, 64, RPMA_F_COMPLETION_ALWAYS,
+                WR_ID(victim->accepted)) :
+            rpma_write(client->conn, client->remote, 0, client->mr, 0, 64,
+                RPMA_F_COMPLETION_ALWAYS, WR_ID(victim->accepted));
+
+        if (result == 0)
+            victim->accepted++;
+        else
+            sched_yield(); /* the send queue is full */
+        victim->posting = true;
+    }
+    return NULL;
+}
+
+static void should_complete_all_that_was_accepted_before_a_disconnect(void)
+{
+    struct pair_options options = {.cq_size = 100, .sq_size = 30, .rq_size = 30};
+    const struct timespec moment = {.tv_nsec = 300000};
+
+    for (int round = 0; round < 20 * SCALE; round++) {
+        struct pair pair;
+        struct victim victim = {.pair = &pair};
+        pthread_t thread;
+        uint64_t completed = 0;
+        bool disconnected = false;
+        uint64_t received = 0;
+        struct ibv_wc wc[16];
+        int got;
+
+        pair_open(&pair, &options);
+        for (int i = 0; i < 20; i++)
+            CHECK_EQ(rpma_recv(pair.server.conn, pair.server.mr, 0, 64, NULL), 0);
+        CHECK_EQ(pthread_create(&thread, NULL, post_until_stopped, &victim), 0);
+        while (!victim.posting)
+            sched_yield();
+        for (int turn = 0;; turn++) {
+            const int result = rpma_cq_get_wc(pair.client.cq, 16, wc, &got);
+
+            if (result == 0) {
+                for (int i = 0; i < got; i++)
+                    CHECK_EQ(wc[i].wr_id, completed + (uint64_t)i);
+                completed += (uint64_t)got;
+            } else {
+                CHECK_EQ(result, RPMA_E_NO_COMPLETION);
+                if (victim.stop)
+                    break;
+            }
+            while (rpma_cq_get_wc(pair.server.cq, 1, wc, NULL) == 0) {
+                if (!disconnected && wc[0].status == IBV_WC_SUCCESS && received++ < 40)
+                    CHECK_EQ(rpma_recv(pair.server.conn, pair.server.mr, 0, 64, NULL), 0);
+            }
+            if (turn == 20 + round % 30) {
+                (void)nanosleep(&moment, NULL);
+                CHECK_EQ(rpma_conn_disconnect(round % 2 ? pair.client.conn : pair.server.conn), 0);
+                disconnected = true;
+            }
+            if (turn == 100) {
+                CHECK_EQ(rpma_conn_disconnect(pair.client.conn), 0);
+                victim.stop = true;
+                CHECK_EQ(pthread_join(thread, NULL), 0);
+            }
+        }
+        CHECK_EQ(completed, victim.accepted);
+        pair_close(&pair);
+    }
+}
+
+const struct test thread_tests[] = {
+    {"two threads talk both ways over one connection", should_talk_both_ways_at_once},
+    {"threads share a queue pair, each in its order", should_let_threads_share_a_queue_pair},
+    {"a region is deregistered under a writer", should_deregister_under_a_writer},
+    {"threads connect and close at the same time", should_connect_from_several_threads},
+    {"what was accepted before a disconnect completes once",
+        should_complete_all_that_was_accepted_before_a_disconnect},
+    {NULL, NULL},
+};
