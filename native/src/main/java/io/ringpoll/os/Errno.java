@@ -22,6 +22,8 @@ public final class Errno {
     public static final int EBUSY = 16;
     /** Invalid argument. */
     public static final int EINVAL = 22;
+    /** An address or port is taken. */
+    public static final int EADDRINUSE = 98;
     /** No data. */
     public static final int ENODATA = 61;
 

@@ -5,11 +5,13 @@ import static io.ringpoll.verbs.CompletionPath.RECEIVE;
 import static io.ringpoll.verbs.CompletionPath.SEND_WRITE;
 
 import io.ringpoll.device.Device;
+import io.ringpoll.os.Errno;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineReport;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.CompletionPath;
 import java.io.PrintWriter;
 import java.util.EnumSet;
@@ -31,8 +33,9 @@ final class MainJob {
     private static final double MAX_WARM_UP_SHARE = 0.7;
     private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
     private static final long TICK_MS = 20;
+    private static final int PORTS_TRIED = 64;
 
-    private final RunConfig config;
+    private RunConfig config;
     private final PrintWriter progress;
     private final CountDownLatch interrupted = new CountDownLatch(1);
     private final Ledger ledger;
@@ -63,9 +66,28 @@ final class MainJob {
         progress.println(Device.current().description());
         progress.printf("%s; %s; %s%n", config.mix(), waits(), config.placement());
         progress.flush();
-        try (Peer peer = Peer.ofLocal(config.address()); Pipeline pipeline = builder.start()) {
-            try (Endpoint endpoint = peer.listen(config.address(), Integer.toString(config.port()))) {
-                return run(peer, endpoint, pipeline);
+        try (Peer peer = Peer.ofLocal(config.address());
+            Endpoint endpoint = listen(peer);
+            Pipeline pipeline = builder.start()) {
+            return run(peer, endpoint, pipeline);
+        }
+    }
+
+    /** Listens on the port that was asked for, or else on the first free one from the default on. */
+    private Endpoint listen(final Peer peer) {
+        for (int attempt = 0; ; attempt++) {
+            try {
+                return peer.listen(config.address(), Integer.toString(config.port()));
+            } catch (final RpmaException refused) {
+                if (refused.errno() != Errno.EADDRINUSE) {
+                    throw refused;
+                }
+                if (config.portIsChosen() || attempt == PORTS_TRIED) {
+                    throw new IllegalStateException(
+                        "port " + config.port() + " of " + config.address() + " is in use: choose another with --address " +
+                            config.address() + ":PORT, or leave the port out", refused);
+                }
+                config = config.withPort(config.port() + 1);
             }
         }
     }

@@ -4,7 +4,9 @@ import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.rpma.RpmaLog;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -104,6 +106,11 @@ public final class RunCommand implements Callable<Integer> {
      * @param arguments as typed
      */
     public static void main(final String[] arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    /** The command with its ways of saying what went wrong. */
+    static CommandLine commandLine() {
         final CommandLine line = new CommandLine(new RunCommand());
         line.setParameterExceptionHandler((refused, given) -> {
             refused.getCommandLine().getErr().println("ringpoll run: " + refused.getMessage());
@@ -117,7 +124,7 @@ public final class RunCommand implements Callable<Integer> {
             }
             throw failure;
         });
-        System.exit(line.execute(arguments));
+        return line;
     }
 
     @Override
@@ -126,14 +133,17 @@ public final class RunCommand implements Callable<Integer> {
         if (device != null) {
             Device.choose(kind(device));
         }
+        // What goes wrong stands in one exception each, with librpma's own words.
+        RpmaLog.threshold(LogLevel.DISABLED);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
         final MainJob job = new MainJob(config, progress);
         final CountDownLatch reported = new CountDownLatch(1);
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+        final Thread onSignal = new Thread(() -> {
             job.interrupt();
             awaitReport(reported);
-        }, "ringpoll-signal"));
+        }, "ringpoll-signal");
+        Runtime.getRuntime().addShutdownHook(onSignal);
         try {
             final RunReport report = job.run();
             if (json) {
@@ -147,6 +157,15 @@ public final class RunCommand implements Callable<Integer> {
             return report.isSound() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
         } finally {
             reported.countDown();
+            forget(onSignal);
+        }
+    }
+
+    private static void forget(final Thread onSignal) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(onSignal);
+        } catch (final IllegalStateException shuttingDown) {
+            // The signal has come: the hook is at work and the JVM ends after it.
         }
     }
 

@@ -1,0 +1,39 @@
+package io.ringpoll.bench.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.util.EnumMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+@Timeout(10)
+class MixTest {
+    @Test
+    void shouldChooseOperationsByTheirShares() {
+        final Mix mix = Mix.parse("write=3,send=1,fail=4");
+        final Map<OperationKind, Integer> chosen = new EnumMap<>(OperationKind.class);
+        final int draws = 1 << 20;
+        for (int i = 0; i < draws; i++) {
+            chosen.merge(mix.choose(Payload.mix(i)), 1, Integer::sum);
+        }
+        assertEquals(2, chosen.size());
+        assertEquals(0.75, chosen.get(OperationKind.WRITE) / (double) draws, 0.01);
+        assertEquals(0.5, mix.share(OperationKind.FAILING));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "jump=1 | 'jump=1' is not an operation and its weight; operations are write, send, read, write-imm, fail",
+        "write=-1 | 'write=-1' has no weight that is a number of 0 or more",
+        "write=x | 'write=x' has no weight that is a number of 0 or more",
+        "write=1,write=2 | 'write' is named twice",
+        "fail=1 | at least one operation that can succeed must have a weight above 0"
+    })
+    void shouldNameWhatIsWrongWithAMix(final String text, final String message) {
+        assertEquals(message, assertThrows(IllegalArgumentException.class, () -> Mix.parse(text)).getMessage());
+    }
+}

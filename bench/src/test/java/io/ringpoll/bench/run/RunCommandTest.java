@@ -1,0 +1,167 @@
+package io.ringpoll.bench.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+@Timeout(120)
+class RunCommandTest {
+    private static final String ADDRESS = System.getProperty("ringpoll.address", "127.0.0.1");
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @Test
+    @Tag("device")
+    void shouldCompleteEveryWorkRequestOnItsPath() throws IOException {
+        final String mix = "write=40,send=30,read=20,write-imm=9,fail=1";
+        assertEquals(0, execute("--seconds", "3", "--json", "--mix", mix), err::toString);
+        final JsonNode report = new ObjectMapper().readTree(out.toString());
+        for (final String path : List.of("sendWrite", "receive", "error")) {
+            final JsonNode account = report.get("paths").get(path);
+            assertTrue(account.get("posted").asLong() > 0, path);
+            assertEquals(account.get("posted").asLong(), account.get("completed").asLong(), path);
+        }
+        assertEquals(0, report.get("lost").asLong());
+        assertEquals(0, report.get("duplicated").asLong());
+        assertEquals(0, report.get("corrupted").asLong());
+        assertTrue(report.get("latencyNs").get("p99.9").asLong() >= report.get("latencyNs").get("p50").asLong());
+        assertTrue(report.get("completionsPerSecond").asLong() > 0);
+        assertTrue(report.get("allocatedBytes").has("poller") && report.get("allocatedBytes").has("handlers"));
+    }
+
+    @ParameterizedTest
+    @Tag("device")
+    @ValueSource(ints = {8, 13, 4096, 65_536})
+    void shouldVerifyPayloadsOfAnyLength(final int payload) {
+        assertEquals(
+            0, execute("--operations", "3000", "--payload", Integer.toString(payload), "--connections", "3"), err::toString);
+        assertTrue(out.toString().contains("corrupted payloads   0"), out.toString());
+    }
+
+    @Test
+    @Tag("device")
+    void shouldLoseNothingWhenTheRingIsTooSmall() {
+        assertEquals(0, execute("--operations", "20000", "--ring-size", "2", "--batch", "2"), () -> out + "\n" + err);
+    }
+
+    @ParameterizedTest
+    @Tag("device")
+    @ValueSource(strings = {"busy-spin", "yield", "sleep", "block"})
+    void shouldRunWithEveryWait(final String wait) {
+        assertEquals(0, execute("--operations", "2000", "--wait", wait), () -> out + "\n" + err);
+        assertTrue(out.toString().contains("waits by " + wait + " (as asked)"), out.toString());
+    }
+
+    @Test
+    @Tag("device")
+    void shouldSayThatThePortIsInUse() {
+        try (Peer peer = Peer.ofLocal(ADDRESS); Endpoint endpoint = peer.listen(ADDRESS, "7460")) {
+            assertEquals(1, execute("--operations", "10", "--address", ADDRESS + ":7460"));
+            assertEquals(
+                "ringpoll run: port 7460 of " + ADDRESS + " is in use: choose another with --address " + ADDRESS +
+                    ":PORT, or leave the port out", err.toString().strip());
+        }
+    }
+
+    @Test
+    @Tag("device")
+    void shouldTakeAnotherPortIfNoneWasAskedFor() {
+        try (Peer peer = Peer.ofLocal(ADDRESS); Endpoint endpoint = peer.listen(ADDRESS, "7471")) {
+            assertEquals(0, execute("--operations", "10"), err::toString);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "--ring-size=100 | --ring-size 100 is not a power of two from 2 to 16777216",
+        "--payload=4 | --payload 4 is not from 8 to 1048576 bytes",
+        "--connections=0 | --connections 0 is not from 1 to 1024",
+        "--batch=9000 | --batch 9000 is not from 1 to the ring size, 8192",
+        "--wait=never | --wait 'never' is not auto, busy-spin, yield, sleep or block",
+        "--pin=poller=x | 'x' is not a CPU number",
+        "--pin=pilot=1 | 'pilot' is not a thread; threads are poller, send-write, receive, error, client",
+        "--device=floppy | --device 'floppy' is not auto, loopback or rdma",
+        "--address=127.0.0.1:99999 | --address: '99999' is not a port from 1 to 65535",
+        "--frobnicate | Unknown option: '--frobnicate'",
+    })
+    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
+        assertEquals(2, execute(argument));
+        assertEquals("ringpoll run: " + message, err.toString().strip());
+        assertEquals("", out.toString());
+    }
+
+    @Test
+    void shouldSayThatAnAddressBelongsToNoDevice() {
+        assertEquals(1, execute("--operations", "10", "--address", "203.0.113.77"));
+        assertEquals(1, err.toString().strip().lines().count(), err.toString());
+        assertTrue(err.toString().contains("203.0.113.77"), err.toString());
+    }
+
+    @Test
+    void shouldSayWhereLibrpmaIsMissing() throws Exception {
+        final Process process = start("-Dringpoll.librpma=/nowhere/librpma.so", "--operations", "10");
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        final String said = new String(process.getErrorStream().readAllBytes()).strip();
+        assertEquals(1, process.exitValue(), said);
+        assertEquals(1, said.lines().count(), said);
+        assertTrue(said.contains("/nowhere/librpma.so"), said);
+    }
+
+    @Test
+    void shouldEndInOrderWithTheTableWhenItIsInterrupted() throws Exception {
+        final Process process = start("--seconds", "100");
+        final StringBuilder said = new StringBuilder();
+        try (var reader = process.inputReader()) {
+            String line = reader.readLine();
+            while (line != null) {
+                said.append(line).append('\n');
+                if (line.startsWith("  1 s")) {
+                    assertEquals(0, new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor());
+                }
+                line = reader.readLine();
+            }
+        }
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        assertTrue(said.toString().contains("corrupted payloads   0"), said.toString());
+        assertEquals(128 + 2, process.exitValue(), said.toString());
+    }
+
+    private int execute(final String... arguments) {
+        final CommandLine line = RunCommand.commandLine();
+        line.setOut(new PrintWriter(out));
+        line.setErr(new PrintWriter(err, true));
+        return line.execute(arguments);
+    }
+
+    private static Process start(final String... arguments) throws IOException {
+        final List<String> command = new ArrayList<>(List.of(
+            System.getProperty("java.home") + "/bin/java",
+            "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
+            "-cp", System.getProperty("java.class.path")));
+        int next = 0;
+        while (arguments[next].startsWith("-D")) {
+            command.add(arguments[next++]);
+        }
+        command.add(RunCommand.class.getName());
+        command.addAll(List.of(arguments).subList(next, arguments.length));
+        return new ProcessBuilder(command).start();
+    }
+}
