@@ -24,8 +24,8 @@ import org.agrona.concurrent.UnsafeBuffer;
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
  */
 public final class Connection extends NativeResource {
-    private static final int ATOMIC_WRITE_BYTES = 8;
-    private static final int WAIT_FOR_COMPLETION = 1;
+    static final int ATOMIC_WRITE_BYTES = 8;
+    static final int WAIT_FOR_COMPLETION = 1;
     private static final int CACHE_LINE_BYTES = 64;
 
     private final HotCalls calls = HotCalls.register();

@@ -20,6 +20,9 @@ public final class LocalMemoryRegion extends NativeResource {
     /** Alignment of memory that {@link Peer#allocate} gives: a multiple of every page size in use on Linux's small pages. */
     static final long PAGE_BYTES = 4096;
 
+    /** The value of {@code IBV_ADVISE_MR_FLAG_FLUSH}. */
+    static final int ADVISE_FLAG_FLUSH = 1;
+
     private final MemorySegment memory;
     private final Arena owned;
     private final long lengthBytes;
@@ -138,7 +141,7 @@ public final class LocalMemoryRegion extends NativeResource {
         try {
             LogSink.clearError();
             RpmaException.check("rpma_mr_advise",
-                Librpma.MEMORY.rpma_mr_advise(region, offset, lengthBytes, advice.value(), flush ? 1 : 0));
+                Librpma.MEMORY.rpma_mr_advise(region, offset, lengthBytes, advice.value(), flush ? ADVISE_FLAG_FLUSH : 0));
         } finally {
             exit();
         }

@@ -16,8 +16,8 @@ import java.lang.foreign.MemorySegment;
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
  */
 public final class Peer extends NativeResource {
-    private static final int CONTEXT_LOCAL = 0;
-    private static final int CONTEXT_REMOTE = 1;
+    static final int CONTEXT_LOCAL = 0;
+    static final int CONTEXT_REMOTE = 1;
 
     private final VerbsContext context;
 

@@ -1,5 +1,6 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.device.Device;
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.HotCalls;
 import io.ringpoll.lifecycle.NativeObject;
@@ -23,6 +24,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 public final class RpmaCompletionQueue extends NativeObject implements CompletionQueue {
     private static final int CACHE_LINE_BYTES = 64;
+    private static final boolean HAS_GET_COMPLETION = Device.current().librpma().has("rpma_cq_get_completion");
 
     private final HotCalls calls = HotCalls.register();
     private final UnsafeBuffer got;
@@ -58,6 +60,29 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
             return got.getInt(0);
         }
         return result == RpmaError.NO_COMPLETION ? 0 : result;
+    }
+
+    /**
+     * Takes one completion as librpma up to 0.11 gave it: by the old call where the loaded library still has it, else by
+     * rpma_cq_get_wc(3) with the old call's meaning of each field.
+     *
+     * @param completion to be set
+     * @return 0; or {@link RpmaError#NO_COMPLETION}, {@link RpmaError#PROVIDER}, {@link RpmaError#UNKNOWN},
+     *     {@link RpmaError#NOSUPP} if the completion's opcode is none of the old ones and the completion is lost, or
+     *     {@link RpmaError#INVAL} if the queue is closed
+     * @see <a href="https://manpages.debian.org/bullseye/librpma-dev/rpma_cq_get_completion.3.en.html">manual page</a>
+     */
+    public int getCompletion(final LegacyCompletion completion) {
+        calls.enter();
+        try {
+            if (HAS_GET_COMPLETION) {
+                return Librpma.COMPLETION.rpma_cq_get_completion(addressOrZero(), completion.structAddress());
+            }
+            final int result = Librpma.COMPLETION.rpma_cq_get_wc(addressOrZero(), 1, completion.wcAddress(), 0);
+            return result == RpmaError.SUCCESS ? completion.setFromWc() : result;
+        } finally {
+            calls.leave();
+        }
     }
 
     /**

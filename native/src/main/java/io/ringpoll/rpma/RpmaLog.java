@@ -18,8 +18,8 @@ public final class RpmaLog {
     /** System property; {@code librpma} leaves the log to librpma's own function. */
     public static final String DESTINATION_PROPERTY = "ringpoll.librpma.log";
 
-    private static final int THRESHOLD = 0;
-    private static final int THRESHOLD_AUX = 1;
+    static final int THRESHOLD = 0;
+    static final int THRESHOLD_AUX = 1;
 
     private static LogLevel wanted = LogLevel.WARNING;
 

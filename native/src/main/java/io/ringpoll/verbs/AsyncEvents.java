@@ -26,7 +26,7 @@ import java.util.function.Consumer;
 public final class AsyncEvents {
     private static final System.Logger LOGGER = System.getLogger(AsyncEvents.class.getName());
     private static final Map<VerbsContext, AsyncEvents> READERS = new HashMap<>();
-    private static final int EVENT_TYPE_OFFSET = 8;
+    static final int EVENT_TYPE_OFFSET = 8;
 
     private final VerbsContext context;
     private final List<Consumer<AsyncEvent>> listeners = new CopyOnWriteArrayList<>();

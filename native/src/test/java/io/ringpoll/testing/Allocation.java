@@ -1,0 +1,35 @@
+package io.ringpoll.testing;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+
+/** Counts the heap bytes that the calling thread allocates, as the JVM itself counts them. */
+public final class Allocation {
+    private static final int WARM_UP_ROUNDS = 20;
+    private static final int ITERATIONS = 2_000;
+
+    private Allocation() {
+    }
+
+    /** Fails if an action allocates once it is warm. */
+    public static void assertNone(final Runnable action) {
+        assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean, "this JVM does not count allocated bytes");
+        final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+        for (int round = 0; round < WARM_UP_ROUNDS; round++) {
+            repeat(action);
+        }
+        final long before = threads.getCurrentThreadAllocatedBytes();
+        repeat(action);
+        final long allocated = threads.getCurrentThreadAllocatedBytes() - before;
+        assertEquals(0, allocated, () -> "bytes allocated in " + ITERATIONS + " iterations");
+    }
+
+    private static void repeat(final Runnable action) {
+        for (int i = 0; i < ITERATIONS; i++) {
+            action.run();
+        }
+    }
+}

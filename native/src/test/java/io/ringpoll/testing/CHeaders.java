@@ -1,0 +1,32 @@
+package io.ringpoll.testing;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What C says that expressions over the installed headers are worth, by a program that is compiled for the question. */
+public final class CHeaders {
+    private CHeaders() {
+    }
+
+    /** Compares values that Java believes in with what the headers say; the keys are C expressions. */
+    public static void assertEqualToHeaders(final Path folder, final List<String> headers, final Map<String, Long> believed) {
+        final StringBuilder program = new StringBuilder("#include <stddef.h>\n#include <stdio.h>\n");
+        headers.forEach(header -> program.append("#include <").append(header).append(">\n"));
+        program.append("int main(void)\n{\n");
+        for (final String expression : believed.keySet()) {
+            program.append("\tprintf(\"%lld\\n\", (long long) (").append(expression).append("));\n");
+        }
+        program.append("\treturn 0;\n}\n");
+        final List<String> lines = CCompiler.run(folder, program.toString());
+        final Map<String, Long> told = new TreeMap<>();
+        int i = 0;
+        for (final String expression : believed.keySet()) {
+            told.put(expression, Long.valueOf(lines.get(i++)));
+        }
+        assertEquals(told, new TreeMap<>(believed));
+    }
+}
