@@ -72,13 +72,15 @@ public final class CompletionChannel extends NativeResource {
         if (address == 0) {
             throw new IllegalArgumentException(first.name() + " has no completion channel");
         }
-        final CompletionChannel channel = new CompletionChannel("completion channel of " + first.name(), address, false);
-        channel.dependsOn(first);
-        channel.add(first);
         for (final VerbsCompletionQueue other : others) {
             if (other.channelAddress() != address) {
                 throw new IllegalArgumentException(first.name() + " and " + other.name() + " have different completion channels");
             }
+        }
+        final CompletionChannel channel = new CompletionChannel("completion channel of " + first.name(), address, false);
+        channel.dependsOn(first);
+        channel.add(first);
+        for (final VerbsCompletionQueue other : others) {
             channel.dependsOn(other);
             channel.add(other);
         }

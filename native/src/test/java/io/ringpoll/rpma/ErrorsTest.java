@@ -1,0 +1,110 @@
+package io.ringpoll.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.LogCapture;
+import io.ringpoll.testing.TestDevice;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Real errors of the real library: what exceptions tell, and which answers are none. */
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class ErrorsTest {
+    private static final int EADDRINUSE = 98;
+    private static final String NOT_OURS = "203.0.113.1";
+
+    private LogCapture log;
+
+    @BeforeEach
+    void capture() {
+        log = new LogCapture();
+    }
+
+    @AfterEach
+    void release() {
+        log.close();
+    }
+
+    @Test
+    void shouldTellThatAnAddressHasNoDevice() {
+        final RpmaException error = assertThrows(RpmaException.class, () -> Peer.ofLocal(NOT_OURS));
+        assertEquals(RpmaError.PROVIDER, error.code());
+        assertEquals("RPMA_E_PROVIDER", error.codeName());
+        assertEquals("rpma_utils_get_ibv_context(" + NOT_OURS + ")", error.function());
+        assertTrue(error.errno() != 0, error::getMessage);
+        assertTrue(error.getMessage().startsWith("rpma_utils_get_ibv_context(" + NOT_OURS +
+            ") failed: RPMA_E_PROVIDER (Provider error occurred), errno E"), error::getMessage);
+        assertEquals(1, error.getMessage().lines().count());
+    }
+
+    @Test
+    void shouldTellThatANameIsNone() {
+        final RpmaException error = assertThrows(RpmaException.class, () -> Peer.ofLocal("no such name.invalid"));
+        assertEquals(RpmaError.PROVIDER, error.code());
+        assertTrue(error.getMessage().contains("no such name.invalid"), error::getMessage);
+    }
+
+    @Test
+    void shouldTellThatAPortIsTaken() {
+        final String port = ConnectedPair.anyPort();
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint endpoint = peer.listen(TestDevice.address(), port)) {
+            assertTrue(endpoint.fd() >= 0);
+            final RpmaException error = assertThrows(RpmaException.class, () -> peer.listen(TestDevice.address(), port));
+            assertEquals("rpma_ep_listen(" + TestDevice.address() + ":" + port + ")", error.function());
+            assertEquals(EADDRINUSE, error.errno(), error::getMessage);
+        }
+    }
+
+    @Test
+    void shouldTellThatNobodyListens() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            Connection connection = peer.request(TestDevice.address(), ConnectedPair.anyPort()).connect()) {
+            assertEquals(Optional.of(ConnectionEvent.REJECTED), connection.nextEvent(ConnectedPair.TIMEOUT_MS));
+        }
+    }
+
+    @Test
+    void shouldAnswerThatThereIsNoEventAndNoRequest() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults();
+            Endpoint endpoint = pair.peer().listen(TestDevice.address(), ConnectedPair.anyPort())) {
+            assertEquals(Optional.empty(), pair.client().nextEvent(0));
+            assertEquals(Optional.empty(), pair.client().nextEvent(5));
+            assertEquals(Optional.empty(), endpoint.nextRequest(0));
+            assertEquals(Optional.empty(), endpoint.nextRequest(5));
+        }
+    }
+
+    @Test
+    void shouldTellWhyADescriptorIsNone() {
+        final RpmaException tooShort = assertThrows(RpmaException.class, () -> RemoteMemoryRegion.ofDescriptor(new byte[4]));
+        assertEquals(RpmaError.INVAL, tooShort.code());
+        assertTrue(tooShort.getMessage().contains("incorrect size of the descriptor"), tooShort::getMessage);
+        assertThrows(RpmaException.class, () -> RemoteMemoryRegion.ofDescriptor(new byte[64]), "a descriptor without a usage");
+        assertThrows(RpmaException.class, () -> PeerConfig.ofDescriptor(new byte[0]));
+    }
+
+    @Test
+    void shouldNameEveryCodeAndItsMeaning() {
+        assertEquals("RPMA_E_NO_COMPLETION", RpmaError.name(RpmaError.NO_COMPLETION));
+        assertEquals("No next completion available", RpmaError.meaning(RpmaError.NO_COMPLETION));
+        assertEquals("code -1", RpmaError.name(-1));
+        assertEquals("Unknown error", RpmaError.meaning(-1));
+    }
+
+    @Test
+    void shouldKeepTheErrorsOfThreadsApart() throws InterruptedException {
+        final Thread other = new Thread(() -> assertThrows(RpmaException.class, () -> Peer.ofLocal(NOT_OURS)));
+        other.start();
+        other.join();
+        assertEquals(0, LogSink.errorErrno(), "this thread has had no error");
+    }
+}

@@ -1,0 +1,117 @@
+package io.ringpoll.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.testing.Completions;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.LogCapture;
+import io.ringpoll.testing.PollFault;
+import io.ringpoll.testing.TestDevice;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** librpma's messages in Java's log, also those that it writes from within a critical downcall. */
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class LogTest {
+    /** Enough for the JIT compiler to take part. */
+    private static final int MANY = 20_000;
+
+    @TempDir
+    private Path folder;
+    private LogCapture log;
+
+    @BeforeEach
+    void capture() {
+        log = new LogCapture();
+    }
+
+    @AfterEach
+    void release() {
+        RpmaLog.threshold(LogLevel.WARNING);
+        log.close();
+    }
+
+    @Test
+    void shouldLogAProviderErrorFromWithinAPoll() throws InterruptedException {
+        final Completions completions = new Completions();
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final RpmaCompletionQueue queue = pair.client().completionQueue();
+            PollFault.whileFailing(pair.peer().context(), folder,
+                () -> assertEquals(RpmaError.PROVIDER, queue.poll(completions.address(), 1)));
+        }
+        assertTrue(log.await(message -> message.startsWith("SEVERE ibv_poll_cq() failed") &&
+            message.contains("[rpma_cq_get_wc, cq.c:")), () -> log.messages().toString());
+        assertFalse(log.threads().contains(Thread.currentThread().threadId()), "logged from within the call");
+    }
+
+    @Test
+    void shouldSurviveAFloodOfMessagesFromWithinPolls() throws InterruptedException {
+        final Completions completions = new Completions();
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final RpmaCompletionQueue queue = pair.client().completionQueue();
+            PollFault.whileFailing(pair.peer().context(), folder, () -> {
+                for (int i = 0; i < MANY; i++) {
+                    assertEquals(RpmaError.PROVIDER, queue.poll(completions.address(), 1));
+                }
+            });
+        }
+        assertTrue(log.await(message -> message.contains("messages of librpma were lost")), "more came than the ring holds");
+    }
+
+    @Test
+    void shouldLogWhatIsAskedFor() throws InterruptedException {
+        RpmaLog.threshold(LogLevel.DEBUG);
+        assertEquals(LogLevel.DEBUG, RpmaLog.threshold());
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            pair.client().completionQueue().poll(new Completions().address(), 1);
+        }
+        assertTrue(log.await(message -> message.startsWith("INFO Connection established")), () -> log.messages().toString());
+        assertTrue(log.await(message -> message.startsWith("FINER No completion in the CQ")), () -> log.messages().toString());
+    }
+
+    @Test
+    void shouldLogNothingWhenDisabledAndStillTellAFullQueue() {
+        RpmaLog.threshold(LogLevel.DISABLED);
+        assertEquals(LogLevel.DISABLED, RpmaLog.threshold());
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            assertThrows(RpmaException.class, () -> pair.peer().listen("203.0.113.1", "7204"), "not an address of this machine");
+            int accepted = 0;
+            while (pair.server().receive(null, 0, 0, 1)) {
+                assertTrue(++accepted < MANY, "the queue is never full");
+            }
+        }
+        assertEquals(List.of(), log.messages());
+    }
+
+    @Test
+    void shouldNotLogAFullQueue() throws InterruptedException {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            while (pair.server().receive(null, 0, 0, 1)) {
+                Thread.onSpinWait();
+            }
+            assertFalse(pair.server().receive(null, 0, 0, 1));
+            assertThrows(RpmaException.class, () -> pair.peer().listen("203.0.113.1", "7204"), "not an address of this machine");
+        }
+        assertTrue(log.await(message -> message.contains("rdma_bind_addr")), () -> log.messages().toString());
+        assertTrue(log.messages().stream().noneMatch(message -> message.contains("ibv_post_recv")), () -> log.messages().toString());
+    }
+
+    @Test
+    void shouldKeepTheAuxiliaryThreshold() {
+        final LogLevel before = RpmaLog.auxiliaryThreshold();
+        RpmaLog.auxiliaryThreshold(LogLevel.NOTICE);
+        assertEquals(LogLevel.NOTICE, RpmaLog.auxiliaryThreshold());
+        RpmaLog.auxiliaryThreshold(before);
+    }
+}

@@ -1,0 +1,56 @@
+package io.ringpoll.testing;
+
+import io.ringpoll.verbs.VerbsContext;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+
+/**
+ * Makes a device's {@code ibv_poll_cq} fail, in place: the function pointer in the context is replaced by a C function, so that
+ * whoever polls, librpma or Java, gets the provider's bad answer for real.
+ */
+public final class PollFault {
+    private static final int POLL_CQ_OFFSET = 96;
+    private static final String SOURCE = """
+        struct ibv_cq;
+        struct ibv_wc;
+        int fail(struct ibv_cq *cq, int n, struct ibv_wc *wc) { return -1; }
+        int too_many(struct ibv_cq *cq, int n, struct ibv_wc *wc) { return n + 1; }
+        """;
+
+    private final MemorySegment pointer;
+    private final MemorySegment original;
+
+    @SuppressWarnings("restricted")
+    private PollFault(final VerbsContext context) {
+        pointer = MemorySegment.ofAddress(context.address() + POLL_CQ_OFFSET).reinterpret(ValueLayout.ADDRESS.byteSize());
+        original = pointer.get(ValueLayout.ADDRESS, 0);
+    }
+
+    /** While the action runs, every poll of the device gives -1. */
+    public static void whileFailing(final VerbsContext context, final Path folder, final Runnable action) {
+        new PollFault(context).run(function(folder, "fail"), action);
+    }
+
+    /** While the action runs, every poll of the device claims one completion more than it was asked for. */
+    public static void whileGivingTooMany(final VerbsContext context, final Path folder, final Runnable action) {
+        new PollFault(context).run(function(folder, "too_many"), action);
+    }
+
+    private void run(final MemorySegment function, final Runnable action) {
+        pointer.set(ValueLayout.ADDRESS, 0, function);
+        try {
+            action.run();
+        } finally {
+            pointer.set(ValueLayout.ADDRESS, 0, original);
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static MemorySegment function(final Path folder, final String name) {
+        final Path library = CCompiler.sharedLibrary(folder, "libpollfault.so", SOURCE);
+        return SymbolLookup.libraryLookup(library, Arena.global()).find(name).orElseThrow();
+    }
+}

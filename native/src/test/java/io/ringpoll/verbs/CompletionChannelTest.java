@@ -1,0 +1,176 @@
+package io.ringpoll.verbs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.Allocation;
+import io.ringpoll.testing.Completions;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.OtherThread;
+import io.ringpoll.testing.TestDevice;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Events by ibv_req_notify_cq, ibv_get_cq_event and ibv_ack_cq_events: arm, final poll, sleep, wake, acknowledge in bulk. */
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class CompletionChannelTest {
+    private static final int TIMEOUT_MS = ConnectedPair.TIMEOUT_MS;
+
+    private final Completions completions = new Completions();
+    private final Completions sent = new Completions(1);
+    private ConnectedPair pair;
+    private VerbsCompletionQueue queue;
+    private CompletionChannel channel;
+
+    @BeforeEach
+    void connect() {
+        pair = ConnectedPair.ofDefaults();
+        queue = pair.closed(pair.server().completionQueue().openVerbs());
+        channel = pair.closed(CompletionChannel.borrow(queue));
+    }
+
+    @AfterEach
+    void disconnect() {
+        pair.close();
+    }
+
+    @Test
+    void shouldSleepUntilACompletionComesAndWake() {
+        queue.requestNotification(false);
+        assertEquals(0, queue.poll(completions.address(), 1));
+        final OtherThread<VerbsCompletionQueue> waiting = OtherThread.run(() -> channel.await(TIMEOUT_MS));
+        waiting.requireWaiting();
+        send();
+        assertSame(queue, waiting.result());
+        assertEquals(1, queue.poll(completions.address(), 2));
+    }
+
+    @Test
+    void shouldGiveNoEventForWhatCameBeforeItWasAskedForSoThatTheFinalPollMustFindIt() {
+        takeFirstEvent();
+        send();
+        queue.requestNotification(false);
+        assertNull(channel.await(5));
+        completions.await(queue, 1);
+    }
+
+    @Test
+    void shouldGiveAnEventWhoseQueueIsEmptyAlready() {
+        takeFirstEvent();
+        queue.requestNotification(false);
+        send();
+        completions.await(queue, 1);
+        assertSame(queue, channel.await(TIMEOUT_MS));
+        assertEquals(0, queue.poll(completions.address(), 1));
+    }
+
+    @Test
+    void shouldAnswerNullWhenNothingComesInTime() {
+        final long startNs = System.nanoTime();
+        assertNull(channel.await(20));
+        assertTrue(System.nanoTime() - startNs >= TimeUnit.MILLISECONDS.toNanos(20));
+        assertNull(channel.await(0));
+    }
+
+    @Test
+    void shouldAcknowledgeInBulk() {
+        takeFirstEvent();
+        for (int i = 2; i <= CompletionChannel.ACKNOWLEDGE_BATCH + 5; i++) {
+            queue.requestNotification(false);
+            send();
+            assertSame(queue, channel.await(TIMEOUT_MS));
+            completions.await(queue, 1);
+            assertEquals(i % CompletionChannel.ACKNOWLEDGE_BATCH, queue.unacknowledgedEvents());
+        }
+        queue.acknowledge();
+        assertEquals(0, queue.unacknowledgedEvents());
+    }
+
+    @Test
+    void shouldLeaveNothingUnacknowledgedSoThatTheConnectionCanBeClosed() {
+        takeFirstEvent();
+        assertEquals(1, queue.unacknowledgedEvents());
+        // Destroying the queue would wait for ever for what is not acknowledged: the time limit would end the test.
+        pair.close();
+        assertTrue(pair.server().isClosed());
+    }
+
+    @Test
+    void shouldServeTwoQueuesOnOneChannel() {
+        try (ConnectedPair shared = ConnectedPair.of(config -> config.rcqSize(10).sharedCompletionChannel(true));
+            VerbsCompletionQueue main = shared.server().completionQueue().openVerbs();
+            VerbsCompletionQueue receives = shared.server().receiveCompletionQueue().orElseThrow().openVerbs();
+            CompletionChannel both = CompletionChannel.borrow(main, receives)) {
+            assertTrue(shared.server().receive(null, 0, 0, 1));
+            assertTrue(shared.client().send(null, 0, 0, CompletionFlag.ON_ERROR, 1));
+            assertSame(receives, both.await(TIMEOUT_MS));
+            assertTrue(shared.server().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, 1));
+            assertSame(main, both.await(TIMEOUT_MS));
+        }
+    }
+
+    @Test
+    void shouldRefuseQueuesOfDifferentChannels() {
+        try (VerbsCompletionQueue other = pair.client().completionQueue().openVerbs()) {
+            assertThrows(IllegalArgumentException.class, () -> CompletionChannel.borrow(queue, other));
+        }
+    }
+
+    @Test
+    void shouldServeQueuesThatAreNotTheLibrarys() {
+        final Peer peer = pair.peer();
+        try (CompletionChannel own = CompletionChannel.create(peer.context());
+            VerbsCompletionQueue mine = VerbsCompletionQueue.create(peer.context(), "mine", 8, own)) {
+            mine.requestNotification(false);
+            assertNull(own.await(5));
+            assertThrows(IllegalStateException.class, own::close);
+        }
+        try (VerbsCompletionQueue without = VerbsCompletionQueue.create(peer.context(), "mine", 8, null)) {
+            assertThrows(IllegalArgumentException.class, () -> CompletionChannel.borrow(without));
+        }
+    }
+
+    @Test
+    void shouldEndAWaitOnClose() {
+        final OtherThread<?> waiting = OtherThread.run(() -> channel.await(-1));
+        waiting.requireWaiting();
+        channel.close();
+        assertEquals(channel.name() + " is closed", waiting.failure(IllegalStateException.class).getMessage());
+        assertThrows(IllegalStateException.class, () -> channel.await(0));
+    }
+
+    @Test
+    void shouldAllocateNothingInTheWholeRound() {
+        takeFirstEvent();
+        Allocation.assertNone(() -> {
+            queue.requestNotification(false);
+            send();
+            channel.await(TIMEOUT_MS);
+            completions.await(queue, 1);
+        });
+    }
+
+    /** librpma asks for the first event when it makes the queue. */
+    private void takeFirstEvent() {
+        send();
+        assertSame(queue, channel.await(TIMEOUT_MS));
+        completions.await(queue, 1);
+    }
+
+    private void send() {
+        if (!pair.server().receive(null, 0, 0, 1) || !pair.client().send(null, 0, 0, CompletionFlag.ALWAYS, 1)) {
+            throw new AssertionError("refused");
+        }
+        sent.await(pair.client().completionQueue(), 1);
+    }
+}
