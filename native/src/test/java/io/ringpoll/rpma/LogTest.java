@@ -104,7 +104,8 @@ class LogTest {
             assertThrows(RpmaException.class, () -> pair.peer().listen("203.0.113.1", "7204"), "not an address of this machine");
         }
         assertTrue(log.await(message -> message.contains("rdma_bind_addr")), () -> log.messages().toString());
-        assertTrue(log.messages().stream().noneMatch(message -> message.contains("ibv_post_recv")), () -> log.messages().toString());
+        assertTrue(log.messages().stream().noneMatch(message -> message.contains("ibv_post_recv")),
+            () -> log.messages().toString());
     }
 
     @Test

@@ -140,7 +140,8 @@ class PostingTest {
         assertEquals("rpma_atomic_write", unaligned.function());
         assertEquals(RpmaError.INVAL, unaligned.code());
         assertEquals("rpma_atomic_write failed: RPMA_E_INVAL (Invalid argument)", unaligned.getMessage());
-        final RpmaException half = assertThrows(RpmaException.class, () -> client.read(mine, 0, null, 0, 8, CompletionFlag.ALWAYS, 1));
+        final RpmaException half =
+            assertThrows(RpmaException.class, () -> client.read(mine, 0, null, 0, 8, CompletionFlag.ALWAYS, 1));
         assertEquals("rpma_read", half.function());
         assertEquals(RpmaError.INVAL, half.code());
         assertThrows(RpmaException.class, () -> client.send(null, 0, 8, CompletionFlag.ALWAYS, 1));

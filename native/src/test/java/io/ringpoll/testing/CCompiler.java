@@ -46,8 +46,8 @@ public final class CCompiler {
         try {
             final Path file = folder.resolve(output.getFileName() + ".c");
             Files.writeString(file, source);
-            final List<String> command = new ArrayList<>(List.of("gcc", "-std=gnu11", "-Wall", "-Werror", "-o", output.toString()));
-            command.add(file.toString());
+            final List<String> command =
+                new ArrayList<>(List.of("gcc", "-std=gnu11", "-Wall", "-Werror", "-o", output.toString(), file.toString()));
             command.addAll(options);
             execute(command);
         } catch (final IOException e) {
@@ -64,7 +64,8 @@ public final class CCompiler {
         try {
             final Path log = Files.createTempFile("ringpoll", ".out");
             try {
-                final Process process = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
+                final Process process =
+                    new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile()).start();
                 final boolean ended = process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS);
                 if (!ended) {
                     process.destroyForcibly();
