@@ -95,9 +95,12 @@ public final class RecordedTree {
     /** Writes the tree below a folder and gives its files. */
     public MachineFiles expand(final Path folder) {
         try {
+            final Set<Path> made = new HashSet<>();
             for (final Map.Entry<String, String> entry : contents.entrySet()) {
                 final Path file = folder.resolve(entry.getKey());
-                Files.createDirectories(file.getParent());
+                if (made.add(file.getParent())) {
+                    Files.createDirectories(file.getParent());
+                }
                 if (entry.getValue().startsWith("-> ")) {
                     Files.createSymbolicLink(file, Path.of(entry.getValue().substring(3)));
                 } else {
@@ -116,6 +119,11 @@ public final class RecordedTree {
                     throw new AccessDeniedException(file.toString());
                 }
                 return super.bytes(file);
+            }
+
+            @Override
+            public boolean readableAndWritable(final String path) {
+                return !denied.contains(path) && super.readableAndWritable(path);
             }
         };
     }

@@ -102,7 +102,7 @@ public record AffinityPlan(List<Placement> placements, CpuSet auxiliary, CpuSet 
     /**
      * The plan as the value of the option {@code --pin}.
      *
-     * @return for instance {@code poller=2,sendWrite=3}; {@code none} if no thread is pinned
+     * @return for instance {@code poller=2,send-write=3}; {@code none} if no thread is pinned
      */
     public String pinOption() {
         return cpus().isEmpty() ? "none" : cpus().entrySet().stream()

@@ -39,13 +39,13 @@ public record PlanRequest(List<ThreadRole> threads, Optional<String> device, Opt
     }
 
     /**
-     * The threads of the usual pipeline: a poller, a handler for each of the three paths, and the application's own.
+     * The threads of the usual pipeline: a poller, a handler for each of the three paths, and the client that posts.
      *
      * @return the request
      */
     public static PlanRequest ofPipeline() {
-        return of(ThreadRole.poller("poller"), ThreadRole.handler("sendWrite"), ThreadRole.handler("receive"),
-            ThreadRole.handler("error"), ThreadRole.application("application"));
+        return of(ThreadRole.poller("poller"), ThreadRole.handler("send-write"), ThreadRole.handler("receive"),
+            ThreadRole.handler("error"), ThreadRole.application("client"));
     }
 
     /**

@@ -50,7 +50,7 @@ final class Planner {
         final CpuSet outside = wanted.minus(topology.usable());
         if (wanted.isEmpty() || !outside.isEmpty()) {
             throw new IllegalArgumentException(wanted.isEmpty() ? "an empty list of CPUs"
-                : "CPU " + outside + " cannot be used: this process may use " + topology.usable() + " (online: "
+                : outside.named() + " cannot be used: this process may use " + topology.usable() + " (online: "
                     + topology.online() + ")");
         }
         return wanted;
@@ -206,13 +206,13 @@ final class Planner {
         }
         final CpuSet disturbed = pinned.minus(topology.isolated());
         if (!disturbed.isEmpty()) {
-            givenUp.add(disturbed.size() == 1 ? "CPU " + disturbed + " is not isolated: the scheduler may put other threads there"
-                : "CPUs " + disturbed + " are not isolated: the scheduler may put other threads there");
+            givenUp.add(disturbed.named() + (disturbed.size() == 1 ? " is" : " are")
+                + " not isolated: the scheduler may put other threads there");
         }
         final CpuSet foreign = idle.minus(usable);
         if (!foreign.isEmpty()) {
-            givenUp.add((foreign.size() == 1 ? "CPU " + foreign + ", sibling of a pinned thread's CPU, is"
-                : "CPUs " + foreign + ", siblings of pinned threads' CPUs, are") + " outside what this process may use: "
+            givenUp.add(foreign.named() + (foreign.size() == 1 ? ", sibling of a pinned thread's CPU, is"
+                : ", siblings of pinned threads' CPUs, are") + " outside what this process may use: "
                 + "whoever runs there takes half the core");
         }
         final CpuSet hot = CpuSet.of(cpus.entrySet().stream().filter(entry ->

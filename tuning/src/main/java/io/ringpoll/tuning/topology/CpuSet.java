@@ -219,6 +219,15 @@ public final class CpuSet {
         return bits.stream();
     }
 
+    /**
+     * The set as it stands in a sentence.
+     *
+     * @return for instance {@code CPU 3} or {@code CPUs 3-5}
+     */
+    public String named() {
+        return (size() == 1 ? "CPU " : "CPUs ") + this;
+    }
+
     private BitSet copy() {
         return (BitSet) bits.clone();
     }

@@ -47,7 +47,7 @@ class AffinityPlanTest {
         // The NIC is on node 1, whose first core (16, 48) is left to auxiliary threads; from there on one CPU a core. One L3
         // covers the node, so poller and handlers share it. The siblings 49-53 stay idle; the rest of the node is auxiliary,
         // so that the heap of the collector's threads is local.
-        assertEquals("poller=17,sendWrite=18,receive=19,error=20,application=21", plan.pinOption());
+        assertEquals("poller=17,send-write=18,receive=19,error=20,client=21", plan.pinOption());
         assertEquals("49-53", plan.idle().toString());
         assertEquals("16,22-31,48,54-63", plan.auxiliary().toString());
         assertEquals(1, plan.node());
@@ -62,7 +62,7 @@ class AffinityPlanTest {
             .replacing(STATUS, "Cpus_allowed_list:\\t0-63", "Cpus_allowed_list:\\t0-25,32-57"));
         // Six isolated cores on the device's node are enough for five threads; the isolated CPU left over (31) is not given to
         // auxiliary threads: the scheduler would not balance them there.
-        assertEquals("poller=26,sendWrite=27,receive=28,error=29,application=30", plan.pinOption());
+        assertEquals("poller=26,send-write=27,receive=28,error=29,client=30", plan.pinOption());
         assertEquals("58-62", plan.idle().toString());
         assertEquals("16-25,48-57", plan.auxiliary().toString());
         assertLost(plan);
@@ -75,7 +75,7 @@ class AffinityPlanTest {
         // Crossing the sockets costs every completion; being preempted costs some. The isolation is on the wrong node, and the
         // plan
         // says that its CPUs are not isolated.
-        assertEquals("poller=17,sendWrite=18,receive=19,error=20,application=21", plan.pinOption());
+        assertEquals("poller=17,send-write=18,receive=19,error=20,client=21", plan.pinOption());
         assertLost(plan, "CPUs 17-21 are not isolated");
     }
 
@@ -85,7 +85,7 @@ class AffinityPlanTest {
             .replacing(STATUS, "Cpus_allowed_list:\\t0-63", "Cpus_allowed_list:\\t0-29,32-61"));
         // Two isolated cores, four isolated CPUs: poller and first handler get them whole. The siblings 62 and 63 are isolated,
         // but using them would slow both threads of a core all the time.
-        assertEquals("poller=30,sendWrite=31,receive=17,error=18,application=19", plan.pinOption());
+        assertEquals("poller=30,send-write=31,receive=17,error=18,client=19", plan.pinOption());
         assertLost(plan, "CPUs 17-19 are not isolated");
     }
 
@@ -94,7 +94,7 @@ class AffinityPlanTest {
         final AffinityPlan plan = plan(RecordedTree.named("epyc-many-l3"));
         // Four cores share an L3: just enough for the poller and three handlers. The group with CPU 0 would have three free cores
         // only, since one is auxiliary; the application takes the next group.
-        assertEquals("poller=4,sendWrite=5,receive=6,error=7,application=8", plan.pinOption());
+        assertEquals("poller=4,send-write=5,receive=6,error=7,client=8", plan.pinOption());
         assertEquals("68-72", plan.idle().toString());
         assertEquals("0-3,9-67,73-127", plan.auxiliary().toString());
         assertLost(plan, "CPUs 4-8 are not isolated");
@@ -113,7 +113,7 @@ class AffinityPlanTest {
     void shouldPreferTheL3WithTheIsolatedCores() {
         final AffinityPlan plan = plan(RecordedTree.named("epyc-many-l3").with(ISOLATED, "18,44-47,108-111")
             .replacing(STATUS, "Cpus_allowed_list:\\t0-127", "Cpus_allowed_list:\\t0-17,19-43,48-107,112-127"));
-        assertEquals("poller=44,sendWrite=45,receive=46,error=47,application=18", plan.pinOption());
+        assertEquals("poller=44,send-write=45,receive=46,error=47,client=18", plan.pinOption());
         assertLost(plan);
     }
 
@@ -121,7 +121,7 @@ class AffinityPlanTest {
     void shouldPlanAnArmServerWithoutSiblings() {
         final AffinityPlan plan = plan(RecordedTree.named("arm-server"));
         // No SMT: nothing to leave idle. CPUs above 64, on node 2 with the adapter, under that node's L3.
-        assertEquals("poller=65,sendWrite=66,receive=67,error=68,application=69", plan.pinOption());
+        assertEquals("poller=65,send-write=66,receive=67,error=68,client=69", plan.pinOption());
         assertTrue(plan.idle().isEmpty());
         assertEquals("64,70-95", plan.auxiliary().toString());
         assertLost(plan, "CPUs 65-69 are not isolated");
@@ -133,7 +133,7 @@ class AffinityPlanTest {
             .replacing(STATUS, "Cpus_allowed_list:\\t0-127", "Cpus_allowed_list:\\t0-63"));
         // Of the nodes left, 1 is at distance 25 from the device's, 0 at 32.
         assertEquals(1, plan.node());
-        assertEquals("poller=33,sendWrite=34,receive=35,error=36,application=37", plan.pinOption());
+        assertEquals("poller=33,send-write=34,receive=35,error=36,client=37", plan.pinOption());
         assertLost(plan, "no usable CPU is on node 2, where mlx5_0 is", "not isolated");
     }
 
@@ -142,10 +142,10 @@ class AffinityPlanTest {
         final AffinityPlan plan = plan(RecordedTree.named("container-cgroup-v2"));
         // 2.5 CPUs of time: two spinning threads and the JVM's own would use it up, and then the kernel stops all of them for
         // tens of milliseconds. There are CPUs enough, so the threads still do not share.
-        assertEquals("poller=1,sendWrite=2,receive=3,error=4,application=5", plan.pinOption());
+        assertEquals("poller=1,send-write=2,receive=3,error=4,client=5", plan.pinOption());
         assertEquals(WaitHint.BUSY_SPIN, plan.waitHint("poller"));
         assertEquals(WaitHint.SLEEP, plan.waitHint(ThreadRole.Kind.HANDLER));
-        assertEquals(WaitHint.SLEEP, plan.waitHint("application"));
+        assertEquals(WaitHint.SLEEP, plan.waitHint("client"));
         assertLost(plan, "CPUs 1-5 are not isolated", "the quota of 2.50 CPUs lets 1 of 5 threads spin");
     }
 
@@ -162,11 +162,11 @@ class AffinityPlanTest {
         // handlers get
         // cores; the error handler goes beside the auxiliary CPU, the application beside a handler, and the poller's sibling 13
         // stays idle. The quota of 6 CPUs lets all five spin.
-        assertEquals("poller=5,sendWrite=6,receive=7,error=12,application=15", plan.pinOption());
+        assertEquals("poller=5,send-write=6,receive=7,error=12,client=15", plan.pinOption());
         assertEquals("4", plan.auxiliary().toString());
         assertEquals("13-14", plan.idle().toString());
         assertEquals(Set.of(WaitHint.BUSY_SPIN), waits(plan));
-        assertLost(plan, "error on CPU 12 shares its core with CPU 4", "application on CPU 15 shares its core with CPU 7",
+        assertLost(plan, "error on CPU 12 shares its core with CPU 4", "client on CPU 15 shares its core with CPU 7",
             "not isolated");
     }
 
@@ -175,12 +175,12 @@ class AffinityPlanTest {
         final AffinityPlan plan = plan(RecordedTree.named("machine-at-hand"));
         // Two CPUs, five threads: the poller spins alone; the rest, the JVM's own threads included, shares the boot CPU and
         // yields.
-        assertEquals("poller=1,sendWrite=0,receive=0,error=0,application=0", plan.pinOption());
+        assertEquals("poller=1,send-write=0,receive=0,error=0,client=0", plan.pinOption());
         assertEquals(WaitHint.BUSY_SPIN, plan.waitHint("poller"));
         assertEquals(WaitHint.YIELD, plan.waitHint(ThreadRole.Kind.HANDLER));
         assertEquals(WaitHint.YIELD, plan.waitHint(ThreadRole.Kind.APPLICATION));
         assertEquals("0", plan.auxiliary().toString());
-        assertLost(plan, "5 threads and the JVM's own on 2 CPUs: sendWrite, receive, error, application cannot",
+        assertLost(plan, "5 threads and the JVM's own on 2 CPUs: send-write, receive, error, client cannot",
             "CPU 1 is not isolated");
     }
 
@@ -189,12 +189,12 @@ class AffinityPlanTest {
         final AffinityPlan plan = AffinityPlan.plan(RecordedTree.named("arm-server").topology(root),
             PlanRequest.ofPipeline().onCpus(CpuSet.parse("64-67")));
         // Auxiliary 64, poller 65, a CPU each for the first two handlers; the third shares with the last of them, and both yield.
-        assertEquals("poller=65,sendWrite=66,receive=67,error=67,application=64", plan.pinOption());
-        assertEquals(WaitHint.BUSY_SPIN, plan.waitHint("sendWrite"));
+        assertEquals("poller=65,send-write=66,receive=67,error=67,client=64", plan.pinOption());
+        assertEquals(WaitHint.BUSY_SPIN, plan.waitHint("send-write"));
         assertEquals(WaitHint.YIELD, plan.waitHint("receive"));
         assertEquals(WaitHint.YIELD, plan.waitHint("error"));
-        assertEquals(WaitHint.YIELD, plan.waitHint("application"));
-        assertLost(plan, "5 threads and the JVM's own on 4 CPUs: error, application cannot", "CPUs 65-67 are not isolated");
+        assertEquals(WaitHint.YIELD, plan.waitHint("client"));
+        assertLost(plan, "5 threads and the JVM's own on 4 CPUs: error, client cannot", "CPUs 65-67 are not isolated");
     }
 
     @Test
@@ -212,9 +212,9 @@ class AffinityPlanTest {
         final AffinityPlan plan = plan(RecordedTree.named("two-socket-smt")
             .replacing(STATUS, "Cpus_allowed_list:\\t0-63", "Cpus_allowed_list:\\t0-3,16-19,48-51"));
         // Four whole cores on the device's node, and auxiliary threads find room on the other: poller and handlers take all four.
-        assertEquals("poller=16,sendWrite=17,receive=18,error=19,application=1", plan.pinOption());
+        assertEquals("poller=16,send-write=17,receive=18,error=19,client=1", plan.pinOption());
         assertEquals("0,2-3", plan.auxiliary().toString());
-        assertLost(plan, "application is on node 0, away from node 1", "CPUs 1,16-19 are not isolated",
+        assertLost(plan, "client is on node 0, away from node 1", "CPUs 1,16-19 are not isolated",
             "outside what this process");
     }
 
@@ -229,7 +229,7 @@ class AffinityPlanTest {
     @Test
     void shouldPlanTheTunedServerWithoutCompromise() {
         final AffinityPlan plan = plan(RecordedTree.named("tuned-server"));
-        assertEquals("poller=2,sendWrite=3,receive=4,error=5,application=6", plan.pinOption());
+        assertEquals("poller=2,send-write=3,receive=4,error=5,client=6", plan.pinOption());
         assertEquals("0-1", plan.auxiliary().toString());
         assertLost(plan);
     }
@@ -258,7 +258,7 @@ class AffinityPlanTest {
         final Topology machine = RecordedTree.named("tuned-server").topology(root);
         final PlanRequest request = PlanRequest.ofPipeline();
         assertEquals("no RDMA device 'mlx5_7' (there are: mlx5_0)", refusal(machine, request.nearDevice("mlx5_7")));
-        assertEquals("CPU 8-9 cannot be used: this process may use 0-7 (online: 0-7)",
+        assertEquals("CPUs 8-9 cannot be used: this process may use 0-7 (online: 0-7)",
             refusal(machine, request.onCpus(CpuSet.range(6, 9))));
         assertEquals("an empty list of CPUs", refusal(machine, request.onCpus(CpuSet.EMPTY)));
         assertThrows(IllegalArgumentException.class, () -> PlanRequest.of(ThreadRole.poller("a"), ThreadRole.handler("a")));

@@ -1,0 +1,60 @@
+package io.ringpoll.tuning.doctor;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * What the doctor wants to know of a JVM.
+ *
+ * @param feature      the feature release, for instance 25
+ * @param version      the full version
+ * @param name         the virtual machine's name
+ * @param nativeAccess whether the unnamed module may call C without a warning
+ * @param arguments    the arguments it was started with
+ * @param flags        the values of the flags in {@link #FLAGS} that it knows
+ */
+public record Jvm(int feature, String version, String name, boolean nativeAccess, List<String> arguments,
+                  Map<String, String> flags) {
+    /** The flags that are read. */
+    public static final List<String> FLAGS = List.of("UseZGC", "UseShenandoahGC", "UseEpsilonGC", "UseG1GC", "UseParallelGC",
+        "UseSerialGC", "AlwaysPreTouch", "InitialHeapSize", "MaxHeapSize", "PerfDisableSharedMem", "UseTransparentHugePages",
+        "UseLargePages", "UseNUMA");
+
+    /** Copies arguments and flags. */
+    public Jvm {
+        arguments = List.copyOf(arguments);
+        flags = Map.copyOf(flags);
+    }
+
+    /**
+     * The JVM that this runs in.
+     *
+     * @return what is known of it
+     */
+    public static Jvm ofThisProcess() {
+        final Map<String, String> flags = new TreeMap<>();
+        final HotSpotDiagnosticMXBean hotspot = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+        for (final String flag : FLAGS) {
+            try {
+                flags.put(flag, hotspot.getVMOption(flag).getValue());
+            } catch (final IllegalArgumentException | NullPointerException e) {
+                // Another virtual machine, or one built without that collector: the flag stays unknown.
+                continue;
+            }
+        }
+        return new Jvm(Runtime.version().feature(), Runtime.version().toString(), System.getProperty("java.vm.name", "unknown"),
+            Jvm.class.getModule().isNativeAccessEnabled(), ManagementFactory.getRuntimeMXBean().getInputArguments(), flags);
+    }
+
+    boolean isSet(final String flag) {
+        return "true".equals(flags.get(flag));
+    }
+
+    Optional<Long> size(final String flag) {
+        return Optional.ofNullable(flags.get(flag)).map(Long::parseLong);
+    }
+}
