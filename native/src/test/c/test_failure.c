@@ -463,8 +463,10 @@ static void should_leave_completions_of_a_destroyed_queue_pair(void)
     verbs_pair_open(&pair, NULL);
     const uint32_t qp_num = pair.qp[0]->qp_num;
     verbs_send(&pair, 0, 1, IBV_WR_RDMA_WRITE, 8, IBV_SEND_SIGNALED);
-    CHECK_EQ(ibv_destroy_qp(pair.qp[0]), 0);
-    pair.qp[0] = NULL;
+    for (int side = 0; side < 2; side++) {
+        CHECK_EQ(ibv_destroy_qp(pair.qp[side]), 0);
+        pair.qp[side] = NULL;
+    }
     struct ibv_wc wc = verbs_wc(pair.cq[0]);
     check_success(&wc, 1, IBV_WC_RDMA_WRITE, 8, qp_num);
     verbs_pair_close(&pair);

@@ -27,7 +27,6 @@ enum {
 
 /* Reasons of RDMA_CM_EVENT_REJECTED: InfiniBand specification, REJ message. */
 enum {
-    CM_REJECT_TIMEOUT = 4,
     CM_REJECT_NO_SERVICE = 8,
     CM_REJECT_CONSUMER = 28,
 };

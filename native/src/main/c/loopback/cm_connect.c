@@ -354,7 +354,8 @@ void cm_leave(struct cm_id *id)
     if (peer != NULL) {
         switch (id->state) {
         case CM_REQUEST_SENT:
-            raise_rejected(peer, CM_REJECT_TIMEOUT, NULL, 0);
+            /* As in the kernel: before it accepts, the passive side hears of nothing; accept fails. */
+            peer->state = CM_ENDED;
             break;
         case CM_REPLY_RECEIVED:
         case CM_REQUEST_RECEIVED:

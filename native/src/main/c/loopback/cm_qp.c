@@ -20,8 +20,9 @@ static int init_qp_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *m
     switch (state) {
     case IBV_QPS_INIT:
         attr->port_num = 1;
-        attr->qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-        if (id->responder_resources > 0)
+        /* Nothing is allowed until it is known who the peer is. */
+        attr->qp_access_flags = id->remote_qp_num != 0 ? IBV_ACCESS_REMOTE_WRITE : 0;
+        if (id->remote_qp_num != 0 && id->responder_resources > 0)
             attr->qp_access_flags |= IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
         *mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
         return 0;
