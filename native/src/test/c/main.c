@@ -99,6 +99,7 @@ int main(int argc, char **argv)
     count += run_list(completion_tests, filter);
     count += run_list(verbs_tests, filter);
     count += run_list(thread_tests, filter);
+    count += run_list(synthetic_tests, filter);
     count += run_list(speed_tests, filter);
     if (count == 0) {
         printf("no test has \"%s\" in its name\n", filter);

@@ -40,6 +40,7 @@ extern const struct test failure_tests[];
 extern const struct test completion_tests[];
 extern const struct test verbs_tests[];
 extern const struct test thread_tests[];
+extern const struct test synthetic_tests[];
 extern const struct test speed_tests[];
 
 #define ADDRESS "127.0.0.1"

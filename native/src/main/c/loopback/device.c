@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device.h"
+#include "synthetic.h"
 
 #define GUID 0x0272706c6f6f7062ull /* locally administered, "rploopb" */
 
@@ -70,7 +71,7 @@ LB_EXPORT __be64 ibv_get_device_guid(struct ibv_device *ibv_device)
     return guid();
 }
 
-static struct ibv_context *open_context(bool internal)
+struct ibv_context *lb_open_context(struct ibv_device *of, bool internal)
 {
     struct lb_context *context = calloc(1, sizeof(*context));
     int error;
@@ -90,7 +91,7 @@ static struct ibv_context *open_context(bool internal)
     context->verbs.create_qp_ex = lb_create_qp_ex;
     context->verbs.create_srq_ex = lb_create_srq_ex;
     struct ibv_context *base = &context->verbs.context;
-    base->device = &device;
+    base->device = of;
     base->ops = context_ops;
     base->cmd_fd = -1;
     base->async_fd = context->async.fd;
@@ -117,7 +118,7 @@ LB_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *ibv_device)
         errno = ENODEV;
         return NULL;
     }
-    return open_context(false);
+    return lb_open_context(&device, false);
 }
 
 LB_EXPORT int ibv_close_device(struct ibv_context *ibv_context)
@@ -130,6 +131,8 @@ LB_EXPORT int ibv_close_device(struct ibv_context *ibv_context)
     }
     lb_eventq_close(&context->async);
     pthread_mutex_destroy(&ibv_context->mutex);
+    if (context->synthetic != NULL)
+        lb_synthetic_delete(context->synthetic);
     free(context);
     lb_count(RINGPOLL_LOOPBACK_CONTEXT, -1);
     return 0;
@@ -141,7 +144,7 @@ struct ibv_context *lb_cm_context(void)
 
     pthread_mutex_lock(&cm_context_lock);
     if (cm_context == NULL)
-        cm_context = open_context(true);
+        cm_context = lb_open_context(&device, true);
     context = cm_context;
     pthread_mutex_unlock(&cm_context_lock);
     return context;

@@ -36,9 +36,12 @@ enum {
 #define LB_DEVICE_FLUSH_PERSISTENT (UINT64_C(1) << 39)
 #define LB_DEVICE_ATOMIC_WRITE (UINT64_C(1) << 40)
 
-/* One opened device: what ibv_open_device returns, or the connection manager's own. */
+struct lb_synthetic;
+
+/* One opened device: what ibv_open_device returns, the connection manager's own, or a synthetic one. */
 struct lb_context {
     struct lb_eventq async;     /* its descriptor is context.async_fd */
+    struct lb_synthetic *synthetic; /* not NULL: the context is a synthetic device */
     struct lb_lock lock;        /* completion channels' reference counts */
     _Atomic int children;       /* objects made from this context */
     bool internal;              /* the connection manager's: not counted, never closed */
@@ -66,6 +69,9 @@ LB_EXPORT void lb_count(enum ringpoll_loopback_object kind, int change);
 
 /* Reserves one object of a kind against its limit: false if the device has no more of them. */
 bool lb_reserve(enum ringpoll_loopback_object kind, int limit);
+
+/* Opens a context of a device; one that is internal is not counted. NULL with errno on failure. */
+struct ibv_context *lb_open_context(struct ibv_device *device, bool internal);
 
 /* The context that the connection manager hands out; opened once. NULL with errno on failure. */
 LB_EXPORT struct ibv_context *lb_cm_context(void);

@@ -106,6 +106,9 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_
     struct lb_qp *qp;
     int error;
 
+    error = EOPNOTSUPP;
+    if (lb_context_of(context)->synthetic != NULL)
+        goto fail;
     error = check_init_attr(attr);
     if (error)
         goto fail;

@@ -49,6 +49,18 @@ public final class Peer extends NativeResource {
         return open(address, CONTEXT_REMOTE);
     }
 
+    /**
+     * Makes a peer of a device that something else has opened.
+     *
+     * @param context the device; must stay open until the peer is closed
+     * @return to be closed last
+     * @throws RpmaException as rpma_peer_new(3) says
+     */
+    public static Peer of(final VerbsContext context) {
+        Loading.require();
+        return of(context, "peer " + context.name());
+    }
+
     private static Peer open(final String address, final int side) {
         Loading.require();
         final long context;
@@ -61,9 +73,14 @@ public final class Peer extends NativeResource {
             }
             context = state.longAt(0);
         }
+        return of(VerbsContext.of(context), "peer " + address);
+    }
+
+    private static Peer of(final VerbsContext context, final String name) {
+        final CallState state = CallState.current();
         LogSink.clearError();
-        RpmaException.check("rpma_peer_new", Librpma.PEER.rpma_peer_new(context, state.scratch()));
-        return new Peer("peer " + address, state.longAt(0), VerbsContext.of(context));
+        RpmaException.check("rpma_peer_new", Librpma.PEER.rpma_peer_new(context.address(), state.scratch()));
+        return new Peer(name, state.longAt(0), context);
     }
 
     /**

@@ -9,7 +9,13 @@ public final class VerbsException extends RuntimeException {
     private final String function;
     private final int errno;
 
-    VerbsException(final String function, final int errno) {
+    /**
+     * Creates the exception.
+     *
+     * @param function the C function that failed
+     * @param errno    why, a value of errno(3); 0 if it did not tell
+     */
+    public VerbsException(final String function, final int errno) {
         super(function + " failed: " + (errno == 0 ? "no reason given" : Errno.describe(errno)));
         this.function = function;
         this.errno = errno;

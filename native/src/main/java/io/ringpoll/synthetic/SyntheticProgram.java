@@ -1,0 +1,69 @@
+package io.ringpoll.synthetic;
+
+/**
+ * What a synthetic device's queues give.
+ *
+ * <p>With a schedule each completion carries in its {@code wr_id} the time at which it was due, by {@link System#nanoTime()};
+ * without one, in saturation, its number.
+ *
+ * @param mix        the kinds of completions
+ * @param schedule   when they are due
+ * @param startNs    when the schedule starts, by {@link System#nanoTime()}; 0: at the first poll
+ * @param count      how many there are in all; {@link #ENDLESS} for no end
+ * @param maxBatch   how many a poll gives at most; 0: as many as it asks for
+ * @param emptyPolls in saturation, how many polls after one that gave something give nothing
+ */
+public record SyntheticProgram(CompletionMix mix, Schedule schedule, long startNs, long count, int maxBatch, int emptyPolls) {
+    /** A count without end. */
+    public static final long ENDLESS = -1;
+
+    /** Checks the numbers. */
+    public SyntheticProgram {
+        if (count < ENDLESS || maxBatch < 0 || emptyPolls < 0) {
+            throw new IllegalArgumentException(
+                "count " + count + ", maxBatch " + maxBatch + " and emptyPolls " + emptyPolls + " must not be negative");
+        }
+    }
+
+    /**
+     * An endless program.
+     *
+     * @param mix      the kinds of completions
+     * @param schedule when they are due
+     * @return it starts at the first poll
+     */
+    public static SyntheticProgram of(final CompletionMix mix, final Schedule schedule) {
+        return new SyntheticProgram(mix, schedule, 0, ENDLESS, 0, 0);
+    }
+
+    /**
+     * The same with a time of start.
+     *
+     * @param ns by {@link System#nanoTime()}
+     * @return another program
+     */
+    public SyntheticProgram startingAt(final long ns) {
+        return new SyntheticProgram(mix, schedule, ns, count, maxBatch, emptyPolls);
+    }
+
+    /**
+     * The same with an end.
+     *
+     * @param completions how many there are in all
+     * @return another program
+     */
+    public SyntheticProgram limitedTo(final long completions) {
+        return new SyntheticProgram(mix, schedule, startNs, completions, maxBatch, emptyPolls);
+    }
+
+    /**
+     * The same with shorter batches, and in saturation with pauses between them.
+     *
+     * @param completions how many a poll gives at most
+     * @param emptyAfter  how many polls after each give nothing
+     * @return another program
+     */
+    public SyntheticProgram batchedBy(final int completions, final int emptyAfter) {
+        return new SyntheticProgram(mix, schedule, startNs, count, completions, emptyAfter);
+    }
+}

@@ -1,0 +1,178 @@
+package io.ringpoll.synthetic;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaCompletionQueue;
+import io.ringpoll.rpma.SharedReceiveQueue;
+import io.ringpoll.rpma.SharedReceiveQueueConfig;
+import io.ringpoll.verbs.VerbsContext;
+import io.ringpoll.verbs.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * A synthetic device with one completion queue of librpma: polling the queue carries out a {@link SyntheticProgram}.
+ *
+ * <p>The queue is the receive queue of a shared receive queue, which is librpma's only way to a queue without a connection. It is
+ * polled by one thread at a time; the rest may be called by any.
+ */
+public final class SyntheticSource extends NativeResource {
+    private static final int QUEUE_ENTRIES = 16;
+
+    private final VerbsContext context;
+    private final Peer peer;
+    private final SharedReceiveQueue receives;
+    private final RpmaCompletionQueue queue;
+
+    private SyntheticSource(final long address) {
+        super("synthetic device", address);
+        context = VerbsContext.of(address);
+        peer = Peer.of(context);
+        try (SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create()) {
+            receives = peer.sharedReceiveQueue(config.rcqSize(QUEUE_ENTRIES));
+        }
+        queue = receives.receiveCompletionQueue().orElseThrow();
+    }
+
+    /**
+     * Opens a device; it gives nothing until {@link #start}.
+     *
+     * @return to be closed when nobody polls it any more
+     * @throws UnsupportedOperationException if the process does not use the loopback device, which this is a part of
+     * @throws VerbsException                if there is no memory or no descriptor left
+     */
+    public static SyntheticSource open() {
+        final Device device = Device.current();
+        if (!device.libibverbs().has("ringpoll_synthetic_open")) {
+            throw new UnsupportedOperationException("the synthetic queue is part of the loopback device, but the device is "
+                + device.kind() + "; choose the device loopback");
+        }
+        final long address = SyntheticFunctions.open();
+        if (address == 0) {
+            throw new VerbsException("ringpoll_synthetic_open", CallState.current().errno());
+        }
+        return new SyntheticSource(address);
+    }
+
+    /**
+     * Gives the queue another program, which begins with the next poll. Its memory is kept until this is closed.
+     *
+     * @param program to be carried out
+     */
+    public void start(final SyntheticProgram program) {
+        final long device = enter();
+        try (Arena arena = Arena.ofConfined()) {
+            final int errno = SyntheticFunctions.start(device, encode(program, arena).address());
+            if (errno != 0) {
+                throw new VerbsException("ringpoll_synthetic_start", errno);
+            }
+        } finally {
+            exit();
+        }
+    }
+
+    /**
+     * How many completions of the present program have been polled.
+     *
+     * @return a moment's value
+     */
+    public long given() {
+        return progress("given");
+    }
+
+    /**
+     * The longest time between two polls that follow each other, while the present program has a schedule: the thread was away,
+     * or busy with something else.
+     *
+     * @return nanoseconds, a moment's value
+     */
+    public long longestGapNs() {
+        return progress("longest_gap_ns");
+    }
+
+    /**
+     * The queue, polled through librpma.
+     *
+     * @return the same at each call; ends with this
+     */
+    public RpmaCompletionQueue queue() {
+        return queue;
+    }
+
+    /**
+     * The device, for C code that makes a queue of its own; its queues draw from the same program.
+     *
+     * @return lives as long as this
+     */
+    public VerbsContext context() {
+        return context;
+    }
+
+    @Override
+    protected void endParts() {
+        receives.close();
+        peer.close();
+    }
+
+    @Override
+    protected void destroy(final long lastAddress) {
+        if (SyntheticFunctions.close(lastAddress) != 0) {
+            throw new VerbsException("ibv_close_device", CallState.current().errno());
+        }
+    }
+
+    private long progress(final String field) {
+        final long device = enter();
+        try (Arena arena = Arena.ofConfined()) {
+            final MemorySegment progress = arena.allocate(SyntheticFunctions.PROGRESS);
+            final int errno = SyntheticFunctions.progress(device, progress.address());
+            if (errno != 0) {
+                throw new VerbsException("ringpoll_synthetic_progress", errno);
+            }
+            return progress.get(
+                ValueLayout.JAVA_LONG, SyntheticFunctions.PROGRESS.byteOffset(PathElement.groupElement(field)));
+        } finally {
+            exit();
+        }
+    }
+
+    private static MemorySegment encode(final SyntheticProgram program, final Arena arena) {
+        final MemorySegment pattern = arena.allocate(SyntheticFunctions.KIND, program.mix().pattern().size());
+        long offset = 0;
+        for (final CompletionKind kind : program.mix().pattern()) {
+            for (final int field : new int[] {kind.status(), kind.opcode(), kind.queuePairNumber(), kind.lengthBytes()}) {
+                pattern.set(ValueLayout.JAVA_INT, offset, field);
+                offset += Integer.BYTES;
+            }
+        }
+        final long[] dueNs = program.schedule().dueNs();
+        final MemorySegment encoded = arena.allocate(SyntheticFunctions.PROGRAM);
+        putLong(encoded, "count", program.count());
+        putLong(encoded, "start_ns", program.startNs());
+        putLong(encoded, "period_ns", program.schedule().periodNs());
+        putLong(encoded, "schedule_ns",
+            dueNs.length == 0 ? 0 : arena.allocateFrom(ValueLayout.JAVA_LONG, dueNs).address());
+        putLong(encoded, "pattern", pattern.address());
+        putInt(encoded, "schedule_length", dueNs.length);
+        putInt(encoded, "pattern_length", program.mix().pattern().size());
+        putInt(encoded, "max_batch", program.maxBatch());
+        putInt(encoded, "empty_polls", program.emptyPolls());
+        return encoded;
+    }
+
+    private static void putLong(final MemorySegment struct, final String field, final long value) {
+        struct.set(ValueLayout.JAVA_LONG, offset(field), value);
+    }
+
+    private static void putInt(final MemorySegment struct, final String field, final int value) {
+        struct.set(ValueLayout.JAVA_INT, offset(field), value);
+    }
+
+    private static long offset(final String field) {
+        return SyntheticFunctions.PROGRAM.byteOffset(PathElement.groupElement(field));
+    }
+}

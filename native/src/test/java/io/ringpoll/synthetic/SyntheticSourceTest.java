@@ -1,0 +1,122 @@
+package io.ringpoll.synthetic;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.testing.Completions;
+import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.VerbsCompletionQueue;
+import io.ringpoll.verbs.WcOpcode;
+import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletion;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(20)
+class SyntheticSourceTest {
+    private static final int QP = 7;
+    private static final CompletionMix MIX = CompletionMix.shares().add(CompletionKind.send(QP), 5)
+        .add(CompletionKind.receive(QP, 64), 2).add(CompletionKind.flushed(QP), 1).shuffled(1);
+
+    private final Completions records = new Completions();
+    private SyntheticSource source;
+
+    @BeforeEach
+    void open() {
+        assumeTrue(Device.current().libibverbs().has("ringpoll_synthetic_open"), "needs the loopback device");
+        source = SyntheticSource.open();
+    }
+
+    @AfterEach
+    void close() {
+        if (source != null) {
+            source.close();
+        }
+    }
+
+    @Test
+    void shouldGiveNothingBeforeTheFirstProgram() {
+        assertEquals(0, source.queue().poll(records.address(), 8));
+    }
+
+    @Test
+    void shouldGiveTheMixInSaturation() {
+        source.start(SyntheticProgram.of(MIX, Schedule.saturation()).limitedTo(800));
+        final Map<CompletionPath, Integer> paths = new EnumMap<>(CompletionPath.class);
+        for (int k = 0; k < 800; k++) {
+            final WorkCompletion completion = records.awaitOne(source.queue());
+            assertEquals(k, completion.workRequestId());
+            assertEquals(QP, completion.queuePairNumber());
+            paths.merge(completion.path(), 1, Integer::sum);
+        }
+        assertEquals(Map.of(CompletionPath.SEND_WRITE, 500, CompletionPath.RECEIVE, 200, CompletionPath.ERROR, 100), paths);
+        assertEquals(0, source.queue().poll(records.address(), 8));
+        assertEquals(800, source.given());
+    }
+
+    @Test
+    void shouldGiveTheFieldsOfAKind() {
+        source.start(SyntheticProgram.of(
+            new CompletionMix(List.of(CompletionKind.receive(9, 4_096), CompletionKind.flushed(10))), Schedule.saturation()));
+        final WorkCompletion received = records.awaitOne(source.queue());
+        assertEquals(WcOpcode.RECV, received.opcode());
+        assertEquals(4_096, received.lengthBytes());
+        assertEquals(9, received.queuePairNumber());
+        final WorkCompletion flushed = records.awaitOne(source.queue());
+        assertEquals(WcStatus.WR_FLUSH_ERR, flushed.status());
+        assertEquals(10, flushed.queuePairNumber());
+    }
+
+    @Test
+    void shouldCarryDueTimesOfTheClockOfNanoTime() {
+        final long startNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(5);
+        source.start(SyntheticProgram.of(MIX, Schedule.rate(10_000)).startingAt(startNs));
+        for (int k = 0; k < 100; k++) {
+            final WorkCompletion completion = records.awaitOne(source.queue());
+            assertEquals(startNs + k * 100_000L, completion.workRequestId());
+            assertTrue(System.nanoTime() >= completion.workRequestId(), "a completion came before it was due");
+        }
+    }
+
+    @Test
+    void shouldGiveWhatCameDueInTheMeantimeWithItsOwnDueTimes() {
+        final long startNs = System.nanoTime();
+        source.start(SyntheticProgram.of(MIX, Schedule.bursts(1_000, 2)).startingAt(startNs));
+        LockSupport.parkNanos(startNs + TimeUnit.MILLISECONDS.toNanos(21) - System.nanoTime());
+        assertTrue(source.queue().poll(records.address(), 64) >= 20);
+        for (int i = 0; i < 20; i++) {
+            assertEquals(startNs + i / 2 * 2_000_000L, records.at(i).workRequestId());
+        }
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3));
+        source.queue().poll(records.address(), 64);
+        assertTrue(source.longestGapNs() >= 3_000_000, "a gap of " + source.longestGapNs() + " ns");
+    }
+
+    @Test
+    void shouldKeepToItsBatches() {
+        source.start(SyntheticProgram.of(MIX, Schedule.saturation()).batchedBy(3, 1));
+        final CompletionQueue queue = source.queue();
+        assertEquals(3, queue.poll(records.address(), 64));
+        assertEquals(0, queue.poll(records.address(), 64));
+        assertEquals(3, queue.poll(records.address(), 64));
+    }
+
+    @Test
+    void shouldBePolledStraightThroughVerbsToo() {
+        source.start(SyntheticProgram.of(MIX, Schedule.saturation()));
+        try (VerbsCompletionQueue queue = source.queue().openVerbs()) {
+            assertEquals(64, queue.poll(records.address(), 64));
+            assertEquals(63, records.at(63).workRequestId());
+        }
+    }
+}
