@@ -139,9 +139,13 @@ size_t cm_address_length(const struct sockaddr *address); /* 0: not an internet 
 void cm_set_gids(struct cm_id *id);
 
 /* cm_connect.c */
+void cm_part(struct cm_id *id);              /* neither is the other's peer any more */
+void cm_raise_rejected(struct cm_id *id, int reason, const void *data, size_t length);
+void cm_process_response(struct cm_event *event);
+
+/* cm_disconnect.c */
 void cm_leave(struct cm_id *id);             /* tells the peer that this id is going away */
 void cm_timer_expired(struct cm_id *id);
-void cm_process_response(struct cm_event *event);
 
 /* cm_qp.c */
 int cm_modify_qp(struct cm_id *id, enum ibv_qp_state state); /* 0 or an errno value */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cm_address.c: addresses and ports: translation, binding, resolution of address and route.
+ * cm_address.c: addresses and ports: binding, resolution of address and route.
  *
  * An address belongs to the device if the machine itself could bind a socket to it. Ports are a
  * name space of this process: nothing outside listens or connects here.
  */
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -328,97 +327,4 @@ LB_EXPORT __be16 rdma_get_dst_port(struct rdma_cm_id *id)
     const struct sockaddr *address = &id->route.addr.dst_addr;
 
     return cm_address_length(address) == 0 ? 0 : in(address)->sin_port;
-}
-
-static int copy_address(struct sockaddr **to, socklen_t *to_length, const struct sockaddr *from,
-    socklen_t length)
-{
-    *to = malloc(length);
-    if (*to == NULL)
-        return cm_fail(ENOMEM);
-    memcpy(*to, from, length);
-    *to_length = length;
-    return 0;
-}
-
-LB_EXPORT void rdma_freeaddrinfo(struct rdma_addrinfo *result)
-{
-    while (result != NULL) {
-        struct rdma_addrinfo *next = result->ai_next;
-
-        free(result->ai_connect);
-        free(result->ai_route);
-        free(result->ai_src_canonname);
-        free(result->ai_dst_canonname);
-        free(result->ai_src_addr);
-        free(result->ai_dst_addr);
-        free(result);
-        result = next;
-    }
-}
-
-/* Returns 0, a code of getaddrinfo(3), or -1 with errno. */
-static int translate(const char *node, const char *service, const struct rdma_addrinfo *hints,
-    struct rdma_addrinfo *result)
-{
-    const bool passive = hints != NULL && hints->ai_flags & RAI_PASSIVE;
-    struct addrinfo socket_hints = {.ai_socktype = SOCK_STREAM, .ai_protocol = IPPROTO_TCP};
-    struct addrinfo *found;
-    int error;
-
-    if (hints != NULL) {
-        socket_hints.ai_family = hints->ai_family;
-        if (hints->ai_flags & RAI_NUMERICHOST)
-            socket_hints.ai_flags |= AI_NUMERICHOST;
-    }
-    if (passive)
-        socket_hints.ai_flags |= AI_PASSIVE;
-    error = getaddrinfo(node, service, &socket_hints, &found);
-    if (error)
-        return error;
-    result->ai_family = found->ai_family;
-    if (passive) {
-        result->ai_flags = RAI_PASSIVE;
-        error = copy_address(&result->ai_src_addr, &result->ai_src_len, found->ai_addr,
-            found->ai_addrlen);
-    } else {
-        error = copy_address(&result->ai_dst_addr, &result->ai_dst_len, found->ai_addr,
-            found->ai_addrlen);
-    }
-    freeaddrinfo(found);
-    return error;
-}
-
-LB_EXPORT int rdma_getaddrinfo(const char *node, const char *service,
-    const struct rdma_addrinfo *hints, struct rdma_addrinfo **found)
-{
-    struct rdma_addrinfo *result;
-    int error = 0;
-
-    if (node == NULL && service == NULL && hints == NULL)
-        return cm_fail(EINVAL);
-    result = calloc(1, sizeof(*result));
-    if (result == NULL)
-        return cm_fail(ENOMEM);
-    result->ai_qp_type = hints != NULL && hints->ai_qp_type ? hints->ai_qp_type : IBV_QPT_RC;
-    result->ai_port_space =
-        hints != NULL && hints->ai_port_space ? hints->ai_port_space : RDMA_PS_TCP;
-    if (node != NULL || service != NULL) {
-        error = translate(node, service, hints, result);
-    } else {
-        result->ai_flags = hints->ai_flags;
-        result->ai_family = hints->ai_family;
-        if (hints->ai_dst_len > 0)
-            error = copy_address(&result->ai_dst_addr, &result->ai_dst_len, hints->ai_dst_addr,
-                hints->ai_dst_len);
-    }
-    if (!error && result->ai_src_len == 0 && hints != NULL && hints->ai_src_len > 0)
-        error = copy_address(&result->ai_src_addr, &result->ai_src_len, hints->ai_src_addr,
-            hints->ai_src_len);
-    if (error) {
-        rdma_freeaddrinfo(result);
-        return error;
-    }
-    *found = result;
-    return 0;
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cm_connect.c: the life of a connection: listen, connect, accept, reject, disconnect, time-outs.
+ * cm_connect.c: how a connection comes about: listen, connect, accept, reject. It ends in
+ * cm_disconnect.c.
  *
  *   active                         passive
  *   REQUEST_SENT      ------->     REQUEST_RECEIVED   event CONNECT_REQUEST at the listener
  *   REPLY_RECEIVED    <-------     REPLY_SENT         rdma_accept
  *   ESTABLISHED       ------->     ESTABLISHED        when the active side fetches its event
- *   DISCONNECT_SENT   ------->     DISCONNECT_RECEIVED   rdma_disconnect, either side first
- *   TIMEWAIT          <-------     TIMEWAIT           rdma_disconnect of the other side
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,14 +24,14 @@ static void pair(struct cm_id *active, struct cm_id *passive)
     passive->peer = active;
 }
 
-static void part(struct cm_id *id)
+void cm_part(struct cm_id *id)
 {
     if (id->peer != NULL)
         id->peer->peer = NULL;
     id->peer = NULL;
 }
 
-static void raise_rejected(struct cm_id *id, int reason, const void *data, size_t length)
+void cm_raise_rejected(struct cm_id *id, int reason, const void *data, size_t length)
 {
     struct cm_event *event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, reason);
 
@@ -42,12 +41,6 @@ static void raise_rejected(struct cm_id *id, int reason, const void *data, size_
         return;
     cm_event_set_data(event, data, length, CM_REJECT_DATA);
     cm_event_raise(event);
-}
-
-static void enter_timewait(struct cm_id *id)
-{
-    id->state = CM_TIMEWAIT;
-    cm_timer_start(id, CM_TIMEWAIT_NS);
 }
 
 LB_EXPORT int rdma_listen(struct rdma_cm_id *rdma_id, int backlog)
@@ -166,7 +159,7 @@ LB_EXPORT int rdma_connect(struct rdma_cm_id *rdma_id, struct rdma_conn_param *p
         id->state = CM_REQUEST_SENT;
         const int reason = send_request(id, param);
         if (reason != 0)
-            raise_rejected(id, reason, NULL, 0);
+            cm_raise_rejected(id, reason, NULL, 0);
         else
             cm_timer_start(id, lb_connect_timeout_ns());
     }
@@ -285,125 +278,13 @@ LB_EXPORT int rdma_reject(struct rdma_cm_id *rdma_id, const void *data, uint8_t 
     } else {
         struct cm_id *active = id->peer;
 
-        part(id);
+        cm_part(id);
         id->state = CM_ENDED;
         if (active != NULL)
-            raise_rejected(active, CM_REJECT_CONSUMER, data, data != NULL ? length : 0);
+            cm_raise_rejected(active, CM_REJECT_CONSUMER, data, data != NULL ? length : 0);
     }
     pthread_mutex_unlock(&cm_lock);
     return error ? cm_fail(error) : 0;
-}
-
-/* The other side has answered our disconnect, or gone: this one is over. */
-static void disconnected(struct cm_id *id, int status)
-{
-    cm_raise(id, RDMA_CM_EVENT_DISCONNECTED, status);
-    enter_timewait(id);
-}
-
-/* Sends the disconnect request, or the reply to the peer's. */
-static void send_disconnect(struct cm_id *id)
-{
-    struct cm_id *peer = id->peer;
-
-    switch (id->state) {
-    case CM_ESTABLISHED:
-        id->state = CM_DISCONNECT_SENT;
-        cm_timer_start(id, CM_DISCONNECT_TIMEOUT_NS);
-        if (peer != NULL && peer->state == CM_ESTABLISHED) {
-            peer->state = CM_DISCONNECT_RECEIVED;
-            cm_raise(peer, RDMA_CM_EVENT_DISCONNECTED, 0);
-        }
-        break;
-    case CM_DISCONNECT_RECEIVED:
-        enter_timewait(id);
-        if (peer != NULL && peer->state == CM_DISCONNECT_SENT)
-            disconnected(peer, 0);
-        part(id);
-        break;
-    default: /* the kernel has nothing to say to it either */
-        break;
-    }
-}
-
-LB_EXPORT int rdma_disconnect(struct rdma_cm_id *rdma_id)
-{
-    struct cm_id *id = cm_id_of(rdma_id);
-    bool answered;
-    int error = 0;
-
-    if (rdma_id->verbs == NULL)
-        return cm_fail(EINVAL);
-    pthread_mutex_lock(&cm_lock);
-    if (rdma_id->qp != NULL)
-        error = cm_modify_qp(id, IBV_QPS_ERR);
-    answered = id->state == CM_ESTABLISHED || id->state == CM_DISCONNECT_SENT;
-    if (!error)
-        send_disconnect(id);
-    pthread_mutex_unlock(&cm_lock);
-    if (error)
-        return cm_fail(error);
-    return answered ? cm_complete(id) : 0;
-}
-
-void cm_leave(struct cm_id *id)
-{
-    struct cm_id *peer = id->peer;
-
-    part(id);
-    if (peer != NULL) {
-        switch (id->state) {
-        case CM_REQUEST_SENT:
-            /* As in the kernel: before it accepts, the passive side hears of nothing; accept fails. */
-            peer->state = CM_ENDED;
-            break;
-        case CM_REPLY_RECEIVED:
-        case CM_REQUEST_RECEIVED:
-        case CM_REPLY_SENT:
-            raise_rejected(peer, CM_REJECT_CONSUMER, NULL, 0);
-            break;
-        case CM_ESTABLISHED:
-            /* A request whose reply nobody waits for: the peer may answer or not. */
-            if (peer->state == CM_ESTABLISHED) {
-                peer->state = CM_DISCONNECT_RECEIVED;
-                cm_raise(peer, RDMA_CM_EVENT_DISCONNECTED, 0);
-            }
-            break;
-        case CM_DISCONNECT_RECEIVED:
-            if (peer->state == CM_DISCONNECT_SENT)
-                disconnected(peer, 0);
-            break;
-        default:
-            break;
-        }
-    }
-    id->state = CM_ENDED;
-}
-
-void cm_timer_expired(struct cm_id *id)
-{
-    switch (id->state) {
-    case CM_REQUEST_SENT:
-        cm_leave(id);
-        cm_raise(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
-        break;
-    case CM_REPLY_SENT:
-        /* The active side never fetched our reply; it will find the connection gone. */
-        part(id);
-        id->state = CM_ENDED;
-        cm_raise(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
-        break;
-    case CM_DISCONNECT_SENT:
-        part(id);
-        disconnected(id, -ETIMEDOUT);
-        break;
-    case CM_TIMEWAIT:
-        id->state = CM_ENDED;
-        cm_raise(id, RDMA_CM_EVENT_TIMEWAIT_EXIT, 0);
-        break;
-    default:
-        break;
-    }
 }
 
 LB_EXPORT int rdma_notify(struct rdma_cm_id *rdma_id, enum ibv_event_type event)

@@ -3,6 +3,7 @@
 #ifndef LOOPBACK_EXECUTE_H
 #define LOOPBACK_EXECUTE_H
 
+#include "memory.h"
 #include "qp.h"
 
 enum lb_outcome {
@@ -23,5 +24,22 @@ struct lb_failure {
  */
 enum lb_outcome lb_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t *length,
     struct lb_failure *failure, struct lb_aftermath *aftermath);
+
+/* message.c: the same for SEND, SEND with immediate and WRITE with immediate. */
+enum lb_outcome lb_send_message(struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t *length,
+    struct lb_failure *failure, struct lb_aftermath *aftermath);
+
+/*
+ * What the peer refuses brings it down as well: fills in the requester's failure, stops the peer,
+ * and leaves the rest, with an event, to the aftermath. Returns LB_FAILED.
+ */
+enum lb_outcome lb_refuse(struct lb_qp *peer, enum ibv_event_type event,
+    struct lb_failure *failure, enum ibv_wc_status status, uint32_t vendor_err,
+    struct lb_aftermath *aftermath);
+
+/* Holds the peer's memory that an operation names, with the rights that it needs, or refuses. */
+char *lb_hold_remote(struct lb_qp *peer, uint32_t rkey, uint64_t address, uint64_t length,
+    unsigned int access, struct lb_region **region, struct lb_failure *failure,
+    struct lb_aftermath *aftermath);
 
 #endif

@@ -117,6 +117,9 @@ static inline void lb_qp_get(struct lb_qp *qp)
 
 void lb_qp_put(struct lb_qp *qp);
 
+/* The queue pair of a number, with a reference, or NULL. */
+struct lb_qp *lb_qp_find(uint32_t qp_num);
+
 /*
  * What has to follow an operation once its locks are released, because it takes the locks of
  * another queue pair. Zeroed before, run once after; each queue pair in it carries a reference.
@@ -139,8 +142,8 @@ static inline bool lb_aftermath_any(const struct lb_aftermath *aftermath)
 /* Brings a queue pair into the error state: all that is outstanding is flushed. */
 void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath); /* both locks held */
 
-/* The same from outside, no lock held. */
-void lb_qp_fail(struct lb_qp *qp);
+/* Both locks held. If the peer's sender waits for this queue pair, it goes to aftermath->kick. */
+void lb_qp_take_waiting_sender(struct lb_qp *qp, struct lb_aftermath *aftermath);
 
 /* Lets a sender that waits try again; does nothing if it does not wait. No lock held. */
 void lb_qp_kick(struct lb_qp *qp);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * qp_state.c: queue pairs: attributes and state transitions, the error state, and what has to
+ * follow an operation once its locks are released.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "qp.h"
+
+/* Which transitions there are, and what a transition must bring along (ibv_modify_qp(3), RC). */
+static int check_transition(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
+{
+    int required = 0;
+
+    if (to == IBV_QPS_RESET || to == IBV_QPS_ERR)
+        return 0;
+    if (to == IBV_QPS_INIT && (from == IBV_QPS_RESET || from == IBV_QPS_INIT)) {
+        if (from == IBV_QPS_RESET)
+            required = IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+    } else if (to == IBV_QPS_RTR && from == IBV_QPS_INIT) {
+        required = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+            IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+    } else if (to == IBV_QPS_RTS && from == IBV_QPS_RTR) {
+        required = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+            IBV_QP_MAX_QP_RD_ATOMIC;
+    } else if (!(to == IBV_QPS_RTS && from == IBV_QPS_RTS)) {
+        return EINVAL;
+    }
+    return (mask & required) == required ? 0 : EINVAL;
+}
+
+static void store_attributes(struct lb_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+    struct ibv_qp_attr *own = &qp->attr;
+
+    if (mask & IBV_QP_PKEY_INDEX)
+        own->pkey_index = attr->pkey_index;
+    if (mask & IBV_QP_PORT)
+        own->port_num = attr->port_num;
+    if (mask & IBV_QP_ACCESS_FLAGS) {
+        own->qp_access_flags = attr->qp_access_flags;
+        atomic_store_explicit(&qp->remote_access, attr->qp_access_flags, memory_order_relaxed);
+    }
+    if (mask & IBV_QP_AV)
+        own->ah_attr = attr->ah_attr;
+    if (mask & IBV_QP_PATH_MTU)
+        own->path_mtu = attr->path_mtu;
+    if (mask & IBV_QP_TIMEOUT)
+        own->timeout = attr->timeout & 31;
+    if (mask & IBV_QP_RETRY_CNT)
+        own->retry_cnt = attr->retry_cnt & 7;
+    if (mask & IBV_QP_RNR_RETRY)
+        own->rnr_retry = attr->rnr_retry & 7;
+    if (mask & IBV_QP_RQ_PSN)
+        own->rq_psn = attr->rq_psn;
+    if (mask & IBV_QP_SQ_PSN)
+        own->sq_psn = attr->sq_psn;
+    if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+        own->max_rd_atomic = attr->max_rd_atomic;
+    if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+        own->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+    if (mask & IBV_QP_MIN_RNR_TIMER) {
+        own->min_rnr_timer = attr->min_rnr_timer & 31;
+        atomic_store_explicit(&qp->min_rnr_timer, own->min_rnr_timer, memory_order_relaxed);
+    }
+    if (mask & IBV_QP_DEST_QPN)
+        own->dest_qp_num = attr->dest_qp_num;
+}
+
+/* Both locks held. Back to where ibv_create_qp left it; nothing is completed. */
+static void reset(struct lb_qp *qp)
+{
+    lb_send_stop_waiting(qp);
+    lb_cq_detach(qp->send_cq, qp);
+    qp->posted = 0;
+    qp->executed = 0;
+    qp->retired_seen = 0;
+    atomic_store_explicit(&qp->retired, 0, memory_order_relaxed);
+    qp->sq_error = false;
+    qp->rq_error = false;
+    qp->recv_ring.consumed = qp->recv_ring.posted;
+    memset(&qp->attr, 0, sizeof(qp->attr));
+    atomic_store_explicit(&qp->remote_access, 0, memory_order_relaxed);
+    atomic_store_explicit(&qp->dest_qp_num, 0, memory_order_relaxed);
+}
+
+void lb_qp_take_waiting_sender(struct lb_qp *qp, struct lb_aftermath *aftermath)
+{
+    if (qp->sender_waits && qp->peer != NULL && aftermath->kick == NULL) {
+        qp->sender_waits = false;
+        lb_qp_get(qp->peer);
+        aftermath->kick = qp->peer;
+    }
+}
+
+void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath)
+{
+    const bool entered = qp->state != IBV_QPS_ERR;
+
+    atomic_store_explicit(&qp->responding, false, memory_order_release);
+    qp->state = IBV_QPS_ERR;
+    if (!qp->sq_error) {
+        qp->sq_error = true;
+        lb_send_stop_waiting(qp);
+        lb_send_flush(qp, aftermath);
+    }
+    if (!qp->rq_error) {
+        qp->rq_error = true;
+        lb_recv_flush(qp, aftermath);
+    }
+    if (entered && qp->srq != NULL)
+        lb_async_raise(qp->base.qp_base.context, IBV_EVENT_QP_LAST_WQE_REACHED, qp,
+            &qp->async_events_fetched);
+    lb_qp_take_waiting_sender(qp, aftermath);
+}
+
+/* No lock held. Brings a queue pair into the error state, with an event if it was not in it. */
+static void fail(struct lb_qp *qp, enum ibv_event_type event)
+{
+    struct lb_aftermath aftermath = {0};
+
+    lb_lock_acquire(&qp->sq_lock);
+    lb_lock_acquire(&qp->rq_lock);
+    if (!qp->gone) {
+        if (qp->state != IBV_QPS_ERR)
+            lb_async_raise(qp->base.qp_base.context, event, qp, &qp->async_events_fetched);
+        lb_qp_enter_error(qp, &aftermath);
+    }
+    lb_lock_release(&qp->rq_lock);
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+}
+
+void lb_aftermath_run(struct lb_aftermath *aftermath)
+{
+    struct lb_aftermath todo = *aftermath;
+
+    memset(aftermath, 0, sizeof(*aftermath));
+    if (todo.fail != NULL) {
+        fail(todo.fail, todo.event);
+        lb_qp_put(todo.fail);
+    }
+    if (todo.overrun != NULL) {
+        fail(todo.overrun, IBV_EVENT_QP_FATAL);
+        lb_qp_put(todo.overrun);
+    }
+    if (todo.kick != NULL) {
+        lb_qp_kick(todo.kick);
+        lb_qp_put(todo.kick);
+    }
+}
+
+void lb_qp_kick(struct lb_qp *qp)
+{
+    struct lb_aftermath aftermath = {0};
+
+    lb_lock_acquire(&qp->sq_lock);
+    if (qp->wait != LB_WAIT_NONE)
+        lb_send_progress(qp, &aftermath);
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+}
+
+LB_EXPORT int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int mask)
+{
+    struct lb_qp *qp = lb_qp_of(ibv_qp);
+    struct lb_aftermath aftermath = {0};
+    struct lb_qp *peer = NULL;
+    struct lb_qp *former_peer = NULL;
+    int error = 0;
+
+    if (mask & IBV_QP_PORT && attr->port_num != 1)
+        return EINVAL;
+    if (mask & IBV_QP_PKEY_INDEX && attr->pkey_index != 0)
+        return EINVAL;
+    if ((mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > LB_MAX_RD_ATOMIC) ||
+        (mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > LB_MAX_RD_ATOMIC))
+        return EINVAL;
+    if (mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RTR && mask & IBV_QP_DEST_QPN)
+        peer = lb_qp_find(attr->dest_qp_num);
+
+    lb_lock_acquire(&qp->sq_lock);
+    lb_lock_acquire(&qp->rq_lock);
+    const enum ibv_qp_state from = qp->state;
+    const enum ibv_qp_state to = mask & IBV_QP_STATE ? attr->qp_state : from;
+    if (mask & IBV_QP_CUR_STATE && attr->cur_qp_state != from)
+        error = EINVAL;
+    if (!error && mask & IBV_QP_STATE)
+        error = check_transition(from, to, mask);
+    if (error)
+        goto unlock;
+    store_attributes(qp, attr, mask);
+    if (mask & IBV_QP_STATE) {
+        switch (to) {
+        case IBV_QPS_RESET:
+            atomic_store_explicit(&qp->responding, false, memory_order_release);
+            qp->state = to;
+            lb_qp_take_waiting_sender(qp, &aftermath);
+            reset(qp);
+            former_peer = qp->peer;
+            qp->peer = NULL;
+            break;
+        case IBV_QPS_ERR:
+            lb_qp_enter_error(qp, &aftermath);
+            break;
+        case IBV_QPS_RTR:
+            qp->state = to;
+            former_peer = qp->peer;
+            qp->peer = peer;
+            peer = NULL;
+            atomic_store_explicit(&qp->dest_qp_num, attr->dest_qp_num, memory_order_relaxed);
+            atomic_store_explicit(&qp->responding, true, memory_order_release);
+            /* It may have been ready before us, and have something for us. */
+            if (qp->peer != NULL) {
+                lb_qp_get(qp->peer);
+                aftermath.kick = qp->peer;
+            }
+            break;
+        default:
+            qp->state = to;
+            break;
+        }
+    }
+    ibv_qp->state = to;
+unlock:
+    lb_lock_release(&qp->rq_lock);
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+    if (peer != NULL)
+        lb_qp_put(peer);
+    if (former_peer != NULL)
+        lb_qp_put(former_peer);
+    return error;
+}
+
+LB_EXPORT int ibv_query_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int mask,
+    struct ibv_qp_init_attr *init_attr)
+{
+    struct lb_qp *qp = lb_qp_of(ibv_qp);
+
+    (void)mask; /* what was not asked for is filled in as well */
+    lb_lock_acquire(&qp->sq_lock);
+    *attr = qp->attr;
+    attr->qp_state = qp->state;
+    attr->cur_qp_state = qp->state;
+    attr->path_mig_state = IBV_MIG_MIGRATED;
+    attr->cap = qp->cap;
+    ibv_qp->state = qp->state;
+    lb_lock_release(&qp->sq_lock);
+    memset(init_attr, 0, sizeof(*init_attr));
+    init_attr->qp_context = ibv_qp->qp_context;
+    init_attr->send_cq = ibv_qp->send_cq;
+    init_attr->recv_cq = ibv_qp->recv_cq;
+    init_attr->srq = ibv_qp->srq;
+    init_attr->cap = qp->cap;
+    init_attr->qp_type = ibv_qp->qp_type;
+    init_attr->sq_sig_all = qp->signal_all;
+    return 0;
+}
