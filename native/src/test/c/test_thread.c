@@ -351,9 +351,122 @@ static void should_complete_all_that_was_accepted_before_a_disconnect(void)
     }
 }
 
+/* Senders that compete for the receives of one shared queue, while some of them go away. */
+#define SENDERS 6
+
+struct sender {
+    struct verbs_pair *pair;   /* holds the shared queue; queue pairs of its own are not used */
+    struct ibv_qp *qp;
+    struct ibv_qp *peer;       /* receives from the shared queue */
+    struct ibv_cq *cq;
+    bool leaves;               /* goes into the error state in the middle */
+    uint64_t accepted;
+    uint64_t completed;
+    uint64_t delivered;
+};
+
+static struct ibv_qp *create_rc(struct verbs_pair *pair, struct ibv_cq *cq, struct ibv_srq *srq)
+{
+    struct ibv_qp_init_attr attr = {.send_cq = cq, .recv_cq = cq, .srq = srq,
+        .cap = {.max_send_wr = 8, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+        .qp_type = IBV_QPT_RC};
+    struct ibv_qp *qp = ibv_create_qp(pair->pd, &attr);
+
+    CHECK(qp != NULL);
+    return qp;
+}
+
+static void *compete(void *context)
+{
+    struct sender *sender = context;
+    const uint64_t wanted = MESSAGES / 8;
+    struct ibv_wc wc[4];
+
+    while (sender->completed < sender->accepted || sender->accepted < wanted) {
+        struct ibv_send_wr wr = {.wr_id = sender->accepted, .opcode = IBV_WR_SEND,
+            .send_flags = IBV_SEND_SIGNALED};
+        struct ibv_send_wr *bad_wr;
+
+        if (sender->accepted < wanted && ibv_post_send(sender->qp, &wr, &bad_wr) == 0)
+            sender->accepted++;
+        if (sender->leaves && sender->accepted == wanted / 2) {
+            struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+            CHECK_EQ(ibv_modify_qp(sender->qp, &attr, IBV_QP_STATE), 0);
+        }
+        const int got = ibv_poll_cq(sender->cq, 4, wc);
+        CHECK(got >= 0);
+        for (int i = 0; i < got; i++) {
+            CHECK_EQ(wc[i].wr_id, sender->completed);
+            sender->completed++;
+            if (wc[i].status == IBV_WC_SUCCESS)
+                sender->delivered++;
+            else
+                CHECK(sender->leaves);
+        }
+        if (got == 0)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void should_share_a_receive_queue_among_senders(void)
+{
+    struct verbs_options options = {.cqe = 1000, .srq_wr = 4, .rnr_retry = 7, .timeout = 14,
+        .retry_cnt = 7};
+    struct sender senders[SENDERS];
+    pthread_t threads[SENDERS];
+    struct verbs_pair pair;
+    uint64_t received = 0;
+    uint64_t delivered = 0;
+    uint64_t posted = 0;
+    struct ibv_wc wc[16];
+    int running = SENDERS;
+    int got;
+
+    verbs_pair_open(&pair, &options);
+    for (int i = 0; i < SENDERS; i++) {
+        struct ibv_cq *cq = ibv_create_cq(pair.context, 16, NULL, NULL, 0);
+
+        CHECK(cq != NULL);
+        senders[i] = (struct sender){.pair = &pair, .cq = cq, .leaves = i % 3 == 2,
+            .qp = create_rc(&pair, cq, NULL), .peer = create_rc(&pair, pair.cq[1], pair.srq)};
+        verbs_connect(senders[i].peer, senders[i].qp->qp_num, &options);
+        verbs_connect(senders[i].qp, senders[i].peer->qp_num, &options);
+    }
+    for (int i = 0; i < SENDERS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, compete, &senders[i]), 0);
+    while (running > 0 || (got = ibv_poll_cq(pair.cq[1], 16, wc)) > 0) {
+        if (running > 0) {
+            /* Fewer receives than senders: most of them wait most of the time. */
+            if (posted - received < 3 && verbs_try_recv(&pair, 1, posted, 0, 0) == 0)
+                posted++;
+            got = ibv_poll_cq(pair.cq[1], 16, wc);
+            if (pthread_tryjoin_np(threads[SENDERS - running], NULL) == 0)
+                running--;
+        }
+        CHECK(got >= 0);
+        for (int i = 0; i < got; i++)
+            CHECK_EQ(wc[i].status, IBV_WC_SUCCESS);
+        received += (uint64_t)got;
+        if (got == 0)
+            sched_yield();
+    }
+    for (int i = 0; i < SENDERS; i++) {
+        CHECK_EQ(senders[i].completed, senders[i].accepted);
+        delivered += senders[i].delivered;
+        CHECK_EQ(ibv_destroy_qp(senders[i].peer), 0);
+        CHECK_EQ(ibv_destroy_qp(senders[i].qp), 0);
+        CHECK_EQ(ibv_destroy_cq(senders[i].cq), 0);
+    }
+    CHECK_EQ(received, delivered);
+    verbs_pair_close(&pair);
+}
+
 const struct test thread_tests[] = {
     {"two threads talk both ways over one connection", should_talk_both_ways_at_once},
     {"threads share a queue pair, each in its order", should_let_threads_share_a_queue_pair},
+    {"senders compete for a shared receive queue", should_share_a_receive_queue_among_senders},
     {"a region is deregistered under a writer", should_deregister_under_a_writer},
     {"threads connect and close at the same time", should_connect_from_several_threads},
     {"what was accepted before a disconnect completes once",
