@@ -19,7 +19,7 @@ public enum CompletionPath {
 
     private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
     private static final long STATUS_MASK = LITTLE_ENDIAN ? 0xFFFF_FFFFL : 0xFFFF_FFFFL << 32;
-    private static final long RECEIVE_BIT = LITTLE_ENDIAN ? (long) WcOpcode.RECV << 32 : WcOpcode.RECV;
+    private static final int RECEIVE_SHIFT = Integer.numberOfTrailingZeros(WcOpcode.RECV) + (LITTLE_ENDIAN ? Integer.SIZE : 0);
 
     /**
      * Decides the path of a completion.
@@ -28,9 +28,29 @@ public enum CompletionPath {
      * @return its path
      */
     public static CompletionPath of(final long statusAndOpcode) {
-        if ((statusAndOpcode & STATUS_MASK) != 0) {
+        if (isError(statusAndOpcode)) {
             return ERROR;
         }
-        return (statusAndOpcode & RECEIVE_BIT) != 0 ? RECEIVE : SEND_WRITE;
+        return receiveBit(statusAndOpcode) != 0 ? RECEIVE : SEND_WRITE;
+    }
+
+    /**
+     * Tells whether a completion goes to the error path.
+     *
+     * @param statusAndOpcode as for {@link #of}
+     * @return true if its status is not success
+     */
+    public static boolean isError(final long statusAndOpcode) {
+        return (statusAndOpcode & STATUS_MASK) != 0;
+    }
+
+    /**
+     * Tells a successful receive from a successful send or write, as a number so that a loop can add it up without a branch.
+     *
+     * @param statusAndOpcode as for {@link #of}, of a completion that is no error
+     * @return 1 for a receive, 0 for anything else
+     */
+    public static int receiveBit(final long statusAndOpcode) {
+        return (int) (statusAndOpcode >>> RECEIVE_SHIFT) & 1;
     }
 }

@@ -3,12 +3,12 @@ package io.ringpoll.pipeline;
 import io.ringpoll.verbs.WorkCompletion;
 
 /**
- * The user's code for the completions of a path.
+ * The user's code for the completions of a path, one at a time.
  *
  * <p>All methods of one handler are called on its own thread, in the order of the ring.
  */
 @FunctionalInterface
-public interface CompletionHandler {
+public interface CompletionHandler extends HandlerLifecycle {
     /**
      * Takes a completion.
      *
@@ -20,22 +20,12 @@ public interface CompletionHandler {
     void onCompletion(WorkCompletion completion, long sequence, boolean endOfBatch) throws Exception;
 
     /**
-     * Hears that a completion queue has failed and is polled no more; called on handlers of the error path, in order with the
-     * completions that the queue gave before.
+     * Makes a handler of code that takes batches whole.
      *
-     * @param queueIndex as {@link WorkCompletion#queueIndex()} of its completions
-     * @param queueName  for people
-     * @param code       the negative result of the poll
-     * @throws Exception as it likes; the handler's {@link FailurePolicy} decides what follows
+     * @param handler of batches
+     * @return to be given to a {@link PipelineBuilder} in the place of a handler of single completions
      */
-    default void onQueueFault(final int queueIndex, final String queueName, final int code) throws Exception {
-    }
-
-    /** Called once on the handler's thread before the first completion. */
-    default void onStart() {
-    }
-
-    /** Called once on the handler's thread after the last completion. */
-    default void onShutdown() {
+    static CompletionHandler inBatches(final BatchHandler handler) {
+        return new BatchingHandler(handler);
     }
 }

@@ -4,73 +4,81 @@ import com.lmax.disruptor.AlertException;
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.Sequencer;
 import com.lmax.disruptor.TimeoutException;
-import io.ringpoll.poller.QueueFault;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletion;
-import org.agrona.concurrent.UnsafeBuffer;
-import org.agrona.concurrent.errors.DistinctErrorLog;
+import com.lmax.disruptor.WaitStrategy;
 
 /**
- * Runs one handler: waits for published slots, shows those of its path to the handler in place, and passes the others by.
+ * Runs one handler on its thread: waits for slots that the poller and the stages before have passed, has them delivered, and
+ * passes them in turn.
  *
- * <p>{@link #run} belongs to the handler's thread; {@link #stopAfter} and {@link #halt} may come from any. The sequence is stored
- * once a batch. It does what the Disruptor's {@code BatchEventProcessor} does, and three things more: the end of a batch is
- * that of the path rather than of the ring, it can be told to end at a sequence, and it can end for good on a failure.
+ * <p>{@link #run} belongs to the handler's thread; {@link #stopAfter} may come from any. The sequence is stored once a batch. It
+ * does what the Disruptor's {@code BatchEventProcessor} does, and more: the end of a batch is that of the path rather than of
+ * the ring, slots can be given back early or late, it can be told to end at a sequence, and it can end for good on a failure.
  */
 final class CompletionProcessor implements Runnable {
+    private static final WaitStrategy[] NONE = {};
+
     private final HandlerSpec spec;
+    private final CompletionSlab slab;
     private final HandlerBarrier barrier;
-    private final Sequence sequence = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
-    private final UnsafeBuffer slab;
-    private final int mask;
-    private final int batchLimit;
-    private final PathFilter filter;
-    private final CompletionHandler handler;
-    private final HandlerContext context;
     private final HandlerCounters counters;
-    private final DistinctErrorLog errorLog;
-    private final WorkCompletion completion = new WorkCompletion();
+    private final HandlerContext context;
+    private final HandlerFailures failures;
+    private final Delivery delivery;
+    private final StartGate startGate;
+    private final Sequence sequence = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
+    private final HeldSlots heldSlots;
+    private final HandlerSlots slots;
+    /** Those of later stages that must be signalled; set before the start. */
+    private WaitStrategy[] waitingStages = NONE;
 
     private volatile long stopAfter = Long.MAX_VALUE;
-    private volatile boolean halted;
+    private volatile boolean died;
 
     CompletionProcessor(
         final HandlerSpec spec,
         final CompletionSlab slab,
         final HandlerBarrier barrier,
         final HandlerCounters counters,
-        final HandlerContext context) {
+        final HandlerContext context,
+        final StartGate startGate) {
         this.spec = spec;
+        this.slab = slab;
         this.barrier = barrier;
-        this.slab = slab.buffer();
-        this.mask = slab.mask();
-        // A quarter of the ring: the poller gets slots back while a long batch is under way.
-        this.batchLimit = Math.max(1, slab.capacity() / 4);
-        this.filter = new PathFilter(spec.paths());
-        this.handler = spec.handler();
-        this.context = context;
         this.counters = counters;
-        this.errorLog = context.errorLog();
-        completion.wrap(this.slab, 0);
+        this.context = context;
+        this.startGate = startGate;
+        this.failures = new HandlerFailures(spec, counters, context.errorLog());
+        this.delivery = Delivery.of(spec, slab, failures, context);
+        this.heldSlots = spec.maxHeld() > 0 ? new HeldSlots(sequence, slab.capacity(), spec.maxHeld()) : null;
+        this.slots = new HandlerSlots(this, slab, sequence, heldSlots);
     }
 
-    /** The last sequence that this handler has passed. */
-    Sequence sequence() {
-        return sequence;
+    /** The last sequence that this handler has passed and gives back: what the poller and later stages may pass. */
+    Sequence passed() {
+        return heldSlots == null ? sequence : heldSlots;
     }
 
     HandlerSpec spec() {
         return spec;
     }
 
-    /** Completions handled so far. */
-    long handled() {
-        return counters.handled.get();
+    HandlerCounters counters() {
+        return counters;
     }
 
-    /** Exceptions thrown so far. */
-    long exceptions() {
-        return counters.exceptions.get();
+    /** How many slots it holds back. */
+    int held() {
+        return slots.held();
+    }
+
+    /** Whether it has ended before it was asked to. */
+    boolean hasDied() {
+        return died;
+    }
+
+    /** Names the waits of later stages that must be signalled when this handler has passed slots; before the start. */
+    void signal(final WaitStrategy[] waits) {
+        waitingStages = waits.clone();
     }
 
     /** Ends the handler once it has passed a sequence; any thread. */
@@ -79,45 +87,48 @@ final class CompletionProcessor implements Runnable {
         barrier.alert();
     }
 
-    /** Ends the handler at the end of its present batch; any thread. */
-    void halt() {
-        halted = true;
-        barrier.alert();
-    }
-
     @Override
     public void run() {
-        boolean failed = false;
+        try {
+            if (start()) {
+                processBatches();
+                end();
+            }
+        } catch (final HandlerHalted halt) {
+            pass(halt.sequence());
+            die(halt.getCause());
+        } catch (final Throwable failure) {
+            failures.record(failure);
+            die(failure);
+        } finally {
+            slab.release();
+        }
+    }
+
+    private boolean start() {
         try {
             ThreadPlacement.pinCurrentThread(spec.cpu());
-            handler.onStart();
-            processBatches();
-        } catch (final HandlerHalted halt) {
-            failed = true;
+            spec.handler().onStart(slots);
         } catch (final Throwable failure) {
-            failed = true;
-            record(failure);
-            context.onHandlerEnded(spec, failure);
-        } finally {
-            try {
-                handler.onShutdown();
-            } catch (final Throwable failure) {
-                record(failure);
-                if (!failed) {
-                    context.onHandlerEnded(spec, failure);
-                }
-            }
+            startGate.failed(spec.roleName(), failure);
+            return false;
         }
+        counters.state.setRelease(HandlerCounters.STATE_RUNNING);
+        startGate.ready(spec.roleName());
+        return true;
     }
 
     private void processBatches() throws HandlerHalted {
         long next = sequence.get() + 1;
-        while (!halted && next <= stopAfter) {
+        while (next <= stopAfter) {
             final long available = waitFor(next);
             if (available >= next) {
-                final long last = Math.min(available, next + batchLimit - 1);
-                processBatch(next, last);
-                sequence.set(last);
+                counters.onBatchBegin(available - next + 1);
+                final long last = Math.min(available, next + spec.batchLimit() - 1);
+                slots.beginBatch(last);
+                final long handled = delivery.deliver(next, last);
+                counters.onBatchEnd(last, handled);
+                pass(last);
                 next = last + 1;
             }
         }
@@ -136,66 +147,36 @@ final class CompletionProcessor implements Runnable {
         }
     }
 
-    private void processBatch(final long first, final long last) throws HandlerHalted {
-        long slot = nextAccepted(first, last);
-        long handled = 0;
-        while (slot <= last) {
-            final long following = nextAccepted(slot + 1, last);
-            deliver(slot, following > last);
-            handled++;
-            slot = following;
-        }
-        if (handled > 0) {
-            counters.handled.getAndAddRelease(handled);
+    private void pass(final long last) {
+        sequence.set(last);
+        signalStages();
+    }
+
+    /** Wakes later stages because there may be something for them; any thread. */
+    void signalStages() {
+        final WaitStrategy[] waits = waitingStages;
+        for (int i = 0; i < waits.length; i++) {
+            waits[i].signalAllWhenBlocking();
         }
     }
 
-    /** The first slot of this handler's paths in a range, or one past its end. */
-    private long nextAccepted(final long first, final long last) {
-        final UnsafeBuffer slots = slab;
-        final PathFilter accepting = filter;
-        long slot = first;
-        while (slot <= last &&
-            !accepting.accepts(slots.getLong(CompletionSlab.offset(slot, mask) + IbvWc.STATUS_OFFSET))) {
-            slot++;
-        }
-        return slot;
+    private void die(final Throwable failure) {
+        died = true;
+        counters.state.setRelease(HandlerCounters.STATE_DIED);
+        context.onHandlerDied(spec.roleName(), failure);
+        shutDown();
     }
 
-    private void deliver(final long slot, final boolean endOfBatch) throws HandlerHalted {
-        final WorkCompletion wc = completion.moveTo(CompletionSlab.offset(slot, mask));
+    private void end() {
+        shutDown();
+        counters.state.setRelease(HandlerCounters.STATE_ENDED);
+    }
+
+    private void shutDown() {
         try {
-            if (wc.status() != QueueFault.STATUS) {
-                handler.onCompletion(wc, slot, endOfBatch);
-            } else {
-                handler.onQueueFault(wc.queueIndex(), context.queueName(wc.queueIndex()), wc.vendorError());
-            }
+            spec.handler().onShutdown();
         } catch (final Throwable failure) {
-            onFailure(failure, slot);
-        }
-    }
-
-    private void onFailure(final Throwable failure, final long slot) throws HandlerHalted {
-        record(failure);
-        if (spec.failurePolicy().decide(failure, slot) == FailurePolicy.Decision.HALT) {
-            sequence.set(slot);
-            context.onHandlerEnded(spec, failure);
-            throw HandlerHalted.INSTANCE;
-        }
-    }
-
-    private void record(final Throwable failure) {
-        counters.exceptions.incrementRelease();
-        errorLog.record(failure);
-    }
-
-    /** Unwinds the handler's loop after its policy has said halt. */
-    private static final class HandlerHalted extends Exception {
-        private static final long serialVersionUID = 1L;
-        private static final HandlerHalted INSTANCE = new HandlerHalted();
-
-        private HandlerHalted() {
-            super("halted by its failure policy", null, false, false);
+            failures.record(failure);
         }
     }
 }

@@ -5,6 +5,7 @@ import com.lmax.disruptor.Sequencer;
 import com.lmax.disruptor.WaitStrategy;
 import com.lmax.disruptor.util.Util;
 import io.ringpoll.poller.SlotRing;
+import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -23,24 +24,30 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <p>The Disruptor's own {@code SingleProducerSequencer} is not used: when its {@code next} rereads the handlers' sequences it
  * moves the cursor to the end of the last claim, which would publish slots of a claim that is still held open.
  */
-final class CompletionRing implements SlotRing {
+final class CompletionRing extends CompletionRingPositions implements SlotRing {
     private static final Sequence[] NO_SEQUENCES = {};
+
+    long p20;
+    long p21;
+    long p22;
+    long p23;
+    long p24;
+    long p25;
+    long p26;
+    long p27;
 
     private final UnsafeBuffer slab;
     private final int capacity;
     private final int mask;
     private final Sequence cursor = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
 
-    /** Set before the poller starts. */
+    /** Set before the poller starts, as the next two. */
     private Sequence[] gatingSequences = NO_SEQUENCES;
-    private WaitStrategy[] blockingWaits = {};
+    private WaitStrategy[] signalledWaits = {};
+    private CompletionProcessor[] processors = {};
 
     /** Set once, by any thread, when a handler has ended for good. */
     private volatile boolean halted;
-
-    /** The cursor's value, and the slowest handler's as last seen; polling thread only. */
-    private long published = Sequencer.INITIAL_CURSOR_VALUE;
-    private long gating = Sequencer.INITIAL_CURSOR_VALUE;
 
     CompletionRing(final CompletionSlab slab) {
         this.slab = slab.buffer();
@@ -51,12 +58,14 @@ final class CompletionRing implements SlotRing {
     /**
      * Names those who must pass a slot before it is free again; before the poller starts.
      *
-     * @param sequences of the handlers
-     * @param waits     that must be signalled at each publication because someone sleeps in them
+     * @param last   sequences of the handlers that no other waits for: those before them are further on anyway
+     * @param waits  that must be signalled at each publication because someone sleeps in them
+     * @param stages all handlers, in an order in which each stands behind those it waits for
      */
-    void gate(final Sequence[] sequences, final WaitStrategy[] waits) {
-        gatingSequences = sequences.clone();
-        blockingWaits = waits.clone();
+    void gate(final List<Sequence> last, final List<WaitStrategy> waits, final List<CompletionProcessor> stages) {
+        gatingSequences = last.toArray(NO_SEQUENCES);
+        signalledWaits = waits.toArray(new WaitStrategy[0]);
+        processors = stages.toArray(new CompletionProcessor[0]);
     }
 
     /** The last published sequence; any thread may read it. */
@@ -82,12 +91,13 @@ final class CompletionRing implements SlotRing {
 
     @Override
     public int claim(final int limit) {
-        final int untilEnd = capacity - ((int) (published + 1) & mask);
+        final long last = published;
+        final int untilEnd = capacity - ((int) (last + 1) & mask);
         final int wanted = Math.min(limit, untilEnd);
-        if (published + wanted > gating + capacity) {
-            gating = Util.getMinimumSequence(gatingSequences, published);
+        if (last + wanted > gating + capacity) {
+            gating = Util.getMinimumSequence(gatingSequences, last);
         }
-        return halted ? 0 : (int) Math.min(wanted, gating + capacity - published);
+        return halted ? HALTED : (int) Math.min(wanted, gating + capacity - last);
     }
 
     @Override
@@ -99,9 +109,38 @@ final class CompletionRing implements SlotRing {
     public void publish(final int count) {
         published += count;
         cursor.set(published);
-        final WaitStrategy[] waits = blockingWaits;
+        final WaitStrategy[] waits = signalledWaits;
         for (int i = 0; i < waits.length; i++) {
             waits[i].signalAllWhenBlocking();
         }
+    }
+
+    @Override
+    public void onHeldBack(final long elapsedNs) {
+        final CompletionProcessor slowest = slowestProcessor();
+        if (elapsedNs == 0) {
+            slowest.counters().heldBackStalls.incrementRelease();
+        } else {
+            slowest.counters().heldBackNs.getAndAddRelease(elapsedNs);
+        }
+    }
+
+    @Override
+    public String slowest() {
+        return slowestProcessor().spec().roleName();
+    }
+
+    /** Of those that have come least far the foremost stage: the ones behind it only wait for it. */
+    private CompletionProcessor slowestProcessor() {
+        CompletionProcessor slowest = processors[0];
+        long least = slowest.passed().get();
+        for (int i = 1; i < processors.length; i++) {
+            final long passed = processors[i].passed().get();
+            if (passed < least) {
+                least = passed;
+                slowest = processors[i];
+            }
+        }
+        return slowest;
     }
 }

@@ -3,6 +3,7 @@ package io.ringpoll.pipeline;
 import io.ringpoll.verbs.IbvWc;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -12,10 +13,11 @@ import org.agrona.concurrent.UnsafeBuffer;
  *   slot of sequence s:   offset (s &amp; (capacity - 1)) * 48
  * </pre>
  *
- * <p>Written by the polling thread and the provider, read by the handlers' threads. Freed by {@link #close()}, which must come
- * after all of them have ended.
+ * <p>Written by the polling thread and the provider, read by the handlers' threads and by those that hold slots back. Each of
+ * them counts as a user, from {@link #retain} to {@link #release}; the last one frees the memory, so that closing a pipeline
+ * takes it from nobody who still works with it.
  */
-final class CompletionSlab implements AutoCloseable {
+final class CompletionSlab {
     /** The largest ring whose slab an int offset reaches. */
     static final int MAX_CAPACITY = Integer.highestOneBit(Integer.MAX_VALUE / IbvWc.SIZE_BYTES);
 
@@ -25,7 +27,9 @@ final class CompletionSlab implements AutoCloseable {
     private final Arena arena = Arena.ofShared();
     private final UnsafeBuffer buffer;
     private final int mask;
+    private final AtomicInteger users = new AtomicInteger(1);
 
+    /** Allocates a slab with one user: whoever made it. */
     CompletionSlab(final int capacity) {
         if (capacity < 2 || capacity > MAX_CAPACITY || Integer.bitCount(capacity) != 1) {
             throw new IllegalArgumentException(
@@ -53,11 +57,20 @@ final class CompletionSlab implements AutoCloseable {
         return ((int) sequence & mask) * IbvWc.SIZE_BYTES;
     }
 
-    @Override
-    public void close() {
-        if (arena.scope().isAlive()) {
+    /** Counts one more user. */
+    void retain() {
+        users.incrementAndGet();
+    }
+
+    /** Counts one user less, and frees the memory after the last. */
+    void release() {
+        if (users.decrementAndGet() == 0) {
             buffer.wrap(0L, 0);
             arena.close();
         }
+    }
+
+    boolean isFreed() {
+        return users.get() == 0;
     }
 }

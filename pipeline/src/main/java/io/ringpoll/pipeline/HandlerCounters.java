@@ -1,22 +1,49 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.poller.CounterType;
 import org.agrona.concurrent.status.AtomicCounter;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
- * What a handler's thread counts about itself; that thread is the only writer.
+ * What is counted about one handler: by its own thread, and, where a name says so, by the polling thread.
  */
 final class HandlerCounters {
-    /** Type id of the number of completions handled. */
-    static final int HANDLED_TYPE_ID = 200;
-    /** Type id of the number of exceptions that the handler threw. */
-    static final int EXCEPTIONS_TYPE_ID = 201;
+    static final long STATE_RUNNING = 1;
+    static final long STATE_ENDED = 2;
+    static final long STATE_DIED = -1;
 
+    final AtomicCounter position;
     final AtomicCounter handled;
     final AtomicCounter exceptions;
+    final AtomicCounter lagMax;
+    final AtomicCounter state;
+    /** Written by the polling thread. */
+    final AtomicCounter heldBackStalls;
+    /** Written by the polling thread. */
+    final AtomicCounter heldBackNs;
 
     HandlerCounters(final CountersManager counters, final String roleName) {
-        handled = counters.newCounter(roleName + ": completions", HANDLED_TYPE_ID);
-        exceptions = counters.newCounter(roleName + ": exceptions", EXCEPTIONS_TYPE_ID);
+        position = CounterType.HANDLER_POSITION.allocate(counters, roleName);
+        handled = CounterType.HANDLED.allocate(counters, roleName);
+        exceptions = CounterType.HANDLER_EXCEPTIONS.allocate(counters, roleName);
+        lagMax = CounterType.HANDLER_LAG_MAX.allocate(counters, roleName);
+        state = CounterType.HANDLER_STATE.allocate(counters, roleName);
+        heldBackStalls = CounterType.HELD_BACK_STALLS.allocate(counters, roleName);
+        heldBackNs = CounterType.HELD_BACK_NS.allocate(counters, roleName);
+    }
+
+    /** Notes how many published slots lie before the handler; its thread only. */
+    void onBatchBegin(final long lag) {
+        if (lag > lagMax.getPlain()) {
+            lagMax.setRelease(lag);
+        }
+    }
+
+    /** Notes a batch that is over; the handler's thread only. */
+    void onBatchEnd(final long passed, final long handledCount) {
+        if (handledCount != 0) {
+            handled.getAndAddRelease(handledCount);
+        }
+        position.setRelease(passed + 1);
     }
 }

@@ -1,11 +1,12 @@
 package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.WaitStrategy;
+import java.util.List;
 
 /**
  * What can be set about one handler and its thread; what is not set follows from the machine.
  *
- * <p>Used by one thread, while the pipeline is being built.
+ * <p>Used by one thread, while the pipeline is being described.
  */
 public final class HandlerOptions {
     int cpu = ThreadPlacement.ANY_CPU;
@@ -13,14 +14,28 @@ public final class HandlerOptions {
     WaitStrategy waitStrategy;
     FailurePolicy failurePolicy = FailurePolicy.CONTINUE;
     String roleName;
+    int batchLimit;
+    int maxHeld;
+    List<String> after = List.of();
 
     HandlerOptions() {
     }
 
     /**
+     * Names the handler's thread and counters; by default it is {@code ringpoll-} and the paths.
+     *
+     * @param name that no other handler of the pipeline has
+     * @return this
+     */
+    public HandlerOptions name(final String name) {
+        this.roleName = name;
+        return this;
+    }
+
+    /**
      * Pins the handler's thread.
      *
-     * @param cpu number as in {@code /proc/cpuinfo}
+     * @param cpu number as in {@code /proc/cpuinfo}; -1, the default, for any
      * @return this
      */
     public HandlerOptions cpu(final int cpu) {
@@ -40,7 +55,7 @@ public final class HandlerOptions {
     }
 
     /**
-     * Chooses a wait strategy of the user's own; it is signalled at each publication.
+     * Chooses a wait strategy of the user's own; it is signalled whenever there may be something to handle.
      *
      * @param strategy that no other handler uses
      * @return this
@@ -62,13 +77,36 @@ public final class HandlerOptions {
     }
 
     /**
-     * Names the handler's thread and counters.
+     * Sets how many slots the handler passes at most before the poller gets them back, and with it the largest batch; by default
+     * a quarter of the ring.
      *
-     * @param name for people
+     * @param slots at least 1 and at most the ring's size
      * @return this
      */
-    public HandlerOptions name(final String name) {
-        this.roleName = name;
+    public HandlerOptions batchLimit(final int slots) {
+        this.batchLimit = slots;
+        return this;
+    }
+
+    /**
+     * Sets how many slots the handler may hold back by {@link SlotControl#hold}; by default none.
+     *
+     * @param slots at most half of the ring
+     * @return this
+     */
+    public HandlerOptions maxHeld(final int slots) {
+        this.maxHeld = slots;
+        return this;
+    }
+
+    /**
+     * Lets the handler see a slot only when others have passed it and hold it no more.
+     *
+     * @param names of handlers that have been described before
+     * @return this
+     */
+    public HandlerOptions after(final String... names) {
+        this.after = List.of(names);
         return this;
     }
 }

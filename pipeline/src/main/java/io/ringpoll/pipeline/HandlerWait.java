@@ -1,10 +1,13 @@
 package io.ringpoll.pipeline;
 
-import com.lmax.disruptor.BlockingWaitStrategy;
 import com.lmax.disruptor.BusySpinWaitStrategy;
 import com.lmax.disruptor.SleepingWaitStrategy;
 import com.lmax.disruptor.WaitStrategy;
 import com.lmax.disruptor.YieldingWaitStrategy;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.BusySpinIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.YieldingIdleStrategy;
 
 /**
  * How a handler's thread waits for the next completion.
@@ -16,7 +19,7 @@ public enum HandlerWait {
     YIELD,
     /** Spins, yields, then sleeps for moments; light on the core, tens of microseconds of latency when idle. */
     SLEEP,
-    /** Blocks until it is signalled; lightest on the core, and the poller pays for the signal. */
+    /** Parks until it is woken; lightest on the core, and the poller pays for the wake-up. */
     BLOCK;
 
     private static final int SLEEP_RETRIES = 200;
@@ -36,9 +39,18 @@ public enum HandlerWait {
         return cores > 1 ? YIELD : SLEEP;
     }
 
-    /** Whether the poller must signal at each publication. */
+    /** Whether those it waits for must signal. */
     boolean isSignalled() {
         return this == BLOCK;
+    }
+
+    /** What a poller does on a machine for which this is the handlers' wait. */
+    IdleStrategy newIdleStrategy() {
+        return switch (this) {
+            case BUSY_SPIN -> BusySpinIdleStrategy.INSTANCE;
+            case YIELD -> YieldingIdleStrategy.INSTANCE;
+            case SLEEP, BLOCK -> new BackoffIdleStrategy();
+        };
     }
 
     WaitStrategy newStrategy() {
@@ -46,7 +58,7 @@ public enum HandlerWait {
             case BUSY_SPIN -> new BusySpinWaitStrategy();
             case YIELD -> new YieldingWaitStrategy();
             case SLEEP -> new SleepingWaitStrategy(SLEEP_RETRIES, SLEEP_NS);
-            case BLOCK -> new BlockingWaitStrategy();
+            case BLOCK -> new ParkingWait();
         };
     }
 }

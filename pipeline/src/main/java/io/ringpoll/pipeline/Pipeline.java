@@ -1,62 +1,70 @@
 package io.ringpoll.pipeline;
 
+import com.lmax.disruptor.FixedSequenceGroup;
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.pipeline.counters.CountersFile;
 import io.ringpoll.poller.CompletionPoller;
+import io.ringpoll.poller.CounterType;
 import io.ringpoll.poller.PollerCounters;
+import io.ringpoll.poller.PollerLoop;
 import io.ringpoll.verbs.CompletionQueue;
-import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import org.agrona.concurrent.AgentRunner;
-import org.agrona.concurrent.SystemEpochClock;
-import org.agrona.concurrent.UnsafeBuffer;
-import org.agrona.concurrent.errors.DistinctErrorLog;
+import org.agrona.ErrorHandler;
+import org.agrona.concurrent.SystemNanoClock;
 import org.agrona.concurrent.errors.ErrorLogReader;
-import org.agrona.concurrent.status.CountersManager;
 
 /**
  * Completions on their way: one polling thread, the ring, and a thread for each handler.
  *
- * <p>Methods may be called from any thread but the poller's and the handlers' own.
- * {@link #close()} stops polling, lets the handlers finish what was polled, and ends the threads; it may be called again.
+ * <p>Methods may be called from any thread. What waits has a bound, and one that is called on a handler's own thread does not
+ * wait for that handler. {@link #close()} drains the queues, lets the handlers finish what was polled, and ends the threads; it
+ * may be called again.
  */
 public final class Pipeline implements AutoCloseable {
-    private static final int COUNTER_VALUES_BYTES = 64 * 1024;
-    private static final int COUNTER_METADATA_BYTES = 4 * COUNTER_VALUES_BYTES;
-    private static final int ERROR_LOG_BYTES = 256 * 1024;
     private static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long DEFAULT_REMOVE_NS = TimeUnit.SECONDS.toNanos(5);
 
+    private final String name;
+    private final CountersFile countersFile;
     private final CompletionSlab slab;
     private final CompletionRing ring;
     private final CompletionPoller poller;
     private final PollerCounters pollerCounters;
-    private final AgentRunner pollerRunner;
+    private final PollerThread pollerThread;
     private final List<CompletionProcessor> processors = new ArrayList<>();
     private final List<Thread> handlerThreads = new ArrayList<>();
-    private final DistinctErrorLog errorLog =
-        new DistinctErrorLog(new UnsafeBuffer(ByteBuffer.allocateDirect(ERROR_LOG_BYTES)), SystemEpochClock.INSTANCE);
-    private final CountersManager counters = new CountersManager(
-        new UnsafeBuffer(ByteBuffer.allocateDirect(COUNTER_METADATA_BYTES)),
-        new UnsafeBuffer(ByteBuffer.allocateDirect(COUNTER_VALUES_BYTES)));
+    private final StartGate startGate = new StartGate();
+    private final PipelineStop stop;
+    private final FailureListener failureListener;
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-    private Thread pollerThread;
-    private volatile Throwable failure;
-    private PipelineReport report;
-
-    Pipeline(
-        final CompletionSlab slab, final int batchLimit, final List<HandlerSpec> handlers, final PollerSpec pollerSpec) {
-        this.slab = slab;
-        this.ring = new CompletionRing(slab);
-        this.pollerCounters = new PollerCounters(counters, pollerSpec.roleName());
-        this.poller = new CompletionPoller(pollerSpec.roleName(), ring, batchLimit, pollerCounters);
-        this.pollerRunner = new AgentRunner(
-            pollerSpec.idleStrategy(), this::onPollerError, null, new PinnedAgent(poller, pollerSpec.cpu()));
-        addProcessors(handlers);
+    Pipeline(final PipelineBuilder description) {
+        name = description.name;
+        countersFile = description.newCountersFile();
+        failureListener = description.failureListener;
+        slab = new CompletionSlab(description.ringSize);
+        ring = new CompletionRing(slab);
+        CounterType.RING_SIZE.allocate(countersFile.counters(), name).setRelease(description.ringSize);
+        final String pollerName = description.settledPollerName();
+        final ErrorHandler errorLog = countersFile.errorLog()::record;
+        pollerCounters = new PollerCounters(countersFile.counters(), pollerName);
+        poller = new CompletionPoller(
+            pollerName, ring, description.batchLimit, pollerCounters, errorLog, SystemNanoClock.INSTANCE);
+        final PollerLoop loop = new PollerLoop(
+            poller, description.settledIdleStrategy(), description.stallThresholdNs, error -> onDied(pollerName, error));
+        pollerThread = new PollerThread(pollerName, description.pollerCpu, loop, startGate);
+        addProcessors(description.settledHandlers(), new Context(errorLog));
+        stop = new PipelineStop(this, description.leftOver, description.shutdownTimeoutNs);
+        description.queues.forEach(this::addQueue);
     }
 
     /**
@@ -69,10 +77,11 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Adds a completion queue, which the poller polls from its next duty cycle on.
+     * Adds a completion queue, which the poller polls from one of its next duty cycles on.
      *
      * @param queue that nobody else polls
      * @return the index that its completions carry
+     * @throws IllegalStateException if the queue is there already, there are too many, or the poller makes no duty cycles
      */
     public int addQueue(final CompletionQueue queue) {
         return poller.queues().add(queue);
@@ -89,6 +98,79 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
+     * Reports that a queue has failed by what its owner has heard outside of polling, for instance an asynchronous
+     * {@code IBV_EVENT_CQ_ERR}: it is polled no more and the handlers of the error path hear of it.
+     *
+     * @param queue that was added
+     * @param code  negative; handed to {@link HandlerLifecycle#onQueueFault}
+     */
+    public void reportQueueFault(final CompletionQueue queue, final int code) {
+        poller.queues().reportFault(queue, code);
+    }
+
+    /**
+     * Stops polling until {@link #resume}; completions wait in their queues, and handlers finish what was polled. A second call
+     * changes nothing.
+     *
+     * @param timeoutNs bound, in nanoseconds
+     * @return true if the poller has stopped; false if it has not within the time, and will as soon as it can
+     */
+    public boolean pause(final long timeoutNs) {
+        return inTime(() -> poller.pause(System.nanoTime() + timeoutNs));
+    }
+
+    /**
+     * Polls again after {@link #pause}. A second call changes nothing.
+     *
+     * @param timeoutNs bound, in nanoseconds
+     * @return true if the poller polls; false if it has not heard of it within the time, and will as soon as it can
+     */
+    public boolean resume(final long timeoutNs) {
+        return inTime(() -> poller.resume(System.nanoTime() + timeoutNs));
+    }
+
+    /**
+     * Waits until all queues have been found empty and the handlers have passed what was polled; the pipeline goes on. While it
+     * is paused, only what was polled is waited for.
+     *
+     * @param timeoutNs bound for the whole, in nanoseconds
+     * @return how far it came; in time if everything that had completed before the call has been handled
+     */
+    public PipelineReport drain(final long timeoutNs) {
+        return stop.drain(System.nanoTime() + timeoutNs);
+    }
+
+    /** Drains and stops within 10 seconds; see {@link #close(long)}. */
+    @Override
+    public void close() {
+        close(DEFAULT_CLOSE_NS);
+    }
+
+    /**
+     * Drains the queues for at most half of the time, then stops as {@link #stop} does.
+     *
+     * @param timeoutNs bound for the whole, in nanoseconds
+     * @return what was left; the same report at each further call
+     */
+    public PipelineReport close(final long timeoutNs) {
+        return stop.close(timeoutNs, true);
+    }
+
+    /**
+     * Stops polling, lets the handlers finish what was polled, and ends the threads. What is still in the queues is taken out,
+     * counted, and given to {@link PipelineBuilder#onLeftOver}; a queue that is to be used elsewhere is removed before.
+     *
+     * <p>A handler that does not come back in time keeps its thread, and the ring's memory stays for it and for whoever holds
+     * slots. Called on a handler's own thread, this begins the stop on another thread and returns.
+     *
+     * @param timeoutNs bound for the whole, in nanoseconds
+     * @return what was left; the same report at each further call
+     */
+    public PipelineReport stop(final long timeoutNs) {
+        return stop.close(timeoutNs, false);
+    }
+
+    /**
      * What the poller counts.
      *
      * @return live counters
@@ -98,7 +180,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * How many published slots some handler has not passed yet.
+     * How many published slots some handler has not passed yet, or holds back.
      *
      * @return a moment's value
      */
@@ -107,16 +189,36 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
+     * How many slots the handlers hold back.
+     *
+     * @return a moment's value
+     */
+    public long held() {
+        return processors.stream().mapToLong(CompletionProcessor::held).sum();
+    }
+
+    /**
      * How many exceptions the handlers have thrown.
      *
      * @return of all handlers together
      */
     public long handlerExceptions() {
-        long sum = 0;
+        return processors.stream().mapToLong(processor -> processor.counters().exceptions.get()).sum();
+    }
+
+    /**
+     * For how long each handler has been the one behind which the ring was full.
+     *
+     * @param handlerName as it was given, or {@link Thread#getName} of its thread
+     * @return nanoseconds; 0 if there is no handler of that name
+     */
+    public long heldBackNs(final String handlerName) {
         for (final CompletionProcessor processor : processors) {
-            sum += processor.exceptions();
+            if (processor.spec().roleName().equals(handlerName)) {
+                return processor.counters().heldBackNs.get();
+            }
         }
-        return sum;
+        return 0;
     }
 
     /**
@@ -125,7 +227,7 @@ public final class Pipeline implements AutoCloseable {
      * @return the thread
      */
     public Thread pollerThread() {
-        return pollerThread;
+        return pollerThread.thread();
     }
 
     /**
@@ -138,112 +240,157 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Why the pipeline polls no more although nobody closed it: what a handler with {@link FailurePolicy#HALT} threw.
+     * The counters file, by which the pipeline is watched from outside.
+     *
+     * @return null if there is none
+     */
+    public Path countersFile() {
+        return countersFile.path();
+    }
+
+    /**
+     * Why the pipeline polls no more although nobody stopped it: what a handler with {@link FailurePolicy#HALT} threw.
      *
      * @return null while all is well
      */
     public Throwable failure() {
-        return failure;
+        return failure.get();
     }
 
     /**
-     * Goes through the distinct exceptions that handlers have thrown.
+     * Goes through the distinct exceptions that handlers and queues have thrown.
      *
      * @param line takes one line for each: how often, and the stack trace
      */
     public void readErrors(final Consumer<String> line) {
         ErrorLogReader.read(
-            errorLog.buffer(),
+            countersFile.errorLog().buffer(),
             (count, firstMs, lastMs, encoded) -> line.accept(count + " times: " + encoded));
     }
 
-    /** Closes within 10 seconds; see {@link #close(long)}. */
-    @Override
-    public void close() {
-        close(DEFAULT_CLOSE_NS);
-    }
-
-    /**
-     * Stops polling, lets the handlers finish what was polled, ends the threads and frees the ring.
-     *
-     * <p>If a handler does not come back in time, its thread and the ring's memory are left as they are.
-     *
-     * @param timeoutNs bound for the whole, in nanoseconds
-     * @return what was left; the same report at each further call
-     */
-    public synchronized PipelineReport close(final long timeoutNs) {
-        if (report == null) {
-            final long deadlineNs = System.nanoTime() + timeoutNs;
-            pollerRunner.close(Math.max(1, (int) TimeUnit.NANOSECONDS.toMillis(timeoutNs)), thread -> { });
-            final long last = ring.cursor().get();
-            for (final CompletionProcessor processor : processors) {
-                processor.stopAfter(last);
-            }
-            final boolean inTime = joinUntil(deadlineNs);
-            final long unhandled = ring.occupancy();
-            report = new PipelineReport(last + 1, unhandled, inTime);
-            if (inTime) {
-                slab.close();
-            }
-        }
-        return report;
-    }
-
-    void start() {
+    void start(final long timeoutNs) {
         for (final CompletionProcessor processor : processors) {
             final Thread thread = new Thread(processor, processor.spec().roleName());
             thread.setDaemon(true);
             handlerThreads.add(thread);
+            startGate.expect(thread.getName());
+            slab.retain();
             thread.start();
         }
-        pollerThread = AgentRunner.startOnThread(pollerRunner, work -> {
-            final Thread thread = new Thread(work);
-            thread.setDaemon(true);
-            return thread;
-        });
+        try {
+            startGate.await(timeoutNs);
+            pollerThread.start();
+            startGate.await(timeoutNs);
+        } catch (final PipelineStartException notStarted) {
+            stop.abandon();
+            throw notStarted;
+        }
+        stop.onStarted();
+        PipelineEvent.emit(name, "started", processors.size() + " handlers");
     }
 
-    private void addProcessors(final List<HandlerSpec> handlers) {
-        final List<Sequence> sequences = new ArrayList<>();
-        final List<WaitStrategy> signalled = new ArrayList<>();
-        final HandlerContext context = new Context();
-        for (final HandlerSpec spec : handlers) {
-            final HandlerBarrier barrier = new HandlerBarrier(ring.cursor(), ring.cursor(), spec.waitStrategy());
-            final CompletionProcessor processor = new CompletionProcessor(
-                spec, slab, barrier, new HandlerCounters(counters, spec.roleName()), context);
-            processors.add(processor);
-            sequences.add(processor.sequence());
-            if (spec.signalled()) {
-                signalled.add(spec.waitStrategy());
+    String name() {
+        return name;
+    }
+
+    CompletionSlab slab() {
+        return slab;
+    }
+
+    CompletionRing ring() {
+        return ring;
+    }
+
+    CompletionPoller poller() {
+        return poller;
+    }
+
+    PollerThread polling() {
+        return pollerThread;
+    }
+
+    List<CompletionProcessor> processors() {
+        return processors;
+    }
+
+    CountersFile counters() {
+        return countersFile;
+    }
+
+    private void addProcessors(final List<HandlerSpec> specs, final HandlerContext context) {
+        final List<List<WaitStrategy>> signalledBy = new ArrayList<>();
+        final List<WaitStrategy> signalledByPoller = new ArrayList<>();
+        final Set<Integer> followed = new HashSet<>();
+        for (final HandlerSpec spec : specs) {
+            final HandlerBarrier barrier =
+                new HandlerBarrier(ring.cursor(), sequenceBefore(spec), spec.waitStrategy());
+            processors.add(new CompletionProcessor(
+                spec, slab, barrier, new HandlerCounters(countersFile.counters(), spec.roleName()), context, startGate));
+            signalledBy.add(new ArrayList<>());
+            followed.addAll(spec.after());
+            if (spec.signalled() && spec.after().isEmpty()) {
+                signalledByPoller.add(spec.waitStrategy());
+            } else if (spec.signalled()) {
+                spec.after().forEach(position -> signalledBy.get(position).add(spec.waitStrategy()));
             }
         }
-        ring.gate(sequences.toArray(new Sequence[0]), signalled.toArray(new WaitStrategy[0]));
+        final List<Sequence> last = new ArrayList<>();
+        for (int i = 0; i < processors.size(); i++) {
+            processors.get(i).signal(signalledBy.get(i).toArray(new WaitStrategy[0]));
+            if (!followed.contains(i)) {
+                last.add(processors.get(i).passed());
+            }
+        }
+        ring.gate(last, signalledByPoller, processors);
     }
 
-    private boolean joinUntil(final long deadlineNs) {
-        boolean ended = true;
+    private Sequence sequenceBefore(final HandlerSpec spec) {
+        final List<Integer> after = spec.after();
+        if (after.isEmpty()) {
+            return ring.cursor();
+        }
+        final Sequence[] passed = after.stream().map(position -> processors.get(position).passed()).toArray(Sequence[]::new);
+        return passed.length == 1 ? passed[0] : new FixedSequenceGroup(passed);
+    }
+
+    private void onDied(final String threadName, final Throwable cause) {
+        countersFile.errorLog().record(cause);
+        halt(threadName, cause);
+    }
+
+    private void halt(final String threadName, final Throwable cause) {
+        ring.halt();
+        if (failure.compareAndSet(null, cause)) {
+            PipelineEvent.emit(name, "halted", threadName + ": " + cause);
+            failureListener.onFailure(this, threadName, cause);
+        }
+    }
+
+    private static boolean inTime(final BoundedAction action) {
         try {
-            for (final Thread thread : handlerThreads) {
-                final long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
-                thread.join(Math.max(1, leftMs));
-                ended &= !thread.isAlive();
-            }
-        } catch (final InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
+            action.run();
+            return true;
+        } catch (final TimeoutException late) {
             return false;
         }
-        return ended;
     }
 
-    private void onPollerError(final Throwable error) {
-        errorLog.record(error);
-        failure = error;
+    /** Something that takes a bounded time. */
+    @FunctionalInterface
+    private interface BoundedAction {
+        void run() throws TimeoutException;
     }
 
     /** What handlers' threads reach of this pipeline. */
     private final class Context implements HandlerContext {
+        private final ErrorHandler errorLog;
+
+        Context(final ErrorHandler errorLog) {
+            this.errorLog = errorLog;
+        }
+
         @Override
-        public DistinctErrorLog errorLog() {
+        public ErrorHandler errorLog() {
             return errorLog;
         }
 
@@ -253,9 +400,8 @@ public final class Pipeline implements AutoCloseable {
         }
 
         @Override
-        public void onHandlerEnded(final HandlerSpec spec, final Throwable cause) {
-            failure = cause;
-            ring.halt();
+        public void onHandlerDied(final String roleName, final Throwable cause) {
+            halt(roleName, cause);
         }
     }
 }

@@ -1,22 +1,18 @@
 package io.ringpoll.pipeline;
 
-import static io.ringpoll.verbs.CompletionPath.ERROR;
-import static io.ringpoll.verbs.CompletionPath.RECEIVE;
-import static io.ringpoll.verbs.CompletionPath.SEND_WRITE;
-
-import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.pipeline.counters.CountersFile;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.WorkCompletion;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
-import org.agrona.concurrent.YieldingIdleStrategy;
 
 /**
  * Describes a pipeline: the queues, the poller, the ring and the handlers of the three paths.
@@ -24,22 +20,37 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * <p>Used by one thread. {@link #start()} checks everything at once and says everything that is wrong.
  */
 public final class PipelineBuilder {
-    private final List<CompletionQueue> queues = new ArrayList<>();
-    private final List<HandlerDraft> handlers = new ArrayList<>();
-    private final Set<CompletionPath> discarded = EnumSet.noneOf(CompletionPath.class);
-    private int ringSize = 8192;
-    private int batchLimit = 32;
-    private int pollerCpu = ThreadPlacement.ANY_CPU;
-    private String pollerName = "ringpoll-poller";
-    private IdleStrategy idleStrategy;
-    private int cores = Runtime.getRuntime().availableProcessors();
-    private int otherHotThreads = 1;
-
-    /** A handler as the user has described it. */
-    private record HandlerDraft(Set<CompletionPath> paths, CompletionHandler handler, HandlerOptions options) {
-    }
+    final List<CompletionQueue> queues = new ArrayList<>();
+    final List<HandlerDraft> handlers = new ArrayList<>();
+    final Set<CompletionPath> discarded = EnumSet.noneOf(CompletionPath.class);
+    String name = "ringpoll";
+    int ringSize = 8192;
+    int batchLimit = 32;
+    int pollerCpu = ThreadPlacement.ANY_CPU;
+    String pollerName;
+    IdleStrategy idleStrategy;
+    long stallThresholdNs = TimeUnit.MILLISECONDS.toNanos(1);
+    long startTimeoutNs = TimeUnit.SECONDS.toNanos(10);
+    long shutdownTimeoutNs = TimeUnit.SECONDS.toNanos(10);
+    boolean countersFile = true;
+    Path countersFolder;
+    FailureListener failureListener = (pipeline, threadName, failure) -> { };
+    Consumer<WorkCompletion> leftOver = completion -> { };
+    int cores = Runtime.getRuntime().availableProcessors();
+    int otherHotThreads = 1;
 
     PipelineBuilder() {
+    }
+
+    /**
+     * Names the pipeline, its threads and its counters; by default {@code ringpoll}.
+     *
+     * @param pipelineName for people
+     * @return this
+     */
+    public PipelineBuilder name(final String pipelineName) {
+        this.name = pipelineName;
+        return this;
     }
 
     /**
@@ -50,17 +61,6 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder ringSize(final int slots) {
         this.ringSize = slots;
-        return this;
-    }
-
-    /**
-     * Sets how many completions of one queue are taken in one round at most, by default 32.
-     *
-     * @param completions at least 1 and at most the ring's size
-     * @return this
-     */
-    public PipelineBuilder batchLimit(final int completions) {
-        this.batchLimit = completions;
         return this;
     }
 
@@ -76,9 +76,20 @@ public final class PipelineBuilder {
     }
 
     /**
+     * Sets how many completions of one queue are taken in one round at most, by default 32: no busy queue starves the others.
+     *
+     * @param completions at least 1 and at most the ring's size
+     * @return this
+     */
+    public PipelineBuilder batchLimit(final int completions) {
+        this.batchLimit = completions;
+        return this;
+    }
+
+    /**
      * Pins the polling thread.
      *
-     * @param cpu number as in {@code /proc/cpuinfo}
+     * @param cpu number as in {@code /proc/cpuinfo}; -1, the default, for any
      * @return this
      */
     public PipelineBuilder pollerCpu(final int cpu) {
@@ -87,13 +98,13 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Names the polling thread and its counters.
+     * Names the polling thread and its counters; by default it is the pipeline's name and {@code -poller}.
      *
-     * @param name for people
+     * @param threadName for people
      * @return this
      */
-    public PipelineBuilder pollerName(final String name) {
-        this.pollerName = name;
+    public PipelineBuilder pollerName(final String threadName) {
+        this.pollerName = threadName;
         return this;
     }
 
@@ -109,50 +120,115 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Says what the default waits may count on.
+     * Sets above which time a duty cycle of the poller is counted as a stall, by default 1 ms.
      *
-     * @param availableCores  cores for this process, by default what the JVM sees
-     * @param otherHotThreads threads besides poller and handlers that run at full speed, by default 1: the one that posts
+     * @param thresholdNs in nanoseconds; negative to track no duty cycles and read no clock
      * @return this
      */
-    public PipelineBuilder cores(final int availableCores, final int otherHotThreads) {
-        this.cores = availableCores;
-        this.otherHotThreads = otherHotThreads;
+    public PipelineBuilder stallThreshold(final long thresholdNs) {
+        this.stallThresholdNs = thresholdNs;
         return this;
     }
 
     /**
-     * Sets a handler for successful sends, writes, reads, flushes and atomics.
+     * Says what the default waits may count on.
+     *
+     * @param availableCores  cores for this process, by default what the JVM sees
+     * @param hotThreads      threads besides poller and handlers that run at full speed, by default 1: the one that posts
+     * @return this
+     */
+    public PipelineBuilder cores(final int availableCores, final int hotThreads) {
+        this.cores = availableCores;
+        this.otherHotThreads = hotThreads;
+        return this;
+    }
+
+    /**
+     * Adds a handler for successful sends, writes, reads, flushes and atomics.
      *
      * @param handler on its own thread
      * @return this
      */
     public PipelineBuilder onSendWrite(final CompletionHandler handler) {
-        return on(EnumSet.of(SEND_WRITE), handler, options -> { });
+        return onSendWrite(handler, options -> { });
     }
 
     /**
-     * Sets a handler for successful receives.
+     * Adds a handler for successful sends, writes, reads, flushes and atomics.
+     *
+     * @param handler on its own thread
+     * @param options given to be filled in
+     * @return this
+     */
+    public PipelineBuilder onSendWrite(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
+        return on(EnumSet.of(CompletionPath.SEND_WRITE), handler, options);
+    }
+
+    /**
+     * Adds a handler for successful receives.
      *
      * @param handler on its own thread
      * @return this
      */
     public PipelineBuilder onReceive(final CompletionHandler handler) {
-        return on(EnumSet.of(RECEIVE), handler, options -> { });
+        return onReceive(handler, options -> { });
     }
 
     /**
-     * Sets a handler for failed completions of either side, and for queues that failed.
+     * Adds a handler for successful receives.
+     *
+     * @param handler on its own thread
+     * @param options given to be filled in
+     * @return this
+     */
+    public PipelineBuilder onReceive(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
+        return on(EnumSet.of(CompletionPath.RECEIVE), handler, options);
+    }
+
+    /**
+     * Adds a handler for failed completions of either side, and for queues that failed.
      *
      * @param handler on its own thread
      * @return this
      */
     public PipelineBuilder onError(final CompletionHandler handler) {
-        return on(EnumSet.of(ERROR), handler, options -> { });
+        return onError(handler, options -> { });
     }
 
     /**
-     * Sets a handler for any set of paths.
+     * Adds a handler for failed completions of either side, and for queues that failed.
+     *
+     * @param handler on its own thread
+     * @param options given to be filled in
+     * @return this
+     */
+    public PipelineBuilder onError(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
+        return on(EnumSet.of(CompletionPath.ERROR), handler, options);
+    }
+
+    /**
+     * Adds a handler for all completions.
+     *
+     * @param handler on its own thread
+     * @return this
+     */
+    public PipelineBuilder onAll(final CompletionHandler handler) {
+        return onAll(handler, options -> { });
+    }
+
+    /**
+     * Adds a handler for all completions.
+     *
+     * @param handler on its own thread
+     * @param options given to be filled in
+     * @return this
+     */
+    public PipelineBuilder onAll(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
+        return on(EnumSet.allOf(CompletionPath.class), handler, options);
+    }
+
+    /**
+     * Adds a handler for any set of paths; a path may have several handlers.
      *
      * @param paths   at least one
      * @param handler on its own thread
@@ -161,10 +237,34 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder on(
         final Set<CompletionPath> paths, final CompletionHandler handler, final Consumer<HandlerOptions> options) {
-        final HandlerOptions filled = new HandlerOptions();
-        options.accept(filled);
-        handlers.add(new HandlerDraft(paths.isEmpty() ? Set.of() : EnumSet.copyOf(paths), handler, filled));
-        return this;
+        return add(paths, handler, options, -1);
+    }
+
+    /**
+     * Adds a stage: a handler for the paths of the one described last, which sees each slot when that one has passed it and
+     * holds it no more.
+     *
+     * @param handler on its own thread
+     * @return this
+     */
+    public PipelineBuilder then(final CompletionHandler handler) {
+        return then(handler, options -> { });
+    }
+
+    /**
+     * Adds a stage: a handler for the paths of the one described last, which sees each slot when that one has passed it and
+     * holds it no more. {@link HandlerOptions#after} names further ones to wait for.
+     *
+     * @param handler on its own thread
+     * @param options given to be filled in
+     * @return this
+     * @throws IllegalStateException if no handler has been described before
+     */
+    public PipelineBuilder then(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
+        if (handlers.isEmpty()) {
+            throw new IllegalStateException("then() follows a handler, and none has been described");
+        }
+        return add(handlers.getLast().paths(), handler, options, handlers.size() - 1);
     }
 
     /**
@@ -179,27 +279,69 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Checks the description, and starts the handlers' threads and then the poller's.
+     * Sets who hears that the pipeline polls no more because a handler has died.
      *
-     * @return the running pipeline
-     * @throws IllegalArgumentException with everything that is wrong, a line each
+     * @param listener called on the thread that failed
+     * @return this
      */
-    public Pipeline start() {
-        final List<String> faults = faults();
-        if (!faults.isEmpty()) {
-            throw new IllegalArgumentException(String.join("\n", faults));
-        }
-        final HandlerWait defaultWait = defaultWait();
-        final List<HandlerSpec> specs = new ArrayList<>();
-        for (final HandlerDraft draft : handlers) {
-            specs.add(spec(draft, defaultWait));
-        }
-        final IdleStrategy idle = idleStrategy != null ? idleStrategy : defaultIdleStrategy(defaultWait);
-        final Pipeline pipeline =
-            new Pipeline(new CompletionSlab(ringSize), batchLimit, specs, new PollerSpec(pollerName, pollerCpu, idle));
-        queues.forEach(pipeline::addQueue);
-        pipeline.start();
-        return pipeline;
+    public PipelineBuilder onFailure(final FailureListener listener) {
+        this.failureListener = listener;
+        return this;
+    }
+
+    /**
+     * Sets who gets the completions that are still in the queues when the pipeline is stopped without having been drained.
+     *
+     * @param consumer called on the thread that stops the pipeline, with a flyweight that is valid during the call
+     * @return this
+     */
+    public PipelineBuilder onLeftOver(final Consumer<WorkCompletion> consumer) {
+        this.leftOver = consumer;
+        return this;
+    }
+
+    /**
+     * Sets how long starting the threads may take, by default 10 s.
+     *
+     * @param timeoutNs in nanoseconds
+     * @return this
+     */
+    public PipelineBuilder startTimeout(final long timeoutNs) {
+        this.startTimeoutNs = timeoutNs;
+        return this;
+    }
+
+    /**
+     * Sets how long the pipeline may take to drain and close when the JVM shuts down, by default 10 s.
+     *
+     * @param timeoutNs in nanoseconds; 0 to do nothing then
+     * @return this
+     */
+    public PipelineBuilder shutdownTimeout(final long timeoutNs) {
+        this.shutdownTimeoutNs = timeoutNs;
+        return this;
+    }
+
+    /**
+     * Sets the folder of the counters file, by default one for this user in {@code /dev/shm}.
+     *
+     * @param folder made if it is not there
+     * @return this
+     */
+    public PipelineBuilder countersFolder(final Path folder) {
+        this.countersFolder = folder;
+        this.countersFile = true;
+        return this;
+    }
+
+    /**
+     * Keeps the counters in this process only: {@code ringpoll stat} cannot see them then.
+     *
+     * @return this
+     */
+    public PipelineBuilder withoutCountersFile() {
+        this.countersFile = false;
+        return this;
     }
 
     /**
@@ -211,58 +353,80 @@ public final class PipelineBuilder {
         return HandlerWait.forCores(cores, 1 + handlers.size() + otherHotThreads);
     }
 
-    private List<String> faults() {
-        final List<String> faults = new ArrayList<>();
-        if (ringSize < 2 || ringSize > CompletionSlab.MAX_CAPACITY || Integer.bitCount(ringSize) != 1) {
-            faults.add("ring size " + ringSize + " is not a power of two from 2 to " + CompletionSlab.MAX_CAPACITY);
+    /**
+     * Checks the description, starts the handlers' threads and then the poller's, and waits until all are up and pinned.
+     *
+     * @return the running pipeline
+     * @throws IllegalArgumentException with everything that is wrong, a line each
+     * @throws PipelineStartException   if a thread cannot start; none is left running then
+     */
+    public Pipeline start() {
+        final List<String> faults = new PipelineCheck(this).faults();
+        if (!faults.isEmpty()) {
+            throw new IllegalArgumentException(String.join("\n", faults));
         }
-        if (batchLimit < 1 || batchLimit > ringSize) {
-            faults.add("batch limit " + batchLimit + " is not from 1 to the ring size, " + ringSize);
+        final Pipeline pipeline = new Pipeline(this);
+        pipeline.start(startTimeoutNs);
+        return pipeline;
+    }
+
+    /** The counters: in a file, or in memory if that was asked for or the default folder cannot be written to. */
+    CountersFile newCountersFile() {
+        if (!countersFile) {
+            return CountersFile.inMemory(name);
         }
-        final Set<CompletionPath> unhandled = EnumSet.allOf(CompletionPath.class);
-        unhandled.removeAll(discarded);
-        for (final HandlerDraft draft : handlers) {
-            unhandled.removeAll(draft.paths);
-            if (draft.paths.isEmpty()) {
-                faults.add("a handler has no path");
+        try {
+            return CountersFile.create(countersFolder, name);
+        } catch (final UncheckedIOException notWritable) {
+            if (countersFolder != null) {
+                throw notWritable;
             }
+            System.getLogger(PipelineBuilder.class.getName()).log(
+                System.Logger.Level.WARNING, "{0}; pipeline {1} cannot be watched from outside", notWritable.getMessage(), name);
+            return CountersFile.inMemory(name);
         }
-        for (final CompletionPath path : unhandled) {
-            faults.add("the " + label(path) + " path has no handler: set one, or discard the path");
-        }
-        return faults;
     }
 
-    private static HandlerSpec spec(final HandlerDraft draft, final HandlerWait defaultWait) {
-        final HandlerOptions options = draft.options;
-        final HandlerWait wait = options.wait != null ? options.wait : defaultWait;
-        final boolean own = options.waitStrategy != null;
-        final WaitStrategy strategy = own ? options.waitStrategy : wait.newStrategy();
-        final String name = options.roleName != null ? options.roleName : "ringpoll-" + label(draft.paths);
-        return new HandlerSpec(
-            name, draft.paths, draft.handler, strategy, own || wait.isSignalled(), options.failurePolicy, options.cpu);
-    }
-
-    private static IdleStrategy defaultIdleStrategy(final HandlerWait wait) {
-        return switch (wait) {
-            case BUSY_SPIN -> BusySpinIdleStrategy.INSTANCE;
-            case YIELD -> YieldingIdleStrategy.INSTANCE;
-            default -> new BackoffIdleStrategy();
-        };
-    }
-
-    private static String label(final Set<CompletionPath> paths) {
-        if (paths.size() == CompletionPath.values().length) {
-            return "all";
+    /** The handlers with everything settled that was left open. */
+    List<HandlerSpec> settledHandlers() {
+        final HandlerWait defaultWait = defaultWait();
+        final List<HandlerSpec> specs = new ArrayList<>();
+        for (final HandlerDraft draft : handlers) {
+            specs.add(draft.settle(handlers, defaultWait, ringSize));
         }
-        final List<String> labels = new ArrayList<>();
-        for (final CompletionPath path : paths) {
-            labels.add(label(path));
-        }
-        return String.join("+", labels);
+        return specs;
     }
 
-    private static String label(final CompletionPath path) {
-        return path.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    /** The polling thread's name. */
+    String settledPollerName() {
+        return pollerName != null ? pollerName : name + "-poller";
+    }
+
+    /** The idle strategy, by the cores if none was chosen. */
+    IdleStrategy settledIdleStrategy() {
+        return idleStrategy != null ? idleStrategy : defaultWait().newIdleStrategy();
+    }
+
+    private PipelineBuilder add(
+        final Set<CompletionPath> paths, final CompletionHandler handler, final Consumer<HandlerOptions> options,
+        final int before) {
+        final HandlerOptions filled = new HandlerOptions();
+        options.accept(filled);
+        final Set<CompletionPath> copy = HandlerDraft.copyOf(paths);
+        final String handlerName = filled.roleName != null ? filled.roleName : unusedName(name + "-" + HandlerDraft.label(copy));
+        handlers.add(new HandlerDraft(handlerName, copy, handler, filled, before));
+        return this;
+    }
+
+    private String unusedName(final String wanted) {
+        String candidate = wanted;
+        for (int i = 2; isUsed(candidate); i++) {
+            candidate = wanted + '-' + i;
+        }
+        return candidate;
+    }
+
+    private boolean isUsed(final String candidate) {
+        return handlers.stream().anyMatch(draft -> draft.name().equals(candidate));
     }
 }

@@ -1,5 +1,7 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.os.ThreadAffinity;
+
 /**
  * Puts the threads of a pipeline where the builder said.
  */
@@ -12,7 +14,7 @@ final class ThreadPlacement {
 
     static void pinCurrentThread(final int cpu) {
         if (cpu != ANY_CPU) {
-            throw new UnsupportedOperationException("pinning to CPU " + cpu);
+            ThreadAffinity.pin(cpu);
         }
     }
 }

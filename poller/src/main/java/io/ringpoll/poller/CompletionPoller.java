@@ -1,29 +1,50 @@
 package io.ringpoll.poller;
 
-import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.IbvWc;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.agrona.ErrorHandler;
 import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemNanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * The duty cycle of the polling thread: in each round every completion queue is polled once, straight into claimed slots of the
  * ring, and what came is published.
  *
- * <p>All methods but the registry's belong to the thread that runs the agent. Nothing here allocates, blocks, logs or throws. A
- * full ring ends the round; the completions stay in their queues, and the next round begins with the queue that missed its turn.
- * A queue whose poll fails is taken out of the round and reported on the error path by a {@link QueueFault}.
+ * <p>{@link #doWork}, {@link #outcome}, {@link #onStart} and {@link #onClose} belong to the thread that runs the agent; the
+ * registry, {@link #pause}, {@link #resume} and {@link #awaitEmptyRound} to any other. The duty cycle does not allocate, block,
+ * log or throw. A full ring ends the round; the completions stay in their queues, and the next round begins with the queue that
+ * missed its turn. A queue whose poll fails is taken out of the round and reported on the error path by a {@link QueueFault}.
  */
-public final class CompletionPoller implements Agent {
+public final class CompletionPoller extends CompletionPollerHotFields implements Agent {
+    long p20;
+    long p21;
+    long p22;
+    long p23;
+    long p24;
+    long p25;
+    long p26;
+    long p27;
+
     private final String roleName;
     private final SlotRing ring;
     private final UnsafeBuffer slab;
     private final long slabAddress;
     private final int batchLimit;
-    private final QueueRegistry queues = new QueueRegistry();
     private final PollerCounters counters;
-
-    /** Position in the round at which the next one begins. */
-    private int first;
+    private final ErrorHandler errorHandler;
+    private final RingStall stall;
+    private final QueueFaultEvent faultProbe = new QueueFaultEvent();
+    private final QueueRound round = new QueueRound();
+    private final CommandQueue commands = new CommandQueue();
+    private final QueueRegistry queues;
+    private final List<PollerCommand> awaitingEmptyRound = new ArrayList<>();
+    private final AtomicBoolean pauseRequested = new AtomicBoolean();
 
     /**
      * Creates a poller without queues.
@@ -35,6 +56,22 @@ public final class CompletionPoller implements Agent {
      */
     public CompletionPoller(
         final String roleName, final SlotRing ring, final int batchLimit, final PollerCounters counters) {
+        this(roleName, ring, batchLimit, counters, error -> { }, SystemNanoClock.INSTANCE);
+    }
+
+    /**
+     * Creates a poller without queues.
+     *
+     * @param roleName     of the agent and its thread
+     * @param ring         that takes the completions
+     * @param batchLimit   how many completions of one queue are taken in one round at most, at least 1
+     * @param counters     of this poller alone
+     * @param errorHandler hears what a queue's poll throws against its contract
+     * @param clock        for the time that the ring is full
+     */
+    public CompletionPoller(
+        final String roleName, final SlotRing ring, final int batchLimit, final PollerCounters counters,
+        final ErrorHandler errorHandler, final NanoClock clock) {
         if (batchLimit < 1) {
             throw new IllegalArgumentException("batch limit " + batchLimit + " is less than 1");
         }
@@ -44,10 +81,27 @@ public final class CompletionPoller implements Agent {
         this.slabAddress = slab.addressOffset();
         this.batchLimit = batchLimit;
         this.counters = counters;
+        this.errorHandler = errorHandler;
+        this.stall = new RingStall(ring, counters, clock);
+        this.queues = new QueueRegistry(round, commands, counters);
+    }
+
+    /** How a duty cycle ended, which decides what the thread does next. */
+    public enum Outcome {
+        /** Something was published. */
+        WORKED,
+        /** Every queue was polled and all were empty. */
+        EMPTY,
+        /** The ring was full, so that some queues were not polled. */
+        RING_FULL,
+        /** The poller was asked to pause. */
+        PAUSED,
+        /** A handler has died: nothing can be published any more. */
+        HALTED
     }
 
     /**
-     * The queues of this poller, to which any thread may add.
+     * The queues of this poller.
      *
      * @return the registry, the same at each call
      */
@@ -55,9 +109,18 @@ public final class CompletionPoller implements Agent {
         return queues;
     }
 
+    /**
+     * How the last duty cycle ended; polling thread only.
+     *
+     * @return what {@link #doWork} found
+     */
+    public Outcome outcome() {
+        return outcome;
+    }
+
     @Override
     public void onStart() {
-        queues.onStart();
+        commands.onStart();
     }
 
     /**
@@ -67,26 +130,43 @@ public final class CompletionPoller implements Agent {
      */
     @Override
     public int doWork() {
-        final PolledQueue[] round = queues.takeOver();
-        final int length = round.length;
+        commands.executePending();
+        if (paused) {
+            outcome = Outcome.PAUSED;
+            return 0;
+        }
+        final PolledQueue[] polledQueues = round.queues;
+        final int size = round.size;
         int workCount = 0;
-        int position = first < length ? first : 0;
-        for (int i = 0; i < length; i++) {
+        int position = round.first;
+        for (int left = size; left > 0; left--) {
             final int claimed = ring.claim(batchLimit);
-            if (claimed == 0) {
-                first = position;
-                counters.ringFull.incrementRelease();
-                return workCount;
+            if (claimed <= 0) {
+                round.first = position;
+                return endWithoutRoom(claimed, workCount);
             }
-            workCount += poll(round[position], claimed);
-            position = position + 1 == length ? 0 : position + 1;
+            if (stall.isActive()) {
+                stall.end();
+            }
+            workCount += poll(polledQueues[position], claimed);
+            position = position + 1 == size ? 0 : position + 1;
+        }
+        if (workCount > 0) {
+            outcome = Outcome.WORKED;
+            removeFailed();
+        } else {
+            outcome = Outcome.EMPTY;
+            completeEmptyRound();
         }
         return workCount;
     }
 
     @Override
     public void onClose() {
-        queues.onClose();
+        if (stall.isActive()) {
+            stall.end();
+        }
+        commands.onClose();
     }
 
     @Override
@@ -94,44 +174,161 @@ public final class CompletionPoller implements Agent {
         return roleName;
     }
 
+    /**
+     * Stops polling until {@link #resume}; completions wait in their queues. Any thread but the poller's.
+     *
+     * @param deadlineNs by {@link System#nanoTime()}
+     * @throws TimeoutException if the poller has not stopped by then; it stops as soon as it can
+     */
+    public void pause(final long deadlineNs) throws TimeoutException {
+        pauseRequested.set(true);
+        final PollerCommand command = new PollerCommand(() -> paused = true);
+        commands.submit(command, deadlineNs);
+        command.await(deadlineNs, "pause");
+    }
+
+    /**
+     * Polls again after {@link #pause}. Any thread but the poller's.
+     *
+     * @param deadlineNs by {@link System#nanoTime()}
+     * @throws TimeoutException if the poller has not taken it by then
+     */
+    public void resume(final long deadlineNs) throws TimeoutException {
+        pauseRequested.set(false);
+        final PollerCommand command = new PollerCommand(() -> paused = false);
+        commands.submit(command, deadlineNs);
+        command.await(deadlineNs, "resume");
+    }
+
+    /**
+     * Whether {@link #pause} has been called last; any thread.
+     *
+     * @return a moment's value
+     */
+    public boolean isPaused() {
+        return pauseRequested.get();
+    }
+
+    /**
+     * Waits until the poller has polled every queue in one round and found all of them empty. Any thread but the poller's.
+     *
+     * @param deadlineNs by {@link System#nanoTime()}
+     * @throws TimeoutException if completions kept coming, the ring stayed full, or the poller is paused or ended
+     */
+    public void awaitEmptyRound(final long deadlineNs) throws TimeoutException {
+        final PollerCommand empty = new PollerCommand(() -> { });
+        commands.submit(new PollerCommand(() -> onEmptyRoundAwaited(empty)), deadlineNs);
+        empty.await(deadlineNs, "find all queues empty");
+    }
+
+    /** The commands by which other threads reach this poller. */
+    CommandQueue commands() {
+        return commands;
+    }
+
+    /** The queues of the round; polling thread only. */
+    QueueRound round() {
+        return round;
+    }
+
+    PollerCounters counters() {
+        return counters;
+    }
+
     private int poll(final PolledQueue polled, final int claimed) {
-        if (polled.faultCode != 0) {
-            return publishFault(polled);
-        }
-        final CompletionQueue queue = polled.queue;
         final int offset = ring.claimedOffset();
-        final int count = queue.poll(slabAddress + offset, claimed);
-        counters.polls.incrementRelease();
+        final int count = polled.faultCode == 0 ? poll(polled, offset, claimed) : polled.faultCode;
         if (count > 0) {
-            mark(offset, count, (short) polled.index);
+            final long errorsAndReceives = mark(offset, count, polled.index);
             ring.publish(count);
-            counters.completions.getAndAddRelease(count);
+            // Counted once the handlers have it: they need not wait for that.
+            counters.onBatch(count, (int) errorsAndReceives, (int) (errorsAndReceives >>> Integer.SIZE));
             return count;
         }
         if (count == 0) {
             counters.emptyPolls.incrementRelease();
             return 0;
         }
-        polled.faultCode = count;
-        counters.queueFaults.incrementRelease();
-        return publishFault(polled);
+        publishFault(polled, offset, count);
+        return 1;
     }
 
-    private void mark(final int offset, final int count, final short queueIndex) {
+    private int poll(final PolledQueue polled, final int offset, final int claimed) {
+        counters.polls.incrementRelease();
+        try {
+            return polled.queue.poll(slabAddress + offset, claimed);
+        } catch (final Throwable thrown) {
+            errorHandler.onError(thrown);
+            return QueueFault.POLL_THREW;
+        }
+    }
+
+    /** Marks the slots with their queue's index, and counts receives and errors while they are in this core's cache anyway. */
+    private long mark(final int offset, final int count, final short queueIndex) {
         final UnsafeBuffer slots = slab;
         final int end = offset + count * IbvWc.SIZE_BYTES;
+        int receives = 0;
+        int errors = 0;
         for (int slot = offset; slot < end; slot += IbvWc.SIZE_BYTES) {
+            final long statusAndOpcode = slots.getLong(slot + IbvWc.STATUS_OFFSET);
             slots.putShort(slot + IbvWc.QUEUE_INDEX_OFFSET, queueIndex);
+            if (CompletionPath.isError(statusAndOpcode)) {
+                errors++;
+                counters.onError(slots.getInt(slot + IbvWc.STATUS_OFFSET));
+            } else {
+                receives += CompletionPath.receiveBit(statusAndOpcode);
+            }
+        }
+        return (long) errors << Integer.SIZE | receives;
+    }
+
+    private void publishFault(final PolledQueue polled, final int offset, final int code) {
+        polled.faultCode = code;
+        QueueFault.write(slab, offset, polled.index, code);
+        ring.publish(1);
+        counters.published.incrementRelease();
+        counters.queueFaults.incrementRelease();
+        failed = true;
+        if (faultProbe.isEnabled()) {
+            final QueueFaultEvent event = new QueueFaultEvent();
+            event.queue = polled.queue.name();
+            event.code = code;
+            event.commit();
         }
     }
 
-    private int publishFault(final PolledQueue polled) {
-        if (polled.faultPublished) {
-            return 0;
+    private int endWithoutRoom(final int claimed, final int workCount) {
+        if (claimed == SlotRing.HALTED) {
+            outcome = Outcome.HALTED;
+            if (stall.isActive()) {
+                stall.end();
+            }
+        } else {
+            outcome = Outcome.RING_FULL;
+            stall.onFull();
         }
-        QueueFault.write(slab, ring.claimedOffset(), polled.index, polled.faultCode);
-        ring.publish(1);
-        polled.faultPublished = true;
-        return 1;
+        removeFailed();
+        return workCount;
+    }
+
+    private void onEmptyRoundAwaited(final PollerCommand empty) {
+        awaitingEmptyRound.add(empty);
+        emptyRoundAwaited = true;
+    }
+
+    private void removeFailed() {
+        if (failed) {
+            failed = false;
+            round.removeFailed();
+            counters.queues.setRelease(round.size);
+        }
+    }
+
+    private void completeEmptyRound() {
+        if (emptyRoundAwaited) {
+            emptyRoundAwaited = false;
+            awaitingEmptyRound.forEach(PollerCommand::complete);
+            awaitingEmptyRound.clear();
+        }
     }
 }

@@ -9,14 +9,12 @@ import io.ringpoll.verbs.CompletionQueue;
  */
 final class PolledQueue {
     final CompletionQueue queue;
-    final int index;
-    /** The negative result that took the queue out of the round; 0 while it is sound. */
+    final short index;
+    /** The negative result or reported code that takes the queue out of the round; 0 while it is sound. */
     int faultCode;
-    /** Whether the fault has been handed to the error path. */
-    boolean faultPublished;
 
     PolledQueue(final CompletionQueue queue, final int index) {
         this.queue = queue;
-        this.index = index;
+        this.index = (short) index;
     }
 }

@@ -1,43 +1,97 @@
 package io.ringpoll.poller;
 
+import io.ringpoll.verbs.WcStatus;
 import org.agrona.concurrent.status.AtomicCounter;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
  * What a poller counts about itself, in Agrona counters that any thread or process may read.
  *
- * <p>The polling thread is the only writer.
+ * <p>The polling thread is the only writer; it uses release stores, since a reader in another thread may take several counters
+ * together.
  */
 public final class PollerCounters {
-    /** Type id of the number of polls. */
-    public static final int POLLS_TYPE_ID = 100;
-    /** Type id of the number of polls that found the queue empty. */
-    public static final int EMPTY_POLLS_TYPE_ID = 101;
-    /** Type id of the number of completions polled. */
-    public static final int COMPLETIONS_TYPE_ID = 102;
-    /** Type id of the number of duty cycles that found the ring full. */
-    public static final int RING_FULL_TYPE_ID = 103;
-    /** Type id of the number of queues that failed. */
-    public static final int QUEUE_FAULTS_TYPE_ID = 104;
+    private static final int SIZE_CLASSES = 16;
 
     final AtomicCounter polls;
     final AtomicCounter emptyPolls;
-    final AtomicCounter completions;
-    final AtomicCounter ringFull;
+    final AtomicCounter published;
+    final AtomicCounter sendWrites;
+    final AtomicCounter receives;
+    final AtomicCounter errors;
+    final AtomicCounter batchMax;
+    final AtomicCounter queues;
     final AtomicCounter queueFaults;
+    final AtomicCounter ringFullStalls;
+    final AtomicCounter ringFullCycles;
+    final AtomicCounter ringFullNs;
+    final AtomicCounter dutyCycleMaxNs;
+    final AtomicCounter dutyCyclesOver;
+    final AtomicCounter arms;
+    final AtomicCounter sleeps;
+    final AtomicCounter sleepTimeouts;
+    final AtomicCounter events;
+    final AtomicCounter spuriousWakeups;
+    final AtomicCounter acknowledged;
+
+    private final AtomicCounter[] errorsByStatus = new AtomicCounter[WcStatus.COUNT + 1];
+    private final AtomicCounter[] batchesBySize = new AtomicCounter[SIZE_CLASSES];
 
     /**
      * Allocates the counters.
      *
      * @param counters where they are allocated
-     * @param roleName of the poller, for the labels
+     * @param owner    name of the poller, for labels and keys
      */
-    public PollerCounters(final CountersManager counters, final String roleName) {
-        polls = counters.newCounter(roleName + ": polls", POLLS_TYPE_ID);
-        emptyPolls = counters.newCounter(roleName + ": empty polls", EMPTY_POLLS_TYPE_ID);
-        completions = counters.newCounter(roleName + ": completions", COMPLETIONS_TYPE_ID);
-        ringFull = counters.newCounter(roleName + ": duty cycles that found the ring full", RING_FULL_TYPE_ID);
-        queueFaults = counters.newCounter(roleName + ": queues that failed", QUEUE_FAULTS_TYPE_ID);
+    public PollerCounters(final CountersManager counters, final String owner) {
+        polls = CounterType.POLLS.allocate(counters, owner);
+        emptyPolls = CounterType.EMPTY_POLLS.allocate(counters, owner);
+        published = CounterType.PUBLISHED.allocate(counters, owner);
+        sendWrites = CounterType.SEND_WRITES.allocate(counters, owner);
+        receives = CounterType.RECEIVES.allocate(counters, owner);
+        errors = CounterType.ERRORS.allocate(counters, owner);
+        batchMax = CounterType.BATCH_MAX.allocate(counters, owner);
+        queues = CounterType.QUEUES.allocate(counters, owner);
+        queueFaults = CounterType.QUEUE_FAULTS.allocate(counters, owner);
+        ringFullStalls = CounterType.RING_FULL_STALLS.allocate(counters, owner);
+        ringFullCycles = CounterType.RING_FULL_CYCLES.allocate(counters, owner);
+        ringFullNs = CounterType.RING_FULL_NS.allocate(counters, owner);
+        dutyCycleMaxNs = CounterType.DUTY_CYCLE_MAX.allocate(counters, owner);
+        dutyCyclesOver = CounterType.DUTY_CYCLES_OVER.allocate(counters, owner);
+        arms = CounterType.ARMS.allocate(counters, owner);
+        sleeps = CounterType.SLEEPS.allocate(counters, owner);
+        sleepTimeouts = CounterType.SLEEP_TIMEOUTS.allocate(counters, owner);
+        events = CounterType.EVENTS.allocate(counters, owner);
+        spuriousWakeups = CounterType.SPURIOUS_WAKEUPS.allocate(counters, owner);
+        acknowledged = CounterType.ACKNOWLEDGED.allocate(counters, owner);
+        for (int status = 1; status < WcStatus.COUNT; status++) {
+            errorsByStatus[status] =
+                CounterType.ERRORS_BY_STATUS.allocate(counters, owner, status, "errors, " + WcStatus.name(status));
+        }
+        errorsByStatus[WcStatus.COUNT] =
+            CounterType.ERRORS_BY_STATUS.allocate(counters, owner, WcStatus.COUNT, "errors, status not in the manual");
+        for (int i = 0; i < SIZE_CLASSES; i++) {
+            batchesBySize[i] = CounterType.BATCHES_BY_SIZE.allocate(counters, owner, 1 << i, sizeLabel(i));
+        }
+    }
+
+    /** Counts a batch that has been published. */
+    void onBatch(final int size, final int receiveCount, final int errorCount) {
+        receives.getAndAddRelease(receiveCount);
+        sendWrites.getAndAddRelease(size - receiveCount - errorCount);
+        if (errorCount != 0) {
+            errors.getAndAddRelease(errorCount);
+        }
+        batchesBySize[Math.min(SIZE_CLASSES - 1, Integer.SIZE - 1 - Integer.numberOfLeadingZeros(size))].incrementRelease();
+        if (size > batchMax.getPlain()) {
+            batchMax.setRelease(size);
+        }
+        published.getAndAddRelease(size);
+    }
+
+    /** Counts a failed completion by its status. */
+    void onError(final int status) {
+        errorsByStatus[status > 0 && status < WcStatus.COUNT ? status : WcStatus.COUNT].incrementRelease();
     }
 
     /**
@@ -59,12 +113,49 @@ public final class PollerCounters {
     }
 
     /**
-     * Number of completions polled and published so far.
+     * Number of completions polled and published so far, on all paths.
      *
      * @return completions
      */
     public long completions() {
-        return completions.get();
+        return sendWrites.get() + receives.get() + errors.get();
+    }
+
+    /**
+     * Number of completions so far whose status was not success.
+     *
+     * @return completions
+     */
+    public long errors() {
+        return errors.get();
+    }
+
+    /**
+     * Number of completions so far with a status.
+     *
+     * @param status a value of {@link WcStatus} other than success
+     * @return completions
+     */
+    public long errors(final int status) {
+        return errorsByStatus[status].get();
+    }
+
+    /**
+     * Number of successful receives so far.
+     *
+     * @return completions
+     */
+    public long receives() {
+        return receives.get();
+    }
+
+    /**
+     * Number of successful sends, writes, reads, flushes and atomics so far.
+     *
+     * @return completions
+     */
+    public long sendWrites() {
+        return sendWrites.get();
     }
 
     /**
@@ -73,7 +164,25 @@ public final class PollerCounters {
      * @return duty cycles
      */
     public long ringFull() {
-        return ringFull.get();
+        return ringFullCycles.get();
+    }
+
+    /**
+     * Number of times so far that the ring became full.
+     *
+     * @return stalls
+     */
+    public long ringFullStalls() {
+        return ringFullStalls.get();
+    }
+
+    /**
+     * Time so far for which the ring was full.
+     *
+     * @return nanoseconds
+     */
+    public long ringFullNs() {
+        return ringFullNs.get();
     }
 
     /**
@@ -83,5 +192,49 @@ public final class PollerCounters {
      */
     public long queueFaults() {
         return queueFaults.get();
+    }
+
+    /**
+     * The longest duty cycle so far.
+     *
+     * @return nanoseconds; 0 if stalls are not tracked
+     */
+    public long dutyCycleMaxNs() {
+        return dutyCycleMaxNs.get();
+    }
+
+    /**
+     * Number of duty cycles so far that took longer than the threshold.
+     *
+     * @return duty cycles; 0 if stalls are not tracked
+     */
+    public long dutyCyclesOver() {
+        return dutyCyclesOver.get();
+    }
+
+    /**
+     * Number of times so far that the poller slept until a completion event.
+     *
+     * @return sleeps
+     */
+    public long sleeps() {
+        return sleeps.get();
+    }
+
+    /**
+     * Number of completion events taken so far.
+     *
+     * @return events
+     */
+    public long events() {
+        return events.get();
+    }
+
+    private static String sizeLabel(final int sizeClass) {
+        final int from = 1 << sizeClass;
+        if (sizeClass == SIZE_CLASSES - 1) {
+            return "batches of " + from + " or more";
+        }
+        return from == 1 ? "batches of 1" : "batches of " + from + " to " + (2 * from - 1);
     }
 }

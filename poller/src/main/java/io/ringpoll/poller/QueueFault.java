@@ -10,7 +10,7 @@ import org.agrona.MutableDirectBuffer;
  * <pre>
  *   wr_id        0
  *   status       {@link #STATUS}
- *   vendor_err   the negative result of the poll
+ *   vendor_err   the negative result of the poll, or the code that was reported
  *   qp_num       0
  *   queue index  of the queue that failed
  * </pre>
@@ -19,6 +19,8 @@ import org.agrona.MutableDirectBuffer;
 public final class QueueFault {
     /** The status that marks the record; the verbs manual has no negative one. */
     public static final int STATUS = -1;
+    /** Code of a queue whose poll threw an exception; what it threw is in the error log. */
+    public static final int POLL_THREW = Integer.MIN_VALUE;
 
     private QueueFault() {
     }

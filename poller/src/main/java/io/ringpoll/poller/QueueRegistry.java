@@ -1,95 +1,118 @@
 package io.ringpoll.poller;
 
 import io.ringpoll.verbs.CompletionQueue;
-import java.util.Arrays;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 
 /**
- * The queues of a poller's round, as they are added and removed while it runs.
+ * The completion queues of a poller, as other threads add and remove them while it runs.
  *
- * <p>Threads other than the poller's change the round: each change makes a new array, which the poller takes over between two
- * duty cycles with one acquire load and no lock. {@link #remove} returns only when the poller can no longer touch the queue, so
- * that the caller may destroy it.
+ * <p>Any thread but the poller's may call. Each change reaches the poller as a command, between two duty cycles. {@link #remove}
+ * returns only when the poller can no longer touch the queue, so that the caller may destroy it.
  */
 public final class QueueRegistry {
     /** How many queues a poller may have at once: the index has 16 bits. */
     public static final int MAX_QUEUES = 1 << 16;
 
-    private static final PolledQueue[] NONE = {};
-    private static final long TAKEOVER_PARK_NS = 50_000;
+    private static final long COMMAND_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
-    /** A round and its number; numbers grow by one with each change. */
-    private record Round(long number, PolledQueue[] queues) {
-    }
+    private final QueueRound round;
+    private final CommandQueue commands;
+    private final PollerCounters counters;
 
+    /** Guarded by this, as the next two. */
+    private final Map<CompletionQueue, PolledQueue> registered = new IdentityHashMap<>();
     private final PolledQueue[] byIndex = new PolledQueue[MAX_QUEUES];
     private int nextIndex;
-    private volatile Round latest = new Round(0, NONE);
-    private volatile long takenOver;
-    private volatile boolean running;
 
-    /** Owned by the polling thread. */
-    private Round current = latest;
-
-    QueueRegistry() {
+    QueueRegistry(final QueueRound round, final CommandQueue commands, final PollerCounters counters) {
+        this.round = round;
+        this.commands = commands;
+        this.counters = counters;
     }
 
     /**
-     * Adds a queue to the round; the poller polls it from its next duty cycle on. Any thread.
+     * Adds a queue to the round; the poller polls it from one of its next duty cycles on.
      *
      * @param queue to be polled, by this poller only
      * @return the index that its completions carry; an index is not given again until all others have been
-     * @throws IllegalStateException if the queue is there already or {@link #MAX_QUEUES} are
+     * @throws IllegalStateException if the queue is there already, {@link #MAX_QUEUES} are, or the poller takes no commands
      */
     public synchronized int add(final CompletionQueue queue) {
-        final PolledQueue[] queues = latest.queues;
-        if (queues.length == MAX_QUEUES) {
-            throw new IllegalStateException("a poller has room for " + MAX_QUEUES + " completion queues");
-        }
-        if (find(queues, queue) >= 0) {
+        if (registered.containsKey(queue)) {
             throw new IllegalStateException(queue.name() + " is polled already");
         }
-        while (isPolled(byIndex[nextIndex])) {
+        if (registered.size() == MAX_QUEUES) {
+            throw new IllegalStateException("a poller has room for " + MAX_QUEUES + " completion queues");
+        }
+        while (isTaken(nextIndex)) {
             nextIndex = nextIndex + 1 & MAX_QUEUES - 1;
         }
-        final PolledQueue polled = new PolledQueue(queue, nextIndex);
-        byIndex[nextIndex] = polled;
-        nextIndex = nextIndex + 1 & MAX_QUEUES - 1;
-        final PolledQueue[] changed = Arrays.copyOf(queues, queues.length + 1);
-        changed[queues.length] = polled;
-        latest = new Round(latest.number + 1, changed);
-        return polled.index;
+        final int index = nextIndex;
+        final PolledQueue polled = new PolledQueue(queue, index);
+        try {
+            commands.submit(new PollerCommand(() -> onAdd(polled)), System.nanoTime() + COMMAND_TIMEOUT_NS);
+        } catch (final TimeoutException stalled) {
+            throw new IllegalStateException(queue.name() + " cannot be added: " + stalled.getMessage(), stalled);
+        }
+        byIndex[index] = polled;
+        nextIndex = index + 1 & MAX_QUEUES - 1;
+        registered.put(queue, polled);
+        return index;
     }
 
     /**
-     * Takes a queue out of the round and waits until the poller can no longer touch it. Any thread but the poller's.
+     * Takes a queue out of the round and waits until the poller can no longer touch it.
      *
      * @param queue     that was added; one that is not in the round is removed already
      * @param timeoutNs how long to wait for the poller, in nanoseconds
-     * @throws TimeoutException if the poller did not finish its duty cycle in time; the queue must not be destroyed then
+     * @throws TimeoutException if the poller did not finish its duty cycle in time; the queue must not be destroyed then, and a
+     *     further call waits again
      */
     public void remove(final CompletionQueue queue, final long timeoutNs) throws TimeoutException {
-        final long number;
-        synchronized (this) {
-            final PolledQueue[] queues = latest.queues;
-            final int position = find(queues, queue);
-            if (position >= 0) {
-                final PolledQueue[] changed = new PolledQueue[queues.length - 1];
-                System.arraycopy(queues, 0, changed, 0, position);
-                System.arraycopy(queues, position + 1, changed, position, changed.length - position);
-                latest = new Round(latest.number + 1, changed);
-            }
-            number = latest.number;
-        }
         final long deadlineNs = System.nanoTime() + timeoutNs;
-        while (running && takenOver < number) {
-            if (System.nanoTime() - deadlineNs > 0) {
-                throw new TimeoutException("the poller did not let go of " + queue.name() + " within " +
-                    TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms");
+        final PolledQueue polled;
+        synchronized (this) {
+            polled = registered.get(queue);
+        }
+        if (polled != null) {
+            final PollerCommand removal = new PollerCommand(() -> onRemove(polled));
+            commands.submit(removal, deadlineNs);
+            removal.await(deadlineNs, "let go of " + queue.name());
+            synchronized (this) {
+                registered.remove(queue, polled);
             }
-            LockSupport.parkNanos(TAKEOVER_PARK_NS);
+        }
+    }
+
+    /**
+     * Reports that a queue has failed by what its owner has heard outside of polling, for instance an asynchronous
+     * {@code IBV_EVENT_CQ_ERR}: it leaves the round and the error path hears of it.
+     *
+     * @param queue that was added; nothing happens if it is not in the round or has failed already
+     * @param code  negative; handed to the error path
+     * @throws IllegalArgumentException if the code is not negative
+     * @throws IllegalStateException    if the poller takes no commands
+     */
+    public void reportFault(final CompletionQueue queue, final int code) {
+        if (code >= 0) {
+            throw new IllegalArgumentException("fault code " + code + " of " + queue.name() + " is not negative");
+        }
+        final PolledQueue polled;
+        synchronized (this) {
+            polled = registered.get(queue);
+        }
+        if (polled != null) {
+            try {
+                commands.submit(new PollerCommand(() -> onFault(polled, code)), System.nanoTime() + COMMAND_TIMEOUT_NS);
+            } catch (final TimeoutException stalled) {
+                throw new IllegalStateException("the fault of " + queue.name() + " cannot be reported: " +
+                    stalled.getMessage(), stalled);
+            }
         }
     }
 
@@ -105,51 +128,47 @@ public final class QueueRegistry {
     }
 
     /**
-     * Number of queues in the round.
+     * Number of queues that have been added and not removed.
      *
      * @return queues, failed ones included
      */
-    public int size() {
-        return latest.queues.length;
+    public synchronized int size() {
+        return registered.size();
     }
 
-    /** The round of this duty cycle; polling thread only. */
-    PolledQueue[] takeOver() {
-        final Round round = latest;
-        if (round != current) {
-            current = round;
-            takenOver = round.number;
-        }
-        return round.queues;
-    }
-
-    /** From here on removals wait for the poller; polling thread only. */
-    void onStart() {
-        running = true;
-    }
-
-    /** From here on nothing is polled; polling thread only. */
-    void onClose() {
-        running = false;
-    }
-
-    private boolean isPolled(final PolledQueue polled) {
-        if (polled != null) {
-            for (final PolledQueue other : latest.queues) {
-                if (other == polled) {
-                    return true;
-                }
+    /**
+     * The queues that have neither been removed nor failed; only after the poller has ended, when nobody polls them.
+     *
+     * @return a new list
+     */
+    public List<CompletionQueue> remaining() {
+        final List<CompletionQueue> remaining = new ArrayList<>();
+        commands.guarded(() -> {
+            for (int i = 0; i < round.size; i++) {
+                remaining.add(round.queues[i].queue);
             }
-        }
-        return false;
+        });
+        return remaining;
     }
 
-    private static int find(final PolledQueue[] queues, final CompletionQueue queue) {
-        for (int i = 0; i < queues.length; i++) {
-            if (queues[i].queue == queue) {
-                return i;
-            }
+    private boolean isTaken(final int index) {
+        final PolledQueue polled = byIndex[index];
+        return polled != null && registered.get(polled.queue) == polled;
+    }
+
+    private void onAdd(final PolledQueue polled) {
+        round.add(polled);
+        counters.queues.setRelease(round.size);
+    }
+
+    private void onRemove(final PolledQueue polled) {
+        round.remove(polled);
+        counters.queues.setRelease(round.size);
+    }
+
+    private static void onFault(final PolledQueue polled, final int code) {
+        if (polled.faultCode == 0) {
+            polled.faultCode = code;
         }
-        return -1;
     }
 }

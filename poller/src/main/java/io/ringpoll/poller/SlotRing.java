@@ -9,6 +9,11 @@ import org.agrona.concurrent.UnsafeBuffer;
  * {@link io.ringpoll.verbs.IbvWc} record, and claimed slots lie side by side in memory.
  */
 public interface SlotRing {
+    /** What {@link #claim} returns while handlers have yet to pass all slots. */
+    int FULL = 0;
+    /** What {@link #claim} returns from the moment on that a handler has died: no slot will be free any more. */
+    int HALTED = -1;
+
     /**
      * The memory that holds all slots.
      *
@@ -21,14 +26,14 @@ public interface SlotRing {
      *
      * @param limit how many are wanted, at least 1
      * @return how many are held from {@link #claimedOffset()} on, at most {@code limit}; fewer where the slab ends or handlers
-     *     are behind; 0 if the ring is full
+     *     are behind; {@link #FULL} or {@link #HALTED} if there is none
      */
     int claim(int limit);
 
     /**
      * Where the first claimed slot lies in the slab.
      *
-     * @return offset in bytes; meaningful after a {@link #claim} that was not 0
+     * @return offset in bytes; meaningful after a {@link #claim} that was positive
      */
     int claimedOffset();
 
@@ -38,4 +43,22 @@ public interface SlotRing {
      * @param count how many, at least 1 and at most what {@link #claim} returned
      */
     void publish(int count);
+
+    /**
+     * Hears how long the ring has been full, so that it can say who holds the poller back: once with 0 when a stall begins, then
+     * in slices until it ends.
+     *
+     * @param elapsedNs since the last call, in nanoseconds
+     */
+    default void onHeldBack(final long elapsedNs) {
+    }
+
+    /**
+     * Who holds the poller back at this moment.
+     *
+     * @return name of the slowest handler
+     */
+    default String slowest() {
+        return "";
+    }
 }

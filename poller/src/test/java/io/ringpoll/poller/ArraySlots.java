@@ -10,6 +10,9 @@ final class ArraySlots implements SlotRing {
     private final UnsafeBuffer slab;
     private int free;
     private int published;
+    private boolean halted;
+    private long heldBackNs;
+    private int stalls;
 
     ArraySlots(final int capacity, final int free) {
         this.slab = new UnsafeBuffer(ByteBuffer.allocateDirect(capacity * IbvWc.SIZE_BYTES));
@@ -18,6 +21,18 @@ final class ArraySlots implements SlotRing {
 
     void release(final int slots) {
         free += slots;
+    }
+
+    void halt() {
+        halted = true;
+    }
+
+    int stalls() {
+        return stalls;
+    }
+
+    long heldBackNs() {
+        return heldBackNs;
     }
 
     int published() {
@@ -35,7 +50,13 @@ final class ArraySlots implements SlotRing {
 
     @Override
     public int claim(final int limit) {
-        return Math.min(limit, free);
+        return halted ? HALTED : Math.min(limit, free);
+    }
+
+    @Override
+    public void onHeldBack(final long elapsedNs) {
+        stalls += elapsedNs == 0 ? 1 : 0;
+        heldBackNs += elapsedNs;
     }
 
     @Override

@@ -1,17 +1,19 @@
 package io.ringpoll.poller;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
-import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.agrona.concurrent.UnsafeBuffer;
-import org.agrona.concurrent.status.CountersManager;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.agrona.concurrent.CachedNanoClock;
+import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -20,7 +22,7 @@ class CompletionPollerTest {
     private static final int BATCH_LIMIT = 4;
 
     private final ArraySlots slots = new ArraySlots(64, 64);
-    private final PollerCounters counters = new PollerCounters(newCounters(), "poller");
+    private final PollerCounters counters = new PollerCounters(TestCounters.create(), "poller");
     private final CompletionPoller poller = new CompletionPoller("poller", slots, BATCH_LIMIT, counters);
 
     @Test
@@ -127,58 +129,157 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldNotPollARemovedQueue() throws TimeoutException {
+    void shouldTakeOutAQueueWhosePollThrowsAndRecordWhatItThrew() {
+        final List<Throwable> recorded = new ArrayList<>();
+        final CompletionPoller careful = new CompletionPoller(
+            "poller", slots, BATCH_LIMIT, counters, recorded::add, SystemNanoClock.INSTANCE);
+        final ScriptedQueue broken = new ScriptedQueue("broken");
+        final IllegalStateException thrown = new IllegalStateException("provoked");
+        broken.throwAtPoll(thrown);
+        careful.queues().add(broken);
+        careful.queues().add(queueOf("sound", 7));
+        careful.doWork();
+        careful.doWork();
+        assertEquals(List.of(thrown), recorded);
+        assertEquals(QueueFault.POLL_THREW, slots.get(0).vendorError());
+        assertEquals(7, slots.get(1).workRequestId());
+        assertEquals(2, slots.published());
+    }
+
+    @Test
+    void shouldReportAFaultThatItsOwnerHeardOfOnceAndPollNoMore() {
         final ScriptedQueue queue = queueOf("a", 1);
         poller.queues().add(queue);
-        poller.queues().remove(queue, 1);
-        assertEquals(0, poller.doWork());
+        poller.queues().reportFault(queue, -5);
+        poller.queues().reportFault(queue, -6);
+        poller.doWork();
+        poller.doWork();
+        assertEquals(1, slots.published());
+        assertEquals(QueueFault.STATUS, slots.get(0).status());
+        assertEquals(-5, slots.get(0).vendorError());
         assertEquals(1, queue.size());
     }
 
     @Test
-    void shouldNotLetAQueueGoBeforeThePollerHasFinishedItsDutyCycle() {
-        final ScriptedQueue queue = queueOf("a", 1);
-        poller.queues().add(queue);
-        poller.onStart();
+    void shouldGoOnWithTheNextQueueInTurnAfterOneBeforeItHasFailed() {
+        final ScriptedQueue a = queueOf("a", 1);
+        poller.queues().add(a);
+        poller.queues().add(queueOf("b", 2, 3, 4, 5, 6, 7, 8, 9, 10));
+        poller.queues().add(queueOf("c", 100));
+        a.failWith(-1);
         poller.doWork();
-        assertThrows(
-            TimeoutException.class, () -> poller.queues().remove(queue, TimeUnit.MILLISECONDS.toNanos(10)));
+        poller.doWork();
+        poller.doWork();
+        assertEquals(12, slots.published());
+        assertEquals(0, poller.doWork());
     }
 
     @Test
-    void shouldLetAQueueGoOnceThePollerHasTakenOverTheRoundWithoutIt() throws Exception {
+    void shouldCountCompletionsByPathAndErrorsByStatus() {
+        final ScriptedQueue queue = queueOf("a", 1, 2);
+        queue.add(3, WcStatus.SUCCESS, WcOpcode.RECV);
+        queue.add(4, WcStatus.WR_FLUSH_ERR, WcOpcode.RECV);
+        queue.add(5, WcStatus.WR_FLUSH_ERR, WcOpcode.SEND);
+        queue.add(6, WcStatus.REM_ACCESS_ERR, WcOpcode.SEND);
+        queue.add(7, 99, WcOpcode.SEND);
+        poller.queues().add(queue);
+        poller.doWork();
+        poller.doWork();
+        assertEquals(2, counters.sendWrites());
+        assertEquals(1, counters.receives());
+        assertEquals(4, counters.errors());
+        assertEquals(7, counters.completions());
+        assertEquals(2, counters.errors(WcStatus.WR_FLUSH_ERR));
+        assertEquals(1, counters.errors(WcStatus.REM_ACCESS_ERR));
+        assertEquals(1, counters.errors(WcStatus.COUNT));
+        assertEquals(4, counters.batchMax.get());
+    }
+
+    @Test
+    void shouldCountAStallOnceWithItsDutyCyclesAndItsTime() {
+        final ArraySlots few = new ArraySlots(64, 1);
+        final CachedNanoClock clock = new CachedNanoClock();
+        final CompletionPoller stalled =
+            new CompletionPoller("poller", few, BATCH_LIMIT, counters, error -> { }, clock);
+        stalled.queues().add(queueOf("a", 1, 2, 3));
+        stalled.doWork();
+        stalled.doWork();
+        clock.advance(70);
+        stalled.doWork();
+        assertEquals(CompletionPoller.Outcome.RING_FULL, stalled.outcome());
+        assertEquals(70, counters.ringFullNs(), "a stall that lasts is seen while it lasts");
+        clock.advance(30);
+        few.release(1);
+        stalled.doWork();
+        assertEquals(CompletionPoller.Outcome.WORKED, stalled.outcome());
+        assertEquals(1, counters.ringFullStalls());
+        assertEquals(2, counters.ringFull());
+        assertEquals(100, counters.ringFullNs());
+        assertEquals(100, few.heldBackNs());
+        assertEquals(1, few.stalls());
+    }
+
+    @Test
+    void shouldNotReadTheClockWhileTheRingHasRoom() {
+        final CompletionPoller healthy = new CompletionPoller("poller", slots, BATCH_LIMIT, counters, error -> { }, () -> {
+            throw new AssertionError("the clock was read");
+        });
+        healthy.queues().add(queueOf("a", 1, 2, 3, 4, 5));
+        healthy.doWork();
+        healthy.doWork();
+        healthy.doWork();
+        assertEquals(5, slots.published());
+    }
+
+    @Test
+    void shouldSeeWithinOneDutyCycleThatAHandlerHasDied() {
+        poller.queues().add(queueOf("a", 1));
+        slots.halt();
+        assertEquals(0, poller.doWork());
+        assertEquals(CompletionPoller.Outcome.HALTED, poller.outcome());
+        assertEquals(0, counters.ringFullStalls());
+    }
+
+    @Test
+    void shouldLeaveCompletionsInTheQueueWhileItIsPaused() throws TimeoutException {
+        final ScriptedQueue queue = queueOf("a", 1, 2);
+        poller.queues().add(queue);
+        poller.pause(soon());
+        poller.pause(soon());
+        assertEquals(0, poller.doWork());
+        assertEquals(CompletionPoller.Outcome.PAUSED, poller.outcome());
+        assertEquals(2, queue.size());
+        poller.resume(soon());
+        assertEquals(2, poller.doWork());
+    }
+
+    @Test
+    void shouldTellWhenAllQueuesAreEmptyAndNotBefore() throws Exception {
         final ScriptedQueue queue = queueOf("a", 1);
         poller.queues().add(queue);
         poller.onStart();
-        final Thread thread = Thread.ofPlatform().start(() -> {
-            while (!Thread.currentThread().isInterrupted()) {
-                poller.doWork();
+        final AtomicBoolean empty = new AtomicBoolean();
+        final Thread waiting = Thread.ofPlatform().start(() -> {
+            try {
+                poller.awaitEmptyRound(System.nanoTime() + TimeUnit.SECONDS.toNanos(5));
+                empty.set(true);
+            } catch (final TimeoutException late) {
+                throw new AssertionError(late);
             }
         });
-        poller.queues().remove(queue, TimeUnit.SECONDS.toNanos(5));
-        queue.add(2, WcStatus.SUCCESS, WcOpcode.SEND);
-        thread.interrupt();
-        thread.join();
-        assertTrue(queue.size() > 0);
-    }
-
-    @Test
-    void shouldRefuseAQueueThatIsPolledAlready() {
-        final ScriptedQueue queue = new ScriptedQueue("a");
-        poller.queues().add(queue);
-        final IllegalStateException refused =
-            assertThrows(IllegalStateException.class, () -> poller.queues().add(queue));
-        assertEquals("a is polled already", refused.getMessage());
-    }
-
-    @Test
-    void shouldNotGiveAnIndexAgainWhileItsQueueIsPolled() throws TimeoutException {
-        final int held = poller.queues().add(new ScriptedQueue("held"));
-        for (int i = 0; i < QueueRegistry.MAX_QUEUES + 10; i++) {
-            final ScriptedQueue passing = new ScriptedQueue("passing");
-            assertTrue(poller.queues().add(passing) != held);
-            poller.queues().remove(passing, 1);
+        while (!poller.commands().hasPending()) {
+            Thread.onSpinWait();
         }
+        assertEquals(1, poller.doWork());
+        waiting.join(20);
+        assertFalse(empty.get());
+        assertEquals(0, poller.doWork());
+        waiting.join();
+        assertTrue(empty.get());
+    }
+
+    private static long soon() {
+        return System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
     }
 
     private static ScriptedQueue queueOf(final String name, final long... workRequestIds) {
@@ -187,10 +288,5 @@ class CompletionPollerTest {
             queue.add(id, WcStatus.SUCCESS, WcOpcode.RDMA_WRITE);
         }
         return queue;
-    }
-
-    private static CountersManager newCounters() {
-        return new CountersManager(
-            new UnsafeBuffer(ByteBuffer.allocateDirect(64 * 1024)), new UnsafeBuffer(ByteBuffer.allocateDirect(16 * 1024)));
     }
 }

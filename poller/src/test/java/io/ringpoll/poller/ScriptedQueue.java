@@ -18,6 +18,7 @@ public final class ScriptedQueue implements CompletionQueue {
     private final ConcurrentLinkedQueue<Entry> entries = new ConcurrentLinkedQueue<>();
     private final UnsafeBuffer view = new UnsafeBuffer(0, 0);
     private volatile int faultCode;
+    private volatile RuntimeException toThrow;
     private volatile int largestRequest;
 
     /**
@@ -52,6 +53,15 @@ public final class ScriptedQueue implements CompletionQueue {
     }
 
     /**
+     * Lets every poll throw, which no queue may.
+     *
+     * @param exception thrown
+     */
+    public void throwAtPoll(final RuntimeException exception) {
+        toThrow = exception;
+    }
+
+    /**
      * The largest number of records that a poll has asked for.
      *
      * @return records
@@ -72,6 +82,9 @@ public final class ScriptedQueue implements CompletionQueue {
     @Override
     public int poll(final long wcAddress, final int maxEntries) {
         largestRequest = Math.max(largestRequest, maxEntries);
+        if (toThrow != null) {
+            throw toThrow;
+        }
         int count = 0;
         while (count < maxEntries) {
             final Entry entry = entries.poll();

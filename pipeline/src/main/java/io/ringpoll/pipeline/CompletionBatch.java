@@ -1,0 +1,62 @@
+package io.ringpoll.pipeline;
+
+import io.ringpoll.verbs.WorkCompletion;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * Completions of a handler's paths, as many as were published when it looked, read in place.
+ *
+ * <p>Belongs to the handler's thread and is filled again for each batch; so is the flyweight that {@link #completion} gives.
+ */
+public final class CompletionBatch {
+    private final int mask;
+    private final long[] sequences;
+    private final WorkCompletion completion = new WorkCompletion();
+    private int size;
+
+    CompletionBatch(final UnsafeBuffer slab, final int mask, final int limit) {
+        this.mask = mask;
+        this.sequences = new long[limit];
+        completion.wrap(slab, 0);
+    }
+
+    /**
+     * How many completions the batch has.
+     *
+     * @return at least 1
+     */
+    public int size() {
+        return size;
+    }
+
+    /**
+     * A completion of the batch.
+     *
+     * @param index from 0 to the size less 1, in the order of the ring
+     * @return the batch's one flyweight, pointed at the slot; valid until the next call
+     */
+    public WorkCompletion completion(final int index) {
+        return completion.moveTo(CompletionSlab.offset(sequence(index), mask));
+    }
+
+    /**
+     * The sequence of a completion's slot.
+     *
+     * @param index from 0 to the size less 1
+     * @return for {@link SlotControl}
+     */
+    public long sequence(final int index) {
+        if (index >= size) {
+            throw new IndexOutOfBoundsException("completion " + index + " of a batch of " + size);
+        }
+        return sequences[index];
+    }
+
+    void clear() {
+        size = 0;
+    }
+
+    void add(final long sequence) {
+        sequences[size++] = sequence;
+    }
+}

@@ -1,0 +1,84 @@
+package io.ringpoll.pipeline;
+
+import com.lmax.disruptor.Sequence;
+import io.ringpoll.verbs.WorkCompletion;
+
+/**
+ * One handler's control over the slots that it passes.
+ */
+final class HandlerSlots implements SlotControl {
+    private final CompletionProcessor processor;
+    private final CompletionSlab slab;
+    private final Sequence sequence;
+    private final HeldSlots held;
+    private long batchEnd = -1;
+
+    HandlerSlots(
+        final CompletionProcessor processor, final CompletionSlab slab, final Sequence sequence, final HeldSlots held) {
+        this.processor = processor;
+        this.slab = slab;
+        this.sequence = sequence;
+        this.held = held;
+    }
+
+    /** Names the last slot that the handler may now dispose of; its thread only. */
+    void beginBatch(final long last) {
+        batchEnd = last;
+    }
+
+    @Override
+    public void releaseThrough(final long releasedSequence) {
+        checkInBatch(releasedSequence);
+        sequence.set(releasedSequence);
+        processor.signalStages();
+    }
+
+    @Override
+    public boolean hold(final long heldSequence) {
+        checkInBatch(heldSequence);
+        if (held == null) {
+            return false;
+        }
+        final boolean already = held.isHeld(heldSequence);
+        if (!held.hold(heldSequence)) {
+            return false;
+        }
+        if (!already) {
+            slab.retain();
+        }
+        return true;
+    }
+
+    @Override
+    public WorkCompletion view(final long heldSequence, final WorkCompletion flyweight) {
+        if (held == null || !held.isHeld(heldSequence)) {
+            throw notHeld(heldSequence);
+        }
+        return flyweight.wrap(slab.buffer(), CompletionSlab.offset(heldSequence, slab.mask()));
+    }
+
+    @Override
+    public void giveBack(final long heldSequence) {
+        if (held == null || !held.giveBack(heldSequence)) {
+            throw notHeld(heldSequence);
+        }
+        processor.signalStages();
+        slab.release();
+    }
+
+    @Override
+    public int held() {
+        return held == null ? 0 : held.count();
+    }
+
+    private void checkInBatch(final long checked) {
+        if (checked <= sequence.get() || checked > batchEnd) {
+            throw new IllegalStateException("slot " + checked + " is not in the present batch, " + (sequence.get() + 1) + " to " +
+                batchEnd);
+        }
+    }
+
+    private static IllegalStateException notHeld(final long sequence) {
+        return new IllegalStateException("slot " + sequence + " is not held: never was, or has been given back");
+    }
+}

@@ -1,0 +1,127 @@
+package io.ringpoll.pipeline;
+
+import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.CompletionQueue;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import org.agrona.concurrent.BusySpinIdleStrategy;
+
+/**
+ * Finds everything that is wrong with a description at once, each in a line that names the thing and the remedy.
+ */
+final class PipelineCheck {
+    private final PipelineBuilder description;
+    private final List<String> faults = new ArrayList<>();
+
+    PipelineCheck(final PipelineBuilder description) {
+        this.description = description;
+    }
+
+    List<String> faults() {
+        checkSizes();
+        checkPaths();
+        final Set<String> names = new HashSet<>();
+        final Set<WaitStrategy> strategies = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (final HandlerDraft draft : description.handlers) {
+            checkHandler(draft, names, strategies);
+            names.add(draft.name());
+        }
+        if (names.contains(description.settledPollerName())) {
+            faults.add("the poller and a handler are both named " + description.settledPollerName());
+        }
+        checkQueues();
+        return faults;
+    }
+
+    private void checkQueues() {
+        final Set<CompletionQueue> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (final CompletionQueue queue : description.queues) {
+            if (queue == null) {
+                faults.add("a completion queue is null");
+            } else if (!seen.add(queue)) {
+                faults.add(queue.name() + " is given twice");
+            }
+        }
+    }
+
+    private void checkSizes() {
+        final int ringSize = description.ringSize;
+        if (ringSize < 2 || ringSize > CompletionSlab.MAX_CAPACITY || Integer.bitCount(ringSize) != 1) {
+            faults.add("ring size " + ringSize + " is not a power of two from 2 to " + CompletionSlab.MAX_CAPACITY);
+        }
+        if (description.batchLimit < 1 || description.batchLimit > ringSize) {
+            faults.add("batch limit " + description.batchLimit + " is not from 1 to the ring size, " + ringSize);
+        }
+        checkCpu("the poller", description.pollerCpu);
+    }
+
+    private void checkPaths() {
+        final Set<CompletionPath> unhandled = EnumSet.allOf(CompletionPath.class);
+        unhandled.removeAll(description.discarded);
+        for (final HandlerDraft draft : description.handlers) {
+            unhandled.removeAll(draft.paths());
+        }
+        for (final CompletionPath path : unhandled) {
+            faults.add("the " + HandlerDraft.label(path) + " path has no handler: set one, or discard the path");
+        }
+        if (description.handlers.isEmpty() && unhandled.isEmpty()) {
+            faults.add("all paths are discarded: set a handler for one at least");
+        }
+    }
+
+    private void checkHandler(final HandlerDraft draft, final Set<String> names, final Set<WaitStrategy> strategies) {
+        final String who = "handler " + draft.name();
+        final HandlerOptions options = draft.options();
+        if (draft.handler() == null) {
+            faults.add(who + " is null");
+        }
+        if (draft.paths().isEmpty()) {
+            faults.add(who + " has no path");
+        }
+        if (names.contains(draft.name())) {
+            faults.add("two handlers are named " + draft.name() + ": give one another name");
+        }
+        if (options.batchLimit < 0 || options.batchLimit > description.ringSize) {
+            faults.add(who + ": batch limit " + options.batchLimit + " is not from 1 to the ring size, " + description.ringSize);
+        }
+        if (options.maxHeld < 0 || options.maxHeld > description.ringSize / 2) {
+            faults.add(who + ": it may not hold " + options.maxHeld + " slots, only up to half of the ring, " +
+                description.ringSize / 2);
+        }
+        for (final String name : options.after) {
+            if (!names.contains(name)) {
+                faults.add(who + " comes after " + name + ", but no handler of that name is described before it");
+            }
+        }
+        if (options.waitStrategy != null && !strategies.add(options.waitStrategy)) {
+            faults.add(who + " shares its wait strategy with another handler: give each its own");
+        }
+        if (options.failurePolicy == null) {
+            faults.add(who + " has no failure policy");
+        }
+        checkCpu(who, options.cpu);
+        checkSharedCpu(draft, who);
+    }
+
+    private void checkCpu(final String who, final int cpu) {
+        if (cpu < ThreadPlacement.ANY_CPU) {
+            faults.add(who + ": there is no CPU " + cpu);
+        }
+    }
+
+    private void checkSharedCpu(final HandlerDraft draft, final String who) {
+        final boolean handlerSpins = draft.options().waitStrategy == null && draft.options().wait == HandlerWait.BUSY_SPIN;
+        final boolean pollerSpins = description.idleStrategy instanceof BusySpinIdleStrategy;
+        if (handlerSpins && pollerSpins && draft.options().cpu != ThreadPlacement.ANY_CPU &&
+            draft.options().cpu == description.pollerCpu) {
+            faults.add(who + " and the poller both spin on CPU " + description.pollerCpu +
+                ": pin one elsewhere, or let one of them yield");
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package io.ringpoll.pipeline;
+
+import io.ringpoll.poller.PollerLoop;
+
+/**
+ * The polling thread of a pipeline: pinned first, then in the poller's loop.
+ */
+final class PollerThread implements Runnable {
+    private final int cpu;
+    private final PollerLoop loop;
+    private final StartGate startGate;
+    private final Thread thread;
+
+    PollerThread(final String name, final int cpu, final PollerLoop loop, final StartGate startGate) {
+        this.cpu = cpu;
+        this.loop = loop;
+        this.startGate = startGate;
+        this.thread = new Thread(this, name);
+        thread.setDaemon(true);
+    }
+
+    Thread thread() {
+        return thread;
+    }
+
+    void start() {
+        startGate.expect(thread.getName());
+        thread.start();
+    }
+
+    /** Ends the loop after its present duty cycle; any thread. */
+    void stop() {
+        loop.stop();
+    }
+
+    @Override
+    public void run() {
+        try {
+            ThreadPlacement.pinCurrentThread(cpu);
+            loop.onStart();
+        } catch (final Throwable failure) {
+            startGate.failed(thread.getName(), failure);
+            return;
+        }
+        startGate.ready(thread.getName());
+        loop.run();
+    }
+}

@@ -1,0 +1,142 @@
+package io.ringpoll.pipeline.counters;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.agrona.concurrent.AtomicBuffer;
+import org.agrona.concurrent.SystemEpochClock;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.agrona.concurrent.errors.DistinctErrorLog;
+import org.agrona.concurrent.status.ConcurrentCountersManager;
+import org.agrona.concurrent.status.CountersManager;
+
+/**
+ * The counters and the error log of one pipeline, in a mapped file that another process can read, or in plain memory.
+ *
+ * <p>Counters may be allocated by any thread; each is written by one. {@link #close} removes the file. The mapping itself goes
+ * when nobody can reach a counter any more, so that a counter may be read after its pipeline has been closed.
+ *
+ * @see CountersFileLayout
+ */
+public final class CountersFile implements AutoCloseable {
+    private static final AtomicInteger NUMBER = new AtomicInteger();
+
+    private final Path path;
+    private final CountersManager counters;
+    private final DistinctErrorLog errorLog;
+
+    private CountersFile(final Path path, final ByteBuffer memory, final String name) {
+        this.path = path;
+        final UnsafeBuffer buffer = new UnsafeBuffer(memory);
+        int offset = CountersFileLayout.METADATA_OFFSET;
+        final AtomicBuffer metadata = new UnsafeBuffer(memory, offset, CountersFileLayout.METADATA_LENGTH);
+        offset += CountersFileLayout.METADATA_LENGTH;
+        final AtomicBuffer values = new UnsafeBuffer(memory, offset, CountersFileLayout.VALUES_LENGTH);
+        offset += CountersFileLayout.VALUES_LENGTH;
+        final AtomicBuffer errors = new UnsafeBuffer(memory, offset, CountersFileLayout.ERROR_LOG_LENGTH);
+        counters = new ConcurrentCountersManager(metadata, values);
+        errorLog = new DistinctErrorLog(errors, SystemEpochClock.INSTANCE);
+        writeHeader(buffer, name);
+    }
+
+    /**
+     * Creates a file.
+     *
+     * @param folder made if it is not there; null for {@link CountersFolder#defaultFolder}
+     * @param name   of the pipeline
+     * @return the counters, all still to be allocated
+     * @throws UncheckedIOException if the file cannot be made; the message names it
+     */
+    public static CountersFile create(final Path folder, final String name) {
+        final Path place = folder == null ? CountersFolder.defaultFolder() : folder;
+        try {
+            CountersFolder.create(place);
+            CountersFolder.removeStale(place);
+            Path path = CountersFolder.newFile(place, ProcessHandle.current().pid(), NUMBER.incrementAndGet());
+            while (Files.exists(path)) {
+                // Left behind by a process of the same id.
+                path = CountersFolder.newFile(place, ProcessHandle.current().pid(), NUMBER.incrementAndGet());
+            }
+            try (FileChannel channel = FileChannel.open(
+                    path,
+                    EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+                // A sparse file would let a full file system end this process at some later store.
+                channel.write(ByteBuffer.allocate(CountersFileLayout.FILE_LENGTH));
+                return new CountersFile(
+                    path, channel.map(FileChannel.MapMode.READ_WRITE, 0, CountersFileLayout.FILE_LENGTH), name);
+            }
+        } catch (final IOException failure) {
+            throw new UncheckedIOException(
+                "the counters file cannot be made in " + place + ": " + failure.getMessage(), failure);
+        }
+    }
+
+    /**
+     * Creates counters that only this process can read.
+     *
+     * @param name of the pipeline
+     * @return the counters, all still to be allocated
+     */
+    public static CountersFile inMemory(final String name) {
+        return new CountersFile(null, ByteBuffer.allocateDirect(CountersFileLayout.FILE_LENGTH), name);
+    }
+
+    /**
+     * The file.
+     *
+     * @return null if the counters are in memory only
+     */
+    public Path path() {
+        return path;
+    }
+
+    /**
+     * Where counters are allocated; any thread.
+     *
+     * @return the same at each call
+     */
+    public CountersManager counters() {
+        return counters;
+    }
+
+    /**
+     * Where exceptions are recorded, each distinct one once with a count; any thread.
+     *
+     * @return the same at each call
+     */
+    public DistinctErrorLog errorLog() {
+        return errorLog;
+    }
+
+    /** Removes the file; counters and errors can still be read in this process. */
+    @Override
+    public void close() {
+        if (path != null) {
+            try {
+                Files.deleteIfExists(path);
+            } catch (final IOException remains) {
+                // It is removed by the next pipeline of this user once this process has ended.
+            }
+        }
+    }
+
+    private static void writeHeader(final UnsafeBuffer header, final String name) {
+        header.putInt(CountersFileLayout.METADATA_LENGTH_OFFSET, CountersFileLayout.METADATA_LENGTH);
+        header.putLong(CountersFileLayout.MAGIC_OFFSET, CountersFileLayout.MAGIC);
+        header.putLong(CountersFileLayout.PID_OFFSET, ProcessHandle.current().pid());
+        header.putLong(CountersFileLayout.START_OFFSET, System.currentTimeMillis());
+        header.putInt(CountersFileLayout.VALUES_LENGTH_OFFSET, CountersFileLayout.VALUES_LENGTH);
+        header.putInt(CountersFileLayout.ERROR_LOG_LENGTH_OFFSET, CountersFileLayout.ERROR_LOG_LENGTH);
+        header.putStringAscii(
+            CountersFileLayout.NAME_OFFSET, name.substring(0, Math.min(name.length(), CountersFileLayout.MAX_NAME_LENGTH)));
+        header.putIntRelease(CountersFileLayout.VERSION_OFFSET, CountersFileLayout.VERSION);
+    }
+}

@@ -1,0 +1,13 @@
+package io.ringpoll.pipeline;
+
+import io.ringpoll.poller.FieldLayout;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(10)
+class HotFieldsTest {
+    @Test
+    void shouldKeepTheRingsPositionsOnCacheLinesOfTheirOwn() {
+        FieldLayout.assertPadded(CompletionRing.class, CompletionRingPositions.class);
+    }
+}

@@ -1,0 +1,102 @@
+package io.ringpoll.poller;
+
+import io.ringpoll.poller.CompletionPoller.Outcome;
+import java.util.concurrent.locks.LockSupport;
+import org.agrona.ErrorHandler;
+import org.agrona.concurrent.BusySpinIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.SystemNanoClock;
+
+/**
+ * Runs a poller's duty cycle on one thread until it is told to stop.
+ *
+ * <p>What follows a cycle depends on how it ended. After work, or when all queues are empty, it is the idle strategy's turn.
+ * While the ring is full the thread spins and then yields, so that handlers that share its core get on; it never parks, since
+ * the first slot that becomes free is to be filled at once. While it is paused, or nothing can ever be published again, it
+ * sleeps in short stretches.
+ *
+ * <p>{@link #run} belongs to the polling thread, {@link #stop} to any other.
+ */
+public final class PollerLoop implements Runnable {
+    private static final int FULL_RING_SPINS = 200;
+    private static final long PAUSED_PARK_NS = 200_000;
+    private static final int BUSY_SPIN_CLOCK_INTERVAL = 64;
+
+    private final CompletionPoller poller;
+    private final IdleStrategy idleStrategy;
+    private final StallTracker stallTracker;
+    private final ErrorHandler errorHandler;
+    private final boolean spins;
+
+    private volatile boolean running = true;
+    private int fullCycles;
+
+    /**
+     * Creates a loop.
+     *
+     * @param poller       whose duty cycle it is
+     * @param idleStrategy for rounds in which all queues were empty; no other thread uses it
+     * @param thresholdNs  a duty cycle longer than this, in nanoseconds, is counted as over the threshold; negative to read no
+     *     clock
+     * @param errorHandler hears of what ends the loop against its will
+     */
+    public PollerLoop(
+        final CompletionPoller poller, final IdleStrategy idleStrategy, final long thresholdNs,
+        final ErrorHandler errorHandler) {
+        this.poller = poller;
+        this.idleStrategy = idleStrategy;
+        this.errorHandler = errorHandler;
+        this.spins = idleStrategy instanceof BusySpinIdleStrategy;
+        this.stallTracker = new StallTracker(
+            SystemNanoClock.INSTANCE, poller.counters(), thresholdNs, spins ? BUSY_SPIN_CLOCK_INTERVAL : 1);
+    }
+
+    /** Begins: from now on commands are the loop's. Called on the polling thread before {@link #run}. */
+    public void onStart() {
+        poller.onStart();
+    }
+
+    /** Runs duty cycles until {@link #stop}. */
+    @Override
+    public void run() {
+        try {
+            stallTracker.restart();
+            while (running) {
+                final int workCount = poller.doWork();
+                stallTracker.onCycle();
+                idle(workCount);
+            }
+        } catch (final Throwable failure) {
+            errorHandler.onError(failure);
+        } finally {
+            poller.onClose();
+        }
+    }
+
+    /** Ends the loop after its present duty cycle. */
+    public void stop() {
+        running = false;
+        poller.commands().wakePoller();
+    }
+
+    private void idle(final int workCount) {
+        final Outcome outcome = poller.outcome();
+        if (outcome == Outcome.WORKED || outcome == Outcome.EMPTY) {
+            fullCycles = 0;
+            idleStrategy.idle(workCount);
+            if (workCount == 0 && !spins) {
+                stallTracker.restart();
+            }
+        } else if (outcome == Outcome.RING_FULL) {
+            if (++fullCycles <= FULL_RING_SPINS) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield();
+            }
+        } else {
+            LockSupport.parkNanos(PAUSED_PARK_NS);
+            Thread.interrupted();
+            stallTracker.restart();
+        }
+    }
+}

@@ -1,0 +1,12 @@
+package io.ringpoll.poller;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(10)
+class HotFieldsTest {
+    @Test
+    void shouldKeepThePollersHotFieldsOnCacheLinesOfTheirOwn() {
+        FieldLayout.assertPadded(CompletionPoller.class, CompletionPollerHotFields.class);
+    }
+}
