@@ -9,7 +9,7 @@
 #include "ringpoll_loopback.h"
 #include "test.h"
 
-#define PATIENCE_MS 2000
+#define PATIENCE_MS 10000
 
 static _Atomic int last_port = 20000;
 

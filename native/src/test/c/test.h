@@ -90,13 +90,13 @@ struct rpma_peer *test_peer(void);
 void pair_open(struct pair *pair, const struct pair_options *options);
 void pair_close(struct pair *pair);
 
-/* The next event of a connection; fails after two seconds without one. */
+/* The next event of a connection; fails after ten seconds without one. */
 enum rpma_conn_event next_event(struct rpma_conn *conn);
 
 /* Waits for an fd to become readable, for at most so many milliseconds. */
 bool readable(int fd, int timeout_ms);
 
-/* Polls one completion; fails after two seconds without one. */
+/* Polls one completion; fails after ten seconds without one. */
 struct ibv_wc next_wc(struct rpma_cq *cq);
 void check_empty(struct rpma_cq *cq);
 

@@ -214,7 +214,6 @@ static void should_run_out_of_retries_when_the_peer_is_gone(void)
         RPMA_F_COMPLETION_ALWAYS, WR_ID(1)), 0);
     CHECK_EQ(rpma_write(pair.server.conn, pair.server.remote, 0, pair.server.mr, 0, 8,
         RPMA_F_COMPLETION_ALWAYS, WR_ID(2)), 0);
-    check_empty(pair.server.cq);
     struct ibv_wc wc = next_wc(pair.server.cq);
     check_failed(&wc, 1, IBV_WC_RETRY_EXC_ERR, pair.server.qp_num);
     CHECK_EQ(wc.vendor_err, RINGPOLL_LOOPBACK_VERR_NO_PEER);
@@ -256,15 +255,15 @@ static void should_give_up_on_a_receive_after_rnr_retries(void)
 
 static void should_count_rnr_retries_anew_for_each_message(void)
 {
-    struct verbs_options options = {.rnr_retry = 2, .min_rnr_timer = 24 /* 40.96 ms */,
+    struct verbs_options options = {.rnr_retry = 2, .min_rnr_timer = 31 /* 491.52 ms */,
         .timeout = 14, .retry_cnt = 7};
-    const struct timespec moment = {.tv_nsec = 50000000};
+    const struct timespec moment = {.tv_nsec = 300000000};
     struct verbs_pair pair;
 
     verbs_pair_open(&pair, &options);
     for (uint64_t i = 0; i < 4; i++)
         verbs_send(&pair, 0, i, IBV_WR_SEND, 8, IBV_SEND_SIGNALED);
-    /* 200 ms in all, but never more than 82 ms without a receive. */
+    /* 1.2 s in all, but never 0.98 s without a receive. */
     for (uint64_t i = 0; i < 4; i++) {
         (void)nanosleep(&moment, NULL);
         verbs_recv(&pair, 1, 10 + i, 0, 8);

@@ -160,7 +160,7 @@ struct ibv_wc verbs_wc(struct ibv_cq *cq)
     const struct timespec moment = {.tv_nsec = 100000};
     struct ibv_wc wc;
 
-    for (int tries = 0; tries < 20000; tries++) {
+    for (int tries = 0; tries < 100000; tries++) {
         const int got = ibv_poll_cq(cq, 1, &wc);
 
         CHECK(got >= 0);

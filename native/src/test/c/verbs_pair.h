@@ -53,7 +53,7 @@ void verbs_recv(struct verbs_pair *pair, int side, uint64_t wr_id, size_t offset
 int verbs_try_recv(struct verbs_pair *pair, int side, uint64_t wr_id, size_t offset,
     uint32_t length);
 
-/* Polls one completion, waiting for at most two seconds. */
+/* Polls one completion, waiting for ten seconds and more. */
 struct ibv_wc verbs_wc(struct ibv_cq *cq);
 
 enum ibv_qp_state verbs_state(struct ibv_qp *qp);
