@@ -71,7 +71,7 @@ public final class TuningCommand implements Runnable {
 
     /** {@code ./ringpoll tune}: holds the commands that plan and measure. */
     @Command(name = "tune", mixinStandardHelpOptions = true, description = "Plans the threads' CPUs, measures jitter.",
-        subcommands = {PlanCommand.class})
+        subcommands = {PlanCommand.class, JitterCommand.class})
     static final class Tune implements Runnable {
         @Spec
         private CommandSpec spec;

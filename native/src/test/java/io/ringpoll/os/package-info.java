@@ -1,0 +1,2 @@
+/** Tests of the calls of the operating system. */
+package io.ringpoll.os;
