@@ -15,6 +15,7 @@ final class Accounts {
     private final Map<CompletionPath, PathAccount> handlers = new EnumMap<>(CompletionPath.class);
     private final Map<CompletionPath, AtomicLong> posted = new EnumMap<>(CompletionPath.class);
     private final List<String> complaints = new ArrayList<>();
+    private final List<String> notes = new ArrayList<>();
 
     Accounts(final Ledger ledger) {
         for (final CompletionPath path : CompletionPath.values()) {
@@ -41,6 +42,20 @@ final class Accounts {
     void complain(final String complaint) {
         synchronized (complaints) {
             complaints.add(complaint);
+        }
+    }
+
+    /** Notes something worth knowing that makes nothing wrong; any thread. */
+    void note(final String note) {
+        synchronized (complaints) {
+            notes.add(note);
+        }
+    }
+
+    /** What is worth knowing, a line each; any thread. */
+    List<String> notes() {
+        synchronized (complaints) {
+            return List.copyOf(notes);
         }
     }
 

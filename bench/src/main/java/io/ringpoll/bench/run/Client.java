@@ -63,9 +63,13 @@ final class Client implements Runnable {
         } catch (final RpmaException | IllegalStateException failure) {
             accounts.complain("the client posts no more: " + failure.getMessage());
         }
-        if (!Connections.await(() -> outstanding() == 0)) {
-            accounts.complain(outstanding() + " work requests of the client did not complete");
+        awaitCompletions();
+        for (final ClientSession session : sessions) {
+            if (!session.isBroken() && !session.sayGoodbye()) {
+                accounts.complain("a goodbye was refused although nothing was outstanding");
+            }
         }
+        awaitCompletions();
     }
 
     /** Posts no more; any thread. */
@@ -78,18 +82,36 @@ final class Client implements Runnable {
         return posted;
     }
 
+    /** Looks whether a peer has gone; any one thread, a few times a second. */
+    void watchPeers() {
+        for (int i = 0; i < connections.size(); i++) {
+            final ClientConnection connection = connections.get(i);
+            if (connection.hasPeerGone()) {
+                sessions.get(i).peerHasGone();
+            }
+        }
+    }
+
+    /** Whether all peers have gone, so that there is nobody left to post to; any thread. */
+    boolean isAlone() {
+        return sessions.stream().allMatch(ClientSession::isBroken);
+    }
+
     /** Hands the counts to the account and ends the connections; after the posting thread has ended. */
     void close() {
-        long all = 0;
-        long messages = 0;
-        for (final ClientSession session : sessions) {
-            all += session.posted();
-            messages += session.messages();
-        }
-        accounts.addPosted(CompletionPath.SEND_WRITE, all);
-        accounts.addPosted(CompletionPath.RECEIVE, messages);
-        accounts.addPosted(CompletionPath.ERROR, -messages);
-        for (final ClientConnection connection : connections) {
+        for (int i = 0; i < sessions.size(); i++) {
+            final ClientSession session = sessions.get(i);
+            accounts.addPosted(CompletionPath.SEND_WRITE, session.posted() - session.flushed());
+            accounts.addPosted(CompletionPath.ERROR, session.flushed());
+            final ClientConnection connection = connections.get(i);
+            if (session.isBroken()) {
+                final String what = "connection " + i + ": " + session.flushed() + " work requests were flushed";
+                if (Connections.await(connection::hasPeerGone)) {
+                    accounts.note(what + ", the peer has gone");
+                } else {
+                    accounts.complain(what + " although the peer is there");
+                }
+            }
             connection.disconnect();
             connection.close();
         }
@@ -108,7 +130,7 @@ final class Client implements Runnable {
             while (faultLane.isBehind() && !stopping) {
                 idleStrategy.idle();
             }
-            if (config.operations() > 0 && count >= config.operations()) {
+            if (config.operations() > 0 && count >= config.operations() || isAlone()) {
                 return;
             }
             idleStrategy.idle(progress);
@@ -124,6 +146,12 @@ final class Client implements Runnable {
             }
         }
         return (int) (session.posted() - before);
+    }
+
+    private void awaitCompletions() {
+        if (!Connections.await(() -> outstanding() == 0)) {
+            accounts.complain(outstanding() + " work requests of the client did not complete");
+        }
     }
 
     private int outstanding() {

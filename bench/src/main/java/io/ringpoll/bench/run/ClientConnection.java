@@ -3,7 +3,6 @@ package io.ringpoll.bench.run;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
@@ -19,6 +18,7 @@ final class ClientConnection implements AutoCloseable {
     private final Connection connection;
     private final RemoteMemoryRegion cells;
     private final Welcome welcome;
+    private volatile boolean peerGone;
 
     private ClientConnection(
         final Pipeline pipeline, final RegisteredMemory memory, final Connection connection, final Welcome welcome) {
@@ -38,7 +38,7 @@ final class ClientConnection implements AutoCloseable {
         Connection connection = null;
         try (ConnectionConfig sizes = Connections.clientConfig(config)) {
             connection = peer.request(config.address(), Integer.toString(config.port()), sizes).connect(hello.encode());
-            Connections.awaitEvent(connection, ConnectionEvent.ESTABLISHED);
+            Connections.awaitEstablished(connection);
             final Welcome welcome = Welcome.decode(connection.privateData());
             final ClientConnection opened = new ClientConnection(pipeline, memory, connection, welcome);
             Connections.addQueues(pipeline, connection);
@@ -48,7 +48,9 @@ final class ClientConnection implements AutoCloseable {
                 connection.close();
             }
             memory.close();
-            throw failure;
+            throw new IllegalStateException(
+                "no connection to " + config.address() + ", port " + config.port() + " (is the server there?): " +
+                    failure.getMessage(), failure);
         }
     }
 
@@ -69,9 +71,20 @@ final class ClientConnection implements AutoCloseable {
         return RemoteMemoryRegion.ofDescriptor(welcome.refused());
     }
 
-    /** Says goodbye to the peer; what is outstanding is flushed. */
+    /** Whether the peer has disconnected or died; its outstanding work requests are flushed then. One thread at a time. */
+    boolean hasPeerGone() {
+        if (!peerGone && connection.nextEvent(0).isPresent()) {
+            peerGone = true;
+            connection.disconnect();
+        }
+        return peerGone;
+    }
+
+    /** Disconnects from the peer; what is outstanding is flushed. */
     void disconnect() {
-        connection.disconnect();
+        if (!peerGone) {
+            connection.disconnect();
+        }
     }
 
     /** Takes the queues out of the poller's round and frees everything; nothing may be outstanding. */

@@ -4,6 +4,7 @@ import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
 import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -15,7 +16,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * so an operation on a cell begins only when the one before has completed. Messages have cells of their own, which the server
  * gives back by counting what it has consumed; the client reads that count by RDMA.
  *
- * <p>{@link #post} belongs to the posting thread, the callbacks to the send/write handler's.
+ * <p>{@link #post} belongs to the posting thread, the callbacks to the send/write handler's and the error handler's.
  */
 final class ClientSession implements SlotOwner {
     /** Where the server's count of consumed receives lands. */
@@ -41,6 +42,10 @@ final class ClientSession implements SlotOwner {
     /** How many messages the server has consumed, as last read. */
     private final AtomicLong consumed = new AtomicLong();
     private volatile boolean readingCredits;
+    private volatile boolean broken;
+
+    /** Written by the error handler's thread alone. */
+    private final AtomicLong flushed = new AtomicLong();
 
     ClientSession(
         final Hello hello, final Ledger ledger, final int firstSlot, final Connection connection,
@@ -68,7 +73,7 @@ final class ClientSession implements SlotOwner {
      */
     boolean post(final OperationKind kind) {
         final int cell = nextCell;
-        if (ledger.isOpen(firstSlot + cell)) {
+        if (broken || ledger.isOpen(firstSlot + cell)) {
             return false;
         }
         OperationKind possible = kind;
@@ -144,6 +149,46 @@ final class ClientSession implements SlotOwner {
             readingCredits = false;
         }
         return accepted;
+    }
+
+    /** Tells the server how many messages there were, as the last operation of all; posting thread, nothing outstanding. */
+    boolean sayGoodbye() {
+        memory.putLong(COUNT_OFFSET, messages);
+        final boolean accepted = connection.write(
+            remote, ServerLayout.SENT_OFFSET, local, COUNT_OFFSET, Long.BYTES, CompletionFlag.ALWAYS,
+            ledger.open(firstSlot, OperationKind.GOODBYE, 0, 0));
+        if (accepted) {
+            posted++;
+        } else {
+            ledger.cancel(firstSlot);
+        }
+        return accepted;
+    }
+
+    /** The peer has gone: what is outstanding ends on the error path, and nothing more is to be posted. Any thread. */
+    void peerHasGone() {
+        broken = true;
+    }
+
+    @Override
+    public boolean expectsError(final int slot, final WorkCompletion completion) {
+        final int status = completion.status();
+        final boolean expected = status == WcStatus.WR_FLUSH_ERR || status == WcStatus.RETRY_EXC_ERR;
+        if (expected) {
+            broken = true;
+            flushed.setRelease(flushed.getPlain() + 1);
+        }
+        return expected;
+    }
+
+    /** Whether the connection has failed, for whatever reason; any thread. */
+    boolean isBroken() {
+        return broken;
+    }
+
+    /** Work requests that ended on the error path because the peer had gone; after the last completion. */
+    long flushed() {
+        return flushed.getAcquire();
     }
 
     @Override

@@ -57,14 +57,14 @@ final class Connections {
         }
     }
 
-    /** Waits for an event that must come next. */
-    static void awaitEvent(final Connection connection, final ConnectionEvent expected) {
+    /** Waits for the connection to stand. */
+    static void awaitEstablished(final Connection connection) {
         final Optional<ConnectionEvent> event = connection.nextEvent(EVENT_TIMEOUT_MS);
         if (event.isEmpty()) {
-            throw new IllegalStateException(connection.name() + ": no " + expected + " within " + EVENT_TIMEOUT_MS + " ms");
+            throw new IllegalStateException(connection.name() + " was not established within " + EVENT_TIMEOUT_MS + " ms");
         }
-        if (event.get() != expected) {
-            throw new IllegalStateException(connection.name() + ": " + event.get() + " instead of " + expected);
+        if (event.get() != ConnectionEvent.ESTABLISHED) {
+            throw new IllegalStateException(connection.name() + " was not established: " + event.get());
         }
     }
 

@@ -32,7 +32,7 @@ final class FaultLane implements Runnable, SlotOwner {
     private final AtomicLong owed = new AtomicLong();
     private final AtomicLong provoked = new AtomicLong();
     private volatile boolean stopping;
-    private volatile boolean failed;
+    private volatile String failure;
 
     FaultLane(
         final Peer peer, final Pipeline pipeline, final Ledger ledger, final Accounts accounts, final RunConfig config) {
@@ -53,12 +53,12 @@ final class FaultLane implements Runnable, SlotOwner {
 
     /** Whether it is so far behind that the steady workload should wait; any thread. */
     boolean isBehind() {
-        return !failed && owed.get() - provoked.get() > 4L * failuresAtOnce;
+        return failure == null && owed.get() - provoked.get() > 4L * failuresAtOnce;
     }
 
-    /** Whether it has given up, which the account says why; any thread. */
-    boolean hasFailed() {
-        return failed;
+    /** Why it has given up, or null; any thread. */
+    String failure() {
+        return failure;
     }
 
     /** Provokes no more; any thread. */
@@ -75,9 +75,8 @@ final class FaultLane implements Runnable, SlotOwner {
             if (!stopping) {
                 try {
                     provoke(PURPOSES[episode % PURPOSES.length], config.connections() + episode);
-                } catch (final RpmaException | IllegalStateException | IllegalArgumentException failure) {
-                    accounts.complain("fault lane: " + failure.getMessage());
-                    failed = true;
+                } catch (final RpmaException | IllegalStateException | IllegalArgumentException reason) {
+                    failure = reason.getMessage();
                     return;
                 }
             }

@@ -5,22 +5,21 @@ import static io.ringpoll.verbs.CompletionPath.RECEIVE;
 import static io.ringpoll.verbs.CompletionPath.SEND_WRITE;
 
 import io.ringpoll.device.Device;
-import io.ringpoll.os.Errno;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineReport;
-import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.CompletionPath;
 import java.io.PrintWriter;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The main job from beginning to end: a server and a client in one process, and the account of all that they posted.
+ * The main job from beginning to end: a server, a client, or both in one process, and the account of all that they posted.
  *
  * <p>{@link #run} belongs to the main thread; {@link #interrupt()} may come from a signal's.
  */
@@ -32,8 +31,9 @@ final class MainJob {
     /** But no longer than this share of the run: then what is allocated is shown. */
     private static final double MAX_WARM_UP_SHARE = 0.7;
     private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
-    private static final long TICK_MS = 20;
-    private static final int PORTS_TRIED = 64;
+    /** How often the main thread looks around, in milliseconds. */
+    static final long TICK_MS = 20;
+
 
     private RunConfig config;
     private final PrintWriter progress;
@@ -65,52 +65,41 @@ final class MainJob {
         final PipelineBuilder builder = describe();
         progress.println(Device.current().description());
         progress.printf("%s; %s; %s%n", config.mix(), waits(), config.placement());
-        progress.flush();
-        try (Peer peer = Peer.ofLocal(config.address());
-            Endpoint endpoint = listen(peer);
+        try (Peer peer = config.role().isServer() ? Peer.ofLocal(config.address()) : Peer.ofRemote(config.address());
             Pipeline pipeline = builder.start()) {
-            return run(peer, endpoint, pipeline);
-        }
-    }
-
-    /** Listens on the port that was asked for, or else on the first free one from the default on. */
-    private Endpoint listen(final Peer peer) {
-        for (int attempt = 0; ; attempt++) {
+            final Deque<Side> sides = new ArrayDeque<>();
+            if (config.role().isServer()) {
+                final ServerSide server = new ServerSide(peer, pipeline, ledger, accounts, config);
+                progress.printf("the server listens on %s, port %d%n", config.address(), server.port());
+                config = config.withPort(server.port());
+                sides.push(server);
+            }
+            progress.flush();
             try {
-                return peer.listen(config.address(), Integer.toString(config.port()));
-            } catch (final RpmaException refused) {
-                if (refused.errno() != Errno.EADDRINUSE) {
-                    throw refused;
+                if (config.role().isClient()) {
+                    sides.push(new ClientSide(peer, pipeline, ledger, accounts, config));
                 }
-                if (config.portIsChosen() || attempt == PORTS_TRIED) {
-                    throw new IllegalStateException(
-                        "port " + config.port() + " of " + config.address() + " is in use: choose another with --address " +
-                            config.address() + ":PORT, or leave the port out", refused);
+                return run(pipeline, sides);
+            } finally {
+                // Empty unless something was thrown.
+                for (final Side side : sides) {
+                    side.finish();
+                    side.close();
                 }
-                config = config.withPort(config.port() + 1);
             }
         }
     }
 
-    private RunReport run(final Peer peer, final Endpoint endpoint, final Pipeline pipeline) throws InterruptedException {
-        final Server server = new Server(peer, endpoint, pipeline, ledger, accounts, config);
-        final FaultLane faultLane = new FaultLane(peer, pipeline, ledger, accounts, config);
-        final Client client =
-            new Client(config, pipeline, accounts, faultLane, config.newIdleStrategy());
-        final Thread serverThread = start(server, "ringpoll-server");
-        client.connect(peer, ledger);
-        final Thread clientThread = start(client, "ringpoll-client");
-        final Thread faultThread = start(faultLane, "ringpoll-faults");
-
-        final Stopwatch stopwatch = watch(pipeline, client, clientThread, faultLane);
-        client.stop();
-        faultLane.stop();
-        clientThread.join();
-        faultThread.join();
+    /** The last side to start leads: the run is over when it is. */
+    private RunReport run(final Pipeline pipeline, final Deque<Side> sides) throws InterruptedException {
+        final Stopwatch stopwatch = watch(pipeline, sides.peek());
+        for (final Side side : sides) {
+            side.finish();
+        }
         stopwatch.stop();
-        client.close();
-        server.stop(STOP_TIMEOUT_NS);
-        serverThread.join();
+        while (!sides.isEmpty()) {
+            sides.pop().close();
+        }
         final PipelineReport rest = pipeline.close(STOP_TIMEOUT_NS);
         if (!rest.inTime() || rest.unhandled() > 0) {
             accounts.complain("the pipeline left " + rest.unhandled() + " completions unhandled");
@@ -122,18 +111,16 @@ final class MainJob {
         return new RunReport(
             Device.current().kind().name().toLowerCase(Locale.ROOT), stopwatch.seconds(), accounts.paths(),
             accounts.corrupted(), stopwatch.completionsPerSecond(), accounts.latencyNs(), stopwatch.pollerBytes(),
-            stopwatch.handlerBytes(), accounts.complaints());
+            stopwatch.handlerBytes(), accounts.complaints(), accounts.notes());
     }
 
     /** Waits for the end of the run, begins the measurement after the warm-up, and prints a line each second. */
-    private Stopwatch watch(
-        final Pipeline pipeline, final Client client, final Thread clientThread, final FaultLane faultLane)
-        throws InterruptedException {
+    private Stopwatch watch(final Pipeline pipeline, final Side leading) throws InterruptedException {
         final Stopwatch stopwatch = new Stopwatch(pipeline, accounts);
         final double warmUp = Math.min(WARM_UP_SECONDS, config.seconds() * WARM_UP_SHARE);
         boolean warm = false;
         int lines = 0;
-        while (clientThread.isAlive() && pipeline.failure() == null && !faultLane.hasFailed()) {
+        while (!leading.isOver() && pipeline.failure() == null) {
             final double elapsed = stopwatch.elapsedSeconds();
             if (!warm && elapsed >= warmUp &&
                 (stopwatch.settledSeconds() >= SETTLED_SECONDS || elapsed >= config.seconds() * MAX_WARM_UP_SHARE)) {
@@ -144,11 +131,11 @@ final class MainJob {
             if (elapsed >= lines + 1) {
                 lines++;
                 progress.printf(
-                    Locale.ROOT, "%3d s  posted %,d  send/write %,d  receive %,d  error %,d%n", lines, client.posted(),
+                    Locale.ROOT, "%3d s  send/write %,d  receive %,d  error %,d%n", lines,
                     accounts.completed(SEND_WRITE), accounts.completed(RECEIVE), accounts.completed(ERROR));
                 progress.flush();
             }
-            final boolean timeIsUp = config.operations() == 0 && elapsed >= config.seconds();
+            final boolean timeIsUp = config.role().isClient() && config.operations() == 0 && elapsed >= config.seconds();
             if (timeIsUp || interrupted.await(TICK_MS, TimeUnit.MILLISECONDS)) {
                 break;
             }
@@ -178,7 +165,7 @@ final class MainJob {
                 " (" + cores + " cores for " + RunConfig.HOT_THREADS + " hot threads)");
     }
 
-    private static Thread start(final Runnable work, final String name) {
+    static Thread start(final Runnable work, final String name) {
         final Thread thread = new Thread(work, name);
         thread.setDaemon(true);
         thread.start();

@@ -14,6 +14,8 @@ enum OperationKind {
     WRITE_WITH_IMMEDIATE(CompletionPath.SEND_WRITE, "write-imm"),
     /** An RDMA READ of the server's count of consumed receives. */
     CREDIT_READ(CompletionPath.SEND_WRITE, null),
+    /** The client's last RDMA WRITE: how many messages it has sent. */
+    GOODBYE(CompletionPath.SEND_WRITE, null),
     /** A receive; it ends on the receive path if a message comes, else on the error path when the connection ends. */
     RECEIVE(CompletionPath.RECEIVE, null),
     /** A work request that must fail: refused by the peer, or flushed. */

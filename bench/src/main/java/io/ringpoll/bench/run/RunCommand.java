@@ -90,6 +90,11 @@ public final class RunCommand implements Callable<Integer> {
         description = "Where the server listens (${DEFAULT-VALUE}; a free port from " + DEFAULT_PORT + " on).")
     private String address;
 
+    @Option(
+        names = "--role", paramLabel = "SIDE", defaultValue = "both",
+        description = "both sides in one process, or server or client for two processes on an RDMA device (${DEFAULT-VALUE}).")
+    private String role;
+
     @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "Of all randomness (${DEFAULT-VALUE}).")
     private long seed;
 
@@ -148,7 +153,7 @@ public final class RunCommand implements Callable<Integer> {
             final RunReport report = job.run();
             if (json) {
                 out.println(report.toJson());
-                report.complaints().forEach(complaint -> progress.println("wrong: " + complaint));
+                report.printRemarks(progress);
             } else {
                 report.printTable(out);
             }
@@ -188,7 +193,7 @@ public final class RunCommand implements Callable<Integer> {
         final boolean hasPort = colon > 0 && address.indexOf(':') == colon;
         try {
             return new RunConfig(
-                seconds, operations, Mix.parse(mix), payload, connections, depth, batch, ringSize, waitOf(wait),
+                roleOf(role), seconds, operations, Mix.parse(mix), payload, connections, depth, batch, ringSize, waitOf(wait),
                 Placement.parse(pin), hasPort ? address.substring(0, colon) : address,
                 hasPort ? port(address.substring(colon + 1)) : DEFAULT_PORT, hasPort, seed);
         } catch (final IllegalArgumentException refused) {
@@ -200,6 +205,15 @@ public final class RunCommand implements Callable<Integer> {
         if (!condition) {
             throw new ParameterException(spec.commandLine(), otherwise);
         }
+    }
+
+    private static Role roleOf(final String text) {
+        for (final Role candidate : Role.values()) {
+            if (candidate.name().toLowerCase(Locale.ROOT).equals(text)) {
+                return candidate;
+            }
+        }
+        throw new IllegalArgumentException("--role '" + text + "' is not both, server or client");
     }
 
     private static HandlerWait waitOf(final String text) {

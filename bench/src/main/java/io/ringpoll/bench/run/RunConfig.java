@@ -9,6 +9,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
 /**
  * All that is settled about a run before it starts.
  *
+ * @param role          which sides of the job this process is
  * @param seconds       how long to post, if {@code operations} is 0
  * @param operations    how many work requests to post at least, or 0
  * @param mix           shares of the operations
@@ -25,6 +26,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * @param seed          of all randomness
  */
 record RunConfig(
+    Role role,
     double seconds,
     long operations,
     Mix mix,
@@ -60,7 +62,7 @@ record RunConfig(
     /** The same run on another port. */
     RunConfig withPort(final int other) {
         return new RunConfig(
-            seconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait, placement, address,
-            other, portIsChosen, seed);
+            role, seconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait, placement,
+            address, other, portIsChosen, seed);
     }
 }

@@ -21,6 +21,7 @@ import org.HdrHistogram.Histogram;
  * @param pollerBytes       allocated by the polling thread after the warm-up
  * @param handlerBytes      allocated by the handlers' threads after the warm-up
  * @param complaints        what went wrong, a line each
+ * @param notes             what is worth knowing, a line each
  */
 record RunReport(
     String device,
@@ -31,7 +32,8 @@ record RunReport(
     Histogram latencyNs,
     long pollerBytes,
     long handlerBytes,
-    List<String> complaints) {
+    List<String> complaints,
+    List<String> notes) {
 
     private static final double[] PERCENTILES = {50, 90, 99, 99.9};
 
@@ -90,9 +92,13 @@ record RunReport(
         }
         out.printf(Locale.ROOT, " max %.1f%n", latencyNs.getMaxValue() / 1e3);
         out.printf("bytes allocated      poller %,d, handlers %,d%n", pollerBytes, handlerBytes);
-        for (final String complaint : complaints) {
-            out.println("wrong: " + complaint);
-        }
+        printRemarks(out);
+        out.flush();
+    }
+
+    void printRemarks(final PrintWriter out) {
+        notes.forEach(note -> out.println("note: " + note));
+        complaints.forEach(complaint -> out.println("wrong: " + complaint));
         out.flush();
     }
 

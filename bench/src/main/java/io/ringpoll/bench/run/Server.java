@@ -3,7 +3,6 @@ package io.ringpoll.bench.run;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
@@ -29,6 +28,7 @@ final class Server implements Runnable {
     private final Accounts accounts;
     private final RunConfig config;
     private final List<Thread> sessions = new CopyOnWriteArrayList<>();
+    private volatile boolean hasServed;
     private volatile boolean stopping;
 
     Server(
@@ -53,6 +53,16 @@ final class Server implements Runnable {
         } catch (final RpmaException failure) {
             accounts.complain("the server accepts no more: " + failure.getMessage());
         }
+    }
+
+    /** Whether clients have been here and all have gone; any thread. */
+    boolean isDeserted() {
+        return hasServed && sessions.stream().noneMatch(Thread::isAlive);
+    }
+
+    /** Whether a client has ever been here; any thread. */
+    boolean hasServed() {
+        return hasServed;
     }
 
     /** Accepts no more, and waits until the sessions have ended; any thread. */
@@ -101,13 +111,22 @@ final class Server implements Runnable {
                 try (connection) {
                     serve(session, connection);
                 }
-                // The client takes off what it has sent: what remains must have been flushed.
-                accounts.addPosted(CompletionPath.ERROR, session.receivesPosted());
+                account(hello, session);
                 slots.give(firstSlot);
             } catch (final RpmaException | IllegalStateException failure) {
                 accounts.complain("connection " + hello.session() + " at the server: " + failure.getMessage());
             }
         });
+    }
+
+    private void account(final Hello hello, final ServerSession session) {
+        final long expected = session.messagesExpected();
+        accounts.addPosted(CompletionPath.RECEIVE, expected);
+        accounts.addPosted(CompletionPath.ERROR, session.receivesPosted() - expected);
+        if (hello.purpose() == Hello.Purpose.STEADY && !session.hasGoodbye()) {
+            accounts.note("client connection " + hello.session() + " has gone without a goodbye; its " +
+                (session.receivesPosted() - expected) + " receives were flushed");
+        }
     }
 
     private void start(final String name, final Runnable work) {
@@ -116,6 +135,7 @@ final class Server implements Runnable {
         thread.setDaemon(true);
         sessions.add(thread);
         thread.start();
+        hasServed = true;
     }
 
     /** From acceptance to the end: all this thread does is wait for the client to disconnect, and for the last flush. */
@@ -123,7 +143,7 @@ final class Server implements Runnable {
         session.connected(connection);
         Connections.addQueues(pipeline, connection);
         try {
-            Connections.awaitEvent(connection, ConnectionEvent.ESTABLISHED);
+            Connections.awaitEstablished(connection);
             Connections.awaitEnd(connection, () -> stopping);
             connection.disconnect();
             if (!Connections.await(session::isRetired)) {

@@ -6,7 +6,8 @@ import org.agrona.BitUtil;
  * Where things lie in the memory that a server registers for one connection.
  *
  * <pre>
- *   0                  count of consumed receives, 8 bytes, on a line of its own
+ *   0                  count of consumed receives, 8 bytes, written by the server
+ *   8                  count of messages sent, 8 bytes, written by the client as its last; -1 before
  *   64                 cells: depth payloads, the targets of writes and sources of reads
  *   messageCells       cells: depth payloads, the targets of writes with immediate data
  *   receives           buffers: depth payloads, one a posted receive
@@ -20,6 +21,8 @@ record ServerLayout(int depth, int payloadBytes) {
 
     /** Offset of the count of consumed receives. */
     static final int CONSUMED_OFFSET = 0;
+    /** Offset of the count of messages sent. */
+    static final int SENT_OFFSET = 8;
 
     /** Length of a cell: its payload, and what keeps the next one 8-byte aligned. */
     int cellBytes() {

@@ -15,6 +15,8 @@ import org.agrona.concurrent.UnsafeBuffer;
  * when all are, no handler touches this session any more and the connection can be closed.
  */
 final class ServerSession implements SlotOwner {
+    private static final long UNKNOWN = -1;
+
     private final int session;
     private final long seed;
     private final ServerLayout layout;
@@ -37,6 +39,7 @@ final class ServerSession implements SlotOwner {
         this.firstSlot = firstSlot;
         this.memory = memory;
         this.buffer = memory.buffer();
+        buffer.putLong(ServerLayout.SENT_OFFSET, UNKNOWN);
         ledger.setOwner(firstSlot, layout.depth(), this);
         for (int cell = 0; cell < layout.depth(); cell++) {
             Payload.fill(buffer, layout.cellOffset(cell), layout.payloadBytes(), Identities.initial(seed, session, cell));
@@ -96,9 +99,14 @@ final class ServerSession implements SlotOwner {
         return retired.get() == layout.depth();
     }
 
-    /** Messages received; after the session has retired. */
-    long messages() {
-        return messages;
+    /** How many messages had to arrive, after the session has retired: as the client said, or all that came if it could not. */
+    long messagesExpected() {
+        return hasGoodbye() ? buffer.getLong(ServerLayout.SENT_OFFSET) : messages;
+    }
+
+    /** Whether the client has said how much it sent; after the session has retired. */
+    boolean hasGoodbye() {
+        return buffer.getLong(ServerLayout.SENT_OFFSET) != UNKNOWN;
     }
 
     /** Receives posted in all; after the session has retired. */

@@ -10,7 +10,6 @@ import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -131,6 +130,6 @@ class AccountsTest {
         }
         return new RunReport(
             "scripted", 1, accounts.paths(), accounts.corrupted(), 1, accounts.latencyNs(), 0, 0,
-            List.copyOf(accounts.complaints()));
+            accounts.complaints(), accounts.notes());
     }
 }

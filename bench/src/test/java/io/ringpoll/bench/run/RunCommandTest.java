@@ -109,6 +109,14 @@ class RunCommandTest {
     }
 
     @Test
+    @Tag("device")
+    void shouldSayThatNoServerIsThere() {
+        assertEquals(1, execute("--role", "client", "--operations", "10", "--address", ADDRESS + ":7459"));
+        assertTrue(
+            err.toString().contains("no connection to " + ADDRESS + ", port 7459 (is the server there?)"), err.toString());
+    }
+
+    @Test
     void shouldSayThatAnAddressBelongsToNoDevice() {
         assertEquals(1, execute("--operations", "10", "--address", "203.0.113.77"));
         assertEquals(1, err.toString().strip().lines().count(), err.toString());
