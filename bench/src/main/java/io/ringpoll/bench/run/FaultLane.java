@@ -86,8 +86,9 @@ final class FaultLane implements Runnable, SlotOwner {
     private void provoke(final Hello.Purpose purpose, final int session) {
         final Hello hello = new Hello(purpose, session, config.depth(), config.payloadBytes(), config.seed());
         try (ClientConnection client = ClientConnection.open(peer, config, hello, pipeline)) {
+            final long firstCell = new ServerLayout(hello.depth(), hello.payloadBytes()).cellOffset(0);
             for (int slot = 0; slot < Math.min(GOOD_WRITES, failuresAtOnce); slot++) {
-                post(client, OperationKind.WRITE, client.cells(), 0, slot);
+                post(client, OperationKind.WRITE, client.cells(), firstCell, slot);
             }
             awaitCompletions(Hello.Purpose.STEADY);
             switch (purpose) {
