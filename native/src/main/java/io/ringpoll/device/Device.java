@@ -19,8 +19,8 @@ public final class Device {
     /** System property with the path of the librpma to load instead of the installed one. */
     public static final String LIBRPMA_PROPERTY = "ringpoll.librpma";
 
-    private static final Path SYS_CLASS = Path.of("/sys/class/infiniband");
-    private static final Path DEV = Path.of("/dev/infiniband");
+    static final Path SYS_CLASS = Path.of("/sys/class/infiniband");
+    static final Path DEV = Path.of("/dev/infiniband");
 
     private static DeviceKind chosen;
     private static Device loaded;

@@ -5,7 +5,7 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
-import java.lang.foreign.ValueLayout;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * One thread's memory for calls that are not on the hot path: where errno is captured and where results are returned by pointer.
@@ -17,16 +17,18 @@ public final class CallState {
     public static final int SCRATCH_BYTES = 64;
 
     private static final StructLayout LAYOUT = Linker.Option.captureStateLayout();
-    private static final long ERRNO_OFFSET = LAYOUT.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
+    private static final int ERRNO_OFFSET = (int) LAYOUT.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
     private static final ThreadLocal<CallState> CURRENT = ThreadLocal.withInitial(CallState::new);
 
     private final MemorySegment errno;
-    private final MemorySegment scratch;
+    private final UnsafeBuffer errnoBuffer;
+    private final UnsafeBuffer scratch;
 
     private CallState() {
         final Arena arena = Arena.ofAuto();
         errno = arena.allocate(LAYOUT);
-        scratch = arena.allocate(SCRATCH_BYTES, Long.BYTES);
+        errnoBuffer = new UnsafeBuffer(errno.asByteBuffer());
+        scratch = new UnsafeBuffer(arena.allocate(SCRATCH_BYTES, Long.BYTES).asByteBuffer());
     }
 
     /**
@@ -53,7 +55,7 @@ public final class CallState {
      * @return a value of errno(3); meaningful only if the call said that it failed
      */
     public int errno() {
-        return errno.get(ValueLayout.JAVA_INT, ERRNO_OFFSET);
+        return errnoBuffer.getInt(ERRNO_OFFSET);
     }
 
     /**
@@ -62,8 +64,8 @@ public final class CallState {
      * @return the address of {@value #SCRATCH_BYTES} bytes, 8-byte aligned
      */
     public long scratch() {
-        scratch.fill((byte) 0);
-        return scratch.address();
+        scratch.setMemory(0, SCRATCH_BYTES, (byte) 0);
+        return scratch.addressOffset();
     }
 
     /**
@@ -73,7 +75,7 @@ public final class CallState {
      * @return 8 bytes
      */
     public long longAt(final int offset) {
-        return scratch.get(ValueLayout.JAVA_LONG, offset);
+        return scratch.getLong(offset);
     }
 
     /**
@@ -83,7 +85,7 @@ public final class CallState {
      * @return 4 bytes
      */
     public int intAt(final int offset) {
-        return scratch.get(ValueLayout.JAVA_INT, offset);
+        return scratch.getInt(offset);
     }
 
     /**
@@ -93,7 +95,7 @@ public final class CallState {
      * @return 1 byte
      */
     public byte byteAt(final int offset) {
-        return scratch.get(ValueLayout.JAVA_BYTE, offset);
+        return scratch.getByte(offset);
     }
 
     /**
@@ -103,6 +105,6 @@ public final class CallState {
      * @param value  8 bytes
      */
     public void longAt(final int offset, final long value) {
-        scratch.set(ValueLayout.JAVA_LONG, offset, value);
+        scratch.putLong(offset, value);
     }
 }

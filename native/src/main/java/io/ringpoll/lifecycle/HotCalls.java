@@ -6,14 +6,15 @@ import java.lang.invoke.VarHandle;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Marks the time that one thread spends in critical calls into C, so that another thread can free what they use.
  *
- * <p>The caller pays two plain stores and no fence. What a fence would do, {@link #awaitQuiescence()} does instead, from the
- * other side: it makes every thread of the JVM pass a handshake. A thread in a critical call counts as "in Java" and there is no
- * safepoint between {@link #enter()}, the check of the address and the call, so after the handshake either its mark is visible,
- * or the thread sees the address gone.
+ * <p>The caller pays two plain stores, to a count of its calls, and no fence. What a fence would do, {@link #awaitQuiescence()}
+ * does instead, from the other side: it makes every thread of the JVM pass a handshake. A thread in a critical call counts as
+ * "in Java", and there is no safepoint between {@link #enter()}, the check of the address and the call; so after the handshake
+ * either its mark is visible, or the thread sees the address gone.
  *
  * <p>One marker belongs to one thread at a time; that is what librpma asks of a connection too.
  */
@@ -21,6 +22,9 @@ public final class HotCalls {
     private static final VarHandle MARK = MethodHandles.arrayElementVarHandle(int[].class);
     private static final Set<HotCalls> LIVE = ConcurrentHashMap.newKeySet();
     private static final long QUIESCENCE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long QUIESCENCE_POLL_NS = TimeUnit.MICROSECONDS.toNanos(5);
+    private static final int INSIDE = 1;
+    private static final int CALL = 2;
 
     // Written twice per poll: 112 bytes on either side keep it out of the cache lines, also paired ones, of other data.
     private static final int INDEX = 28;
@@ -42,6 +46,15 @@ public final class HotCalls {
         return calls;
     }
 
+    /**
+     * How many markers there are, for those who look for leaks.
+     *
+     * @return those registered and not discarded
+     */
+    public static int registered() {
+        return LIVE.size();
+    }
+
     /** Forgets the marker; its owner makes no calls any more. */
     public void discard() {
         LIVE.remove(this);
@@ -49,12 +62,12 @@ public final class HotCalls {
 
     /** Says that the owning thread is about to look at an address and to call C with it. */
     public void enter() {
-        MARK.setOpaque(padded, INDEX, 1);
+        MARK.setOpaque(padded, INDEX, (int) MARK.get(padded, INDEX) + CALL | INSIDE);
     }
 
     /** Says that the owning thread is back from C. */
     public void leave() {
-        MARK.setRelease(padded, INDEX, 0);
+        MARK.setRelease(padded, INDEX, (int) MARK.get(padded, INDEX) & ~INSIDE);
     }
 
     /**
@@ -68,11 +81,13 @@ public final class HotCalls {
         Arena.ofShared().close();
         final long startNs = System.nanoTime();
         for (final HotCalls calls : LIVE) {
-            while ((int) MARK.getAcquire(calls.padded, INDEX) != 0) {
+            final int mark = (int) MARK.getAcquire(calls.padded, INDEX);
+            // A thread that is outside, or in another call by now, is not in the call that was under way.
+            while ((mark & INSIDE) != 0 && (int) MARK.getAcquire(calls.padded, INDEX) == mark) {
                 if (System.nanoTime() - startNs > QUIESCENCE_TIMEOUT_NS) {
                     throw new IllegalStateException("a call into C has not returned for 10 s; what it uses cannot be freed");
                 }
-                Thread.onSpinWait();
+                LockSupport.parkNanos(QUIESCENCE_POLL_NS);
             }
         }
     }

@@ -14,15 +14,17 @@ final class FfmPosixFunctions implements PosixFunctions {
 
     private static final NativeLibrary C = NativeLibrary.c();
     private static final MethodHandle poll$mh =
+        C.plain("poll", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle poll_errno$mh =
         C.capturing("poll", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle fcntl$mh =
         C.capturingVariadic("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG), 2);
     private static final MethodHandle eventfd$mh =
         C.capturing("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle read$mh =
-        C.capturing("read", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
+        C.plain("read", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle write$mh =
-        C.capturing("write", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
+        C.plain("write", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle close$mh =
         C.capturing("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle sched_setaffinity$mh =
@@ -50,7 +52,16 @@ final class FfmPosixFunctions implements PosixFunctions {
     @Override
     public int poll(final long fds, final long nfds, final int timeoutMs) {
         try {
-            return (int) poll$mh.invokeExact(CallState.current().errnoSegment(), fds, nfds, timeoutMs);
+            return (int) poll$mh.invokeExact(fds, nfds, timeoutMs);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int poll_errno(final long fds, final long nfds, final int timeoutMs) {
+        try {
+            return (int) poll_errno$mh.invokeExact(CallState.current().errnoSegment(), fds, nfds, timeoutMs);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }
@@ -77,7 +88,7 @@ final class FfmPosixFunctions implements PosixFunctions {
     @Override
     public long read(final int fd, final long buffer, final long count) {
         try {
-            return (long) read$mh.invokeExact(CallState.current().errnoSegment(), fd, buffer, count);
+            return (long) read$mh.invokeExact(fd, buffer, count);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }
@@ -86,7 +97,7 @@ final class FfmPosixFunctions implements PosixFunctions {
     @Override
     public long write(final int fd, final long buffer, final long count) {
         try {
-            return (long) write$mh.invokeExact(CallState.current().errnoSegment(), fd, buffer, count);
+            return (long) write$mh.invokeExact(fd, buffer, count);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

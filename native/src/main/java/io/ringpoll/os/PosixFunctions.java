@@ -7,14 +7,20 @@ package io.ringpoll.os;
  * {@link io.ringpoll.ffm.CallState#errno()}.
  */
 interface PosixFunctions {
+    /** Without errno, since waiting must allocate nothing; {@link #poll_errno} finds out. */
     int poll(long fds, long nfds, int timeoutMs);
+
+    /** poll(2) once more, for its errno: what made the first call fail, but for a signal, makes this one fail too. */
+    int poll_errno(long fds, long nfds, int timeoutMs);
 
     int fcntl(int fd, int command, long argument);
 
     int eventfd(int initial, int flags);
 
+    /** Without errno. */
     long read(int fd, long buffer, long count);
 
+    /** Without errno. */
     long write(int fd, long buffer, long count);
 
     int close(int fd);

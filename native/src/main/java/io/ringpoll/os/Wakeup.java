@@ -4,10 +4,9 @@ import static io.ringpoll.os.FfmPosixFunctions.POSIX;
 
 import io.ringpoll.ffm.CallState;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * A wait on a file descriptor that another thread can end: poll(2) on that descriptor and on an eventfd.
@@ -35,16 +34,19 @@ public final class Wakeup {
     private static final ArrayDeque<Wakeup> POOL = new ArrayDeque<>();
 
     private final int eventFd;
-    private final MemorySegment memory = Arena.global().allocate(COUNTER_OFFSET + Long.BYTES, Long.BYTES);
+    private final UnsafeBuffer memory =
+        new UnsafeBuffer(Arena.global().allocate(COUNTER_OFFSET + Long.BYTES, Long.BYTES).asByteBuffer());
+
+    private volatile boolean signalled;
 
     private Wakeup() {
         eventFd = POSIX.eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
         if (eventFd < 0) {
             throw OsException.of("eventfd");
         }
-        memory.set(ValueLayout.JAVA_SHORT, EVENTS_OFFSET, POLLIN);
-        memory.set(ValueLayout.JAVA_INT, POLLFD_BYTES, eventFd);
-        memory.set(ValueLayout.JAVA_SHORT, POLLFD_BYTES + EVENTS_OFFSET, POLLIN);
+        memory.putShort(EVENTS_OFFSET, POLLIN);
+        memory.putInt(POLLFD_BYTES, eventFd);
+        memory.putShort(POLLFD_BYTES + EVENTS_OFFSET, POLLIN);
     }
 
     /**
@@ -65,7 +67,10 @@ public final class Wakeup {
 
     /** Gives it back; nobody may signal it any more. */
     public void giveBack() {
-        POSIX.read(eventFd, memory.address() + COUNTER_OFFSET, Long.BYTES);
+        if (signalled) {
+            POSIX.read(eventFd, memory.addressOffset() + COUNTER_OFFSET, Long.BYTES);
+            signalled = false;
+        }
         synchronized (POOL) {
             POOL.addLast(this);
         }
@@ -73,6 +78,7 @@ public final class Wakeup {
 
     /** Ends the wait of the thread that holds this, now or when it begins to wait; any thread may call it. */
     public void signal() {
+        signalled = true;
         final CallState state = CallState.current();
         final long one = state.scratch();
         state.longAt(0, 1);
@@ -89,17 +95,17 @@ public final class Wakeup {
      */
     public int await(final int fd, final int timeoutMs) {
         final long startNs = timeoutMs > 0 ? System.nanoTime() : 0;
-        memory.set(ValueLayout.JAVA_INT, 0, fd);
+        memory.putInt(0, fd);
         int remainingMs = timeoutMs;
         while (true) {
-            final int ready = POSIX.poll(memory.address(), 2, remainingMs);
+            final int ready = POSIX.poll(memory.addressOffset(), 2, remainingMs);
             if (ready > 0) {
-                return memory.get(ValueLayout.JAVA_SHORT, POLLFD_BYTES + REVENTS_OFFSET) != 0 ? SIGNALLED : READABLE;
+                return memory.getShort(POLLFD_BYTES + REVENTS_OFFSET) != 0 ? SIGNALLED : READABLE;
             }
             if (ready == 0) {
                 return TIMED_OUT;
             }
-            if (CallState.current().errno() != Errno.EINTR) {
+            if (POSIX.poll_errno(memory.addressOffset(), 2, 0) < 0) {
                 throw OsException.of("poll");
             }
             if (timeoutMs > 0) {

@@ -240,9 +240,11 @@ public final class Connection extends NativeResource {
                 final long pointers = state.scratch();
                 final int result = Librpma.COMPLETION.rpma_conn_wait(connection, WAIT_FOR_COMPLETION, pointers,
                     pointers + Long.BYTES);
-                if (result != RpmaError.NO_COMPLETION) {
-                    RpmaException.check("rpma_conn_wait", result);
+                if (result == RpmaError.SUCCESS) {
                     return state.byteAt(Long.BYTES) != 0 ? receiveSome : some;
+                }
+                if (result != RpmaError.NO_COMPLETION) {
+                    throw RpmaException.withoutErrno("rpma_conn_wait", result);
                 }
                 remainingMs = RpmaCompletionQueue.remaining(timeoutMs, startNs);
             }

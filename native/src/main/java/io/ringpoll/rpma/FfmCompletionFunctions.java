@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ringpoll.device.Device;
-import io.ringpoll.ffm.CallState;
 import io.ringpoll.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
@@ -14,11 +13,11 @@ final class FfmCompletionFunctions implements CompletionFunctions {
     private static final NativeLibrary LIBRPMA = Device.current().librpma();
     private static final MethodHandle rpma_conn_get_compl_fd$mh = LIBRPMA.plain("rpma_conn_get_compl_fd",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle rpma_conn_wait$mh = LIBRPMA.capturing("rpma_conn_wait",
+    private static final MethodHandle rpma_conn_wait$mh = LIBRPMA.plain("rpma_conn_wait",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle rpma_cq_get_fd$mh = LIBRPMA.plain("rpma_cq_get_fd",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle rpma_cq_wait$mh = LIBRPMA.capturing("rpma_cq_wait",
+    private static final MethodHandle rpma_cq_wait$mh = LIBRPMA.plain("rpma_cq_wait",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
     private static final MethodHandle rpma_cq_get_wc$mh = LIBRPMA.critical("rpma_cq_get_wc",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
@@ -37,7 +36,7 @@ final class FfmCompletionFunctions implements CompletionFunctions {
     @Override
     public int rpma_conn_wait(final long connection, final int flags, final long cq, final long isReceiveCq) {
         try {
-            return (int) rpma_conn_wait$mh.invokeExact(CallState.current().errnoSegment(), connection, flags, cq, isReceiveCq);
+            return (int) rpma_conn_wait$mh.invokeExact(connection, flags, cq, isReceiveCq);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }
@@ -55,7 +54,7 @@ final class FfmCompletionFunctions implements CompletionFunctions {
     @Override
     public int rpma_cq_wait(final long cq) {
         try {
-            return (int) rpma_cq_wait$mh.invokeExact(CallState.current().errnoSegment(), cq);
+            return (int) rpma_cq_wait$mh.invokeExact(cq);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

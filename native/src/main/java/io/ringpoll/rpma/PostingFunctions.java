@@ -5,7 +5,7 @@ package io.ringpoll.rpma;
  * librpma.h}.
  *
  * <p>Pointers are addresses, {@code size_t} is a {@code long}. Results: 0, or a negative {@link RpmaError} code. librpma does
- * not pass on why a provider refused ({@code RPMA_E_PROVIDER}): {@link LogSink#takeError()} knows it from the message.
+ * not pass on why a provider refused ({@code RPMA_E_PROVIDER}): {@link LogSink#errorErrno()} knows it from the message.
  */
 interface PostingFunctions {
     int rpma_conn_req_recv(long request, long dst, long offset, long lengthBytes, long opContext);

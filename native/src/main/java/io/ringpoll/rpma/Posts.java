@@ -27,6 +27,6 @@ final class Posts {
         if (result == RpmaError.PROVIDER && LogSink.errorErrno() == Errno.ENOMEM) {
             return false;
         }
-        throw RpmaException.ofPost(function, result);
+        throw RpmaException.withoutErrno(function, result);
     }
 }

@@ -114,9 +114,11 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
             int remainingMs = timeoutMs;
             while (true) {
                 final int result = Librpma.COMPLETION.rpma_cq_wait(cq);
-                if (result != RpmaError.NO_COMPLETION) {
-                    RpmaException.check("rpma_cq_wait", result);
+                if (result == RpmaError.SUCCESS) {
                     return true;
+                }
+                if (result != RpmaError.NO_COMPLETION) {
+                    throw RpmaException.withoutErrno("rpma_cq_wait", result);
                 }
                 if (!awaitReadable(fd, remainingMs)) {
                     return false;

@@ -35,13 +35,14 @@ public final class RpmaException extends RuntimeException {
     }
 
     /**
-     * Makes an exception of a negative result of a post, for which no errno is captured.
+     * Makes an exception of a negative result of a call for which no errno is captured, since it must allocate nothing: what
+     * librpma's message says must do.
      *
      * @param function the C function
      * @param code     its result
      * @return to be thrown
      */
-    static RpmaException ofPost(final String function, final int code) {
+    static RpmaException withoutErrno(final String function, final int code) {
         return new RpmaException(function, code, LogSink.errorErrno(), LogSink.takeErrorText());
     }
 

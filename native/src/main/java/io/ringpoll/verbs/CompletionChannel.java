@@ -5,7 +5,6 @@ import static io.ringpoll.verbs.FfmVerbsFunctions.VERBS;
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.ffm.Memory;
 import io.ringpoll.lifecycle.NativeResource;
-import io.ringpoll.os.Errno;
 import io.ringpoll.os.FileDescriptors;
 import java.util.ArrayList;
 import java.util.List;
@@ -144,10 +143,11 @@ public final class CompletionChannel extends NativeResource {
         final CallState state = CallState.current();
         final long results = state.scratch();
         if (VERBS.ibv_get_cq_event(channel, results, results + CONTEXT_RESULT_OFFSET) != 0) {
-            if (state.errno() == Errno.EAGAIN) {
-                return null;
+            // Somebody else has taken the event; else the descriptor is still readable.
+            if (awaitReadable(fd, 0)) {
+                throw new VerbsException("ibv_get_cq_event", 0);
             }
-            throw new VerbsException("ibv_get_cq_event", state.errno());
+            return null;
         }
         final long cq = state.longAt(0);
         synchronized (queues) {

@@ -22,6 +22,7 @@ interface VerbsFunctions {
 
     int ibv_destroy_cq(long cq);
 
+    /** Without errno, since taking an event must allocate nothing. */
     int ibv_get_cq_event(long channel, long cqPointer, long contextPointer);
 
     void ibv_ack_cq_events(long cq, int events);

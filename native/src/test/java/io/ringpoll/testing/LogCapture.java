@@ -11,14 +11,20 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
-/** Collects what is logged in librpma's name, instead of showing it. */
+/** Collects what is logged in a name, instead of showing it. */
 public final class LogCapture extends Handler implements AutoCloseable {
-    private final Logger logger = Logger.getLogger(RpmaLog.LOGGER_NAME);
+    private final Logger logger;
     private final List<LogRecord> records = new CopyOnWriteArrayList<>();
     private final SimpleFormatter formatter = new SimpleFormatter();
 
-    /** Begins to collect. */
+    /** Begins to collect what librpma logs. */
     public LogCapture() {
+        this(RpmaLog.LOGGER_NAME);
+    }
+
+    /** Begins to collect what a logger gets. */
+    public LogCapture(final String name) {
+        logger = Logger.getLogger(name);
         logger.addHandler(this);
         logger.setUseParentHandlers(false);
         logger.setLevel(Level.ALL);

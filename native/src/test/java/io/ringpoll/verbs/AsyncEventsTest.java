@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -42,13 +43,15 @@ class AsyncEventsTest {
 
     @Test
     void shouldPassEventsToEveryListenerEvenIfOneFails() throws InterruptedException {
-        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(2).sqSize(MANY / 10))) {
+        try (LogCapture log = new LogCapture(AsyncEvents.class.getName());
+            ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(2).sqSize(MANY / 10))) {
             final AsyncEvents.Subscription failing = AsyncEvents.listen(pair.peer().context(), event -> {
                 throw new IllegalStateException("a listener that fails on purpose");
             });
             final AsyncEvents.Subscription listening = AsyncEvents.listen(pair.peer().context(), events::add);
             overrun(pair);
             assertNotNull(awaitEvent(AsyncEventType.CQ_ERR));
+            assertTrue(log.await(message -> message.startsWith("SEVERE a listener failed on")));
             failing.close();
             failing.close();
             listening.close();

@@ -1,0 +1,168 @@
+package io.ringpoll.os;
+
+import static io.ringpoll.os.FfmPosixFunctions.POSIX;
+
+import io.ringpoll.ffm.CallState;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * One thread's wait on many file descriptors: endpoints, connection events, completion channels. Each has an action that runs
+ * when it is readable.
+ *
+ * <p>Used by one thread; only {@link #wakeUp()} may be called by others. Waiting allocates nothing while the descriptors stay the
+ * same. It looks at every descriptor at every wait, which is right for hundreds of them, not for many thousands.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man2/poll.2.html">poll(2)</a>
+ */
+public final class DescriptorPoll implements AutoCloseable {
+    private static final int EFD_NONBLOCK = 0x800;
+    private static final int EFD_CLOEXEC = 0x80000;
+    private static final short POLLIN = 1;
+    private static final int POLLFD_BYTES = 8;
+    private static final int EVENTS_OFFSET = 4;
+    private static final int REVENTS_OFFSET = 6;
+    private static final int INITIAL_CAPACITY = 16;
+
+    private final int eventFd;
+    private final List<Runnable> actions = new ArrayList<>();
+    private UnsafeBuffer pollFds = memory(INITIAL_CAPACITY);
+    private int count;
+    private boolean changed;
+    private volatile boolean closed;
+
+    /**
+     * Creates a wait on nothing.
+     *
+     * @throws OsException if the process has no file descriptor left
+     */
+    public DescriptorPoll() {
+        eventFd = POSIX.eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        if (eventFd < 0) {
+            throw OsException.of("eventfd");
+        }
+        put(eventFd, this::clearWakeUp);
+    }
+
+    /**
+     * Adds a descriptor.
+     *
+     * @param fd     the descriptor; remove it before it is closed
+     * @param action runs within {@link #await} when it is readable or in error; may add and remove descriptors
+     */
+    public void add(final int fd, final Runnable action) {
+        requireOpen();
+        put(fd, action);
+    }
+
+    /**
+     * Removes a descriptor.
+     *
+     * @param fd the descriptor; one that is not there is ignored
+     */
+    public void remove(final int fd) {
+        requireOpen();
+        for (int i = 1; i < count; i++) {
+            if (fdAt(i) == fd) {
+                count--;
+                pollFds.putBytes(i * POLLFD_BYTES, pollFds, count * POLLFD_BYTES, POLLFD_BYTES);
+                actions.set(i, actions.get(count));
+                actions.removeLast();
+                changed = true;
+                return;
+            }
+        }
+    }
+
+    /**
+     * Waits until a descriptor is readable and runs the actions of all that are.
+     *
+     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits without a bound
+     * @return how many actions ran; 0 if the time is over or {@link #wakeUp()} was called
+     * @throws OsException if poll(2) fails
+     */
+    public int await(final int timeoutMs) {
+        requireOpen();
+        final long startNs = timeoutMs > 0 ? System.nanoTime() : 0;
+        int remainingMs = timeoutMs;
+        while (true) {
+            final int ready = POSIX.poll(pollFds.addressOffset(), count, remainingMs);
+            if (ready >= 0) {
+                return ready == 0 ? 0 : runReady();
+            }
+            if (POSIX.poll_errno(pollFds.addressOffset(), count, 0) < 0) {
+                throw OsException.of("poll");
+            }
+            if (timeoutMs > 0) {
+                remainingMs = (int) Math.max(0, timeoutMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs));
+            }
+        }
+    }
+
+    /** Ends the wait that is under way, or the next one; any thread may call it. */
+    public void wakeUp() {
+        if (!closed) {
+            final CallState state = CallState.current();
+            final long one = state.scratch();
+            state.longAt(0, 1);
+            POSIX.write(eventFd, one, Long.BYTES);
+        }
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            POSIX.close(eventFd);
+        }
+    }
+
+    private int runReady() {
+        int ran = 0;
+        changed = false;
+        // An action that changes the list ends the round: what is ready still, is so at the next wait.
+        for (int i = 0; i < count && !changed; i++) {
+            if (pollFds.getShort(i * POLLFD_BYTES + REVENTS_OFFSET) != 0) {
+                actions.get(i).run();
+                ran += i == 0 ? 0 : 1;
+            }
+        }
+        return ran;
+    }
+
+    private void put(final int fd, final Runnable action) {
+        final int offset = count * POLLFD_BYTES;
+        if (offset == pollFds.capacity()) {
+            final UnsafeBuffer larger = memory(2 * count);
+            larger.putBytes(0, pollFds, 0, offset);
+            pollFds = larger;
+        }
+        pollFds.putInt(offset, fd);
+        pollFds.putShort(offset + EVENTS_OFFSET, POLLIN);
+        pollFds.putShort(offset + REVENTS_OFFSET, (short) 0);
+        actions.add(action);
+        count++;
+        changed = true;
+    }
+
+    private int fdAt(final int index) {
+        return pollFds.getInt(index * POLLFD_BYTES);
+    }
+
+    private static UnsafeBuffer memory(final int descriptors) {
+        return new UnsafeBuffer(Arena.ofAuto().allocate((long) descriptors * POLLFD_BYTES, POLLFD_BYTES).asByteBuffer());
+    }
+
+    private void clearWakeUp() {
+        POSIX.read(eventFd, CallState.current().scratch(), Long.BYTES);
+    }
+
+    private void requireOpen() {
+        if (closed) {
+            throw new IllegalStateException("the wait is closed");
+        }
+    }
+}

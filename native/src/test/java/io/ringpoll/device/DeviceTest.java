@@ -1,0 +1,123 @@
+package io.ringpoll.device;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.ringpoll.testing.CCompiler;
+import io.ringpoll.testing.JavaProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Which device a process gets, and what it is told where there is none. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class DeviceTest {
+    private static final String LOOPBACK = "device: loopback \\(as asked\\); librpma \\d.*, /.*librpma\\.so.*";
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldUseTheLoopbackDeviceWhereThereIsNoOther() {
+        assumeNoHardware();
+        assertMatches("device: loopback \\(no RDMA device found\\); librpma \\d.*, /.*librpma\\.so.*",
+            process().run(DeviceProgram.class));
+    }
+
+    @Test
+    void shouldObeyThePropertyTheVariableAndTheProgramInTheRightOrder() {
+        assertMatches(LOOPBACK, process().variable(Device.DEVICE_VARIABLE, "loopback").run(DeviceProgram.class));
+        assertMatches(LOOPBACK, process().variable(Device.DEVICE_VARIABLE, "rdma").property(Device.DEVICE_PROPERTY, "Loopback")
+            .run(DeviceProgram.class));
+        assertMatches(LOOPBACK, process().property(Device.DEVICE_PROPERTY, "rdma").run(DeviceProgram.class, "loopback"));
+    }
+
+    @Test
+    void shouldSayWhatToDoWhereTheDeviceAskedForIsMissing() {
+        assumeNoHardware();
+        assertEquals("device rdma: no RDMA device found; load the card's driver or Soft-RoCE (rdma link add), " +
+            "or choose the device loopback", process().property(Device.DEVICE_PROPERTY, "rdma").run(DeviceProgram.class));
+    }
+
+    @Test
+    void shouldRefuseADeviceThatDoesNotExist() {
+        assertEquals("unknown device 'hardware'; choose auto, loopback or rdma",
+            process().property(Device.DEVICE_PROPERTY, "hardware").run(DeviceProgram.class));
+    }
+
+    @Test
+    void shouldRefuseAnotherDeviceAfterTheFirstUse() {
+        final String output = process().run(DeviceProgram.class, "loopback", "auto", "rdma");
+        final List<String> lines = output.lines().toList();
+        assertEquals(lines.get(0), lines.get(1), output);
+        assertMatches("device loopback is in use already; choose rdma before the first use.*", lines.get(2));
+    }
+
+    @Test
+    void shouldSayWhereToGetTheLibraryThatIsMissing() {
+        final String missing = folder.resolve("librpma.so.0").toString();
+        final String output = process().property(Device.LIBRPMA_PROPERTY, missing).run(DeviceProgram.class, "loopback");
+        assertTrue(output.startsWith("cannot load librpma from " + missing + ", which the property ringpoll.librpma names"),
+            output);
+        assertEquals(1, output.lines().count(), output);
+    }
+
+    @Test
+    void shouldLoadTheLibraryThatThePropertyNames() throws IOException {
+        final String installed = Device.current().librpma().description().replaceAll(".*, ", "");
+        final Path copy = Files.copy(Path.of(installed), folder.resolve("librpma.so.0"));
+        assertTrue(process().property(Device.LIBRPMA_PROPERTY, copy.toString()).run(DeviceProgram.class, "loopback")
+            .endsWith(", " + copy));
+    }
+
+    @Test
+    void shouldUnpackItsLibrariesFromAJarForThisUserAlone() throws IOException {
+        final Path jar = folder.resolve("ringpoll-native.jar");
+        final Path classes = Path.of("target", "classes").toAbsolutePath();
+        CCompiler.execute(List.of(Path.of(System.getProperty("java.home"), "bin", "jar").toString(), "--create", "--file",
+            jar.toString(), "-C", classes.toString(), "."));
+        final Path temporary = Files.createDirectory(folder.resolve("tmp"));
+        final JavaProcess process = process().property("java.io.tmpdir", temporary.toString())
+            .classPath(System.getProperty("java.class.path").replace(classes.toString(), jar.toString()));
+        assertMatches(LOOPBACK, process.run(DeviceProgram.class, "loopback"));
+        assertMatches(LOOPBACK, process.run(DeviceProgram.class, "loopback"));
+        try (var files = Files.walk(temporary)) {
+            final List<Path> unpacked = files.filter(Files::isRegularFile).toList();
+            assertEquals(List.of("libibverbs.so.1", "librdmacm.so.1", "libringpoll.so"),
+                unpacked.stream().map(path -> path.getFileName().toString()).sorted().toList());
+            for (final Path path : unpacked) {
+                assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(path.getParent())));
+            }
+        }
+    }
+
+    @Test
+    void shouldNotUnpackIntoAFolderThatOthersMayWriteTo() throws IOException {
+        final Path open = Files.createDirectory(folder.resolve("open"),
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+        final Path file = Files.writeString(folder.resolve("library"), "content");
+        final IOException refused =
+            assertThrows(IOException.class, () -> BundledLibraries.unpack(file.toUri().toURL(), "library", open));
+        assertEquals(open + " is not private to this user", refused.getMessage());
+    }
+
+    private JavaProcess process() {
+        return JavaProcess.create();
+    }
+
+    private static void assumeNoHardware() {
+        assumeTrue(!RdmaHardware.find(Device.SYS_CLASS, Device.DEV).isPresent(), "this machine has an RDMA device");
+    }
+
+    private static void assertMatches(final String pattern, final String text) {
+        assertTrue(text.matches(pattern), text);
+    }
+}

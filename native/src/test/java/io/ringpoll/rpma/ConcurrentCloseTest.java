@@ -1,0 +1,96 @@
+package io.ringpoll.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.testing.Completions;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.OtherThread;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.VerbsCompletionQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Closing what other threads are using on the hot path, where no lock protects them: the JVM must survive, and each of them must
+ * be told. Whether the protection holds shows only in many tries.
+ */
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class ConcurrentCloseTest {
+    private static final int TRIES = 60;
+    private static final long MAX_DELAY_NS = 2_000_000;
+
+    private final ConnectedPair pair = ConnectedPair.of(config -> config.sqSize(64).cqSize(1024));
+    private final LocalMemoryRegion memory = pair.memory(4096);
+    private final RemoteMemoryRegion remote = pair.remote(memory);
+
+    @RepeatedTest(TRIES)
+    void shouldTellThreadsThatPostAndPollThatTheConnectionIsClosed() {
+        final OtherThread<Void> poster = OtherThread.run(() -> {
+            while (true) {
+                pair.client().write(remote, 0, memory, 2048, 1024, CompletionFlag.ALWAYS, 1);
+            }
+        });
+        final OtherThread<Integer> poller = OtherThread.run(() -> pollUntilFailure(pair.client().completionQueue()));
+        pause();
+        pair.client().close();
+        poster.failure(IllegalStateException.class);
+        assertEquals(RpmaError.INVAL, poller.result());
+        pair.close();
+    }
+
+    @RepeatedTest(TRIES)
+    void shouldTellThreadsThatPostThatARegionIsClosed() {
+        final OtherThread<Void> writer = OtherThread.run(() -> {
+            while (true) {
+                pair.client().write(remote, 0, memory, 2048, 1024, CompletionFlag.ALWAYS, 1);
+            }
+        });
+        final OtherThread<Void> receiver = OtherThread.run(() -> {
+            while (true) {
+                pair.server().receive(memory, 0, 64, 1);
+            }
+        });
+        pause();
+        remote.close();
+        memory.close();
+        writer.failure(IllegalStateException.class);
+        receiver.failure(IllegalStateException.class);
+        pair.close();
+    }
+
+    @RepeatedTest(TRIES)
+    void shouldTellThreadsThatPollTheVerbsQueueThatItIsClosed() {
+        final VerbsCompletionQueue queue = VerbsCompletionQueue.create(pair.peer().context(), "mine", 16, null);
+        final Completions completions = new Completions();
+        final OtherThread<Integer> poller = OtherThread.run(() -> {
+            int result = 0;
+            while (result == 0) {
+                result = queue.poll(completions.address(), 16);
+            }
+            return result;
+        });
+        pause();
+        queue.close();
+        assertTrue(poller.result() < 0);
+        pair.close();
+    }
+
+    private static int pollUntilFailure(final RpmaCompletionQueue queue) {
+        final Completions completions = new Completions();
+        int result = 0;
+        while (result >= 0) {
+            result = queue.poll(completions.address(), 64);
+        }
+        return result;
+    }
+
+    private static void pause() {
+        LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(MAX_DELAY_NS));
+    }
+}

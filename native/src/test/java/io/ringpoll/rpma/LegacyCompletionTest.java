@@ -1,0 +1,139 @@
+package io.ringpoll.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.testing.Completions;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.LogCapture;
+import io.ringpoll.testing.PollFault;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.WcOpcode;
+import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletion;
+import java.nio.ByteOrder;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The old completion call: its six operations, its fields, its answers. */
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class LegacyCompletionTest {
+    private static final int IMMEDIATE = 0x0102_0304;
+
+    @TempDir
+    private Path folder;
+    private final Completions completions = new Completions();
+    private final LegacyCompletion completion = new LegacyCompletion();
+
+    @Test
+    void shouldGiveTheFieldsOfTheOldStruct() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final LocalMemoryRegion memory = pair.memory(64);
+            final RemoteMemoryRegion remote = pair.remote(memory);
+            assertEquals(RpmaError.NO_COMPLETION, pair.client().completionQueue().getCompletion(completion));
+            assertTrue(pair.client().write(remote, 32, memory, 0, 8, CompletionFlag.ALWAYS, 11));
+            assertGets(pair.client(), 11, LegacyOp.WRITE);
+            assertTrue(pair.client().read(memory, 0, remote, 32, 8, CompletionFlag.ALWAYS, 12));
+            assertGets(pair.client(), 12, LegacyOp.READ);
+            assertEquals(8, completion.byteLen());
+            assertTrue(pair.client().flush(remote, 0, 8, FlushType.VISIBILITY, CompletionFlag.ALWAYS, 13));
+            assertGets(pair.client(), 13, LegacyOp.READ);
+            assertTrue(pair.server().receive(memory, 0, 64, 14));
+            assertTrue(pair.client().sendWithImmediate(memory, 0, 16, CompletionFlag.ALWAYS, IMMEDIATE, 15));
+            assertGets(pair.client(), 15, LegacyOp.SEND);
+            assertGets(pair.server(), 14, LegacyOp.RECV);
+            assertEquals(16, completion.byteLen());
+            assertEquals(WorkCompletion.FLAG_WITH_IMMEDIATE, completion.flags() & WorkCompletion.FLAG_WITH_IMMEDIATE);
+            assertEquals(IMMEDIATE, completion.imm());
+            assertTrue(pair.server().receive(null, 0, 0, 16));
+            assertTrue(pair.client().writeWithImmediate(remote, 32, memory, 0, 8, CompletionFlag.ON_ERROR, ~IMMEDIATE, 17));
+            assertGets(pair.server(), 16, LegacyOp.RECV_RDMA_WITH_IMM);
+            assertEquals(~IMMEDIATE, completion.imm());
+        }
+    }
+
+    @Test
+    void shouldGiveContextAndStatusOfWhatFailed() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            assertTrue(pair.server().receive(null, 0, 0, 21));
+            pair.client().disconnect();
+            pair.server().disconnect();
+            assertEquals(RpmaError.SUCCESS, awaitOne(pair.server()));
+            assertEquals(21, completion.opContext());
+            assertEquals(WcStatus.WR_FLUSH_ERR, completion.opStatus());
+        }
+    }
+
+    @Test
+    void shouldAnswerAsTheOldCallWhenTheDeviceFails() {
+        try (LogCapture log = new LogCapture(); ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final RpmaCompletionQueue queue = pair.client().completionQueue();
+            PollFault.whileFailing(pair.peer().context(), folder,
+                () -> assertEquals(RpmaError.PROVIDER, queue.getCompletion(completion)));
+            PollFault.whileGivingTooMany(pair.peer().context(), folder,
+                () -> assertEquals(RpmaError.UNKNOWN, queue.getCompletion(completion)));
+            assertTrue(log.messages().size() <= 2);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, SEND", "1, WRITE", "2, READ", "128, RECV", "129, RECV_RDMA_WITH_IMM"})
+    void shouldKnowTheOldOperations(final int opcode, final LegacyOp op) {
+        setRecord(WcStatus.SUCCESS, opcode, 0);
+        assertEquals(RpmaError.SUCCESS, completion.set(completions.at(0)));
+        assertEquals(op, completion.op());
+        assertEquals(99, completion.byteLen());
+        assertEquals(0, completion.imm());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3", "4", "5", "6", "7", "8", "9", "77"})
+    void shouldNotSupportOtherOpcodes(final int opcode) {
+        setRecord(WcStatus.SUCCESS, opcode, 0);
+        assertEquals(RpmaError.NOSUPP, completion.set(completions.at(0)));
+        assertEquals(0xABCD, completion.opContext());
+    }
+
+    @Test
+    void shouldTakeImmediateDataOfReceivesOnly() {
+        setRecord(WcStatus.SUCCESS, WcOpcode.SEND, WorkCompletion.FLAG_WITH_IMMEDIATE);
+        completion.set(completions.at(0));
+        assertEquals(0, completion.imm());
+        setRecord(WcStatus.SUCCESS, WcOpcode.RECV, WorkCompletion.FLAG_WITH_IMMEDIATE);
+        completion.set(completions.at(0));
+        assertEquals(IMMEDIATE, completion.imm());
+    }
+
+    private void setRecord(final int status, final int opcode, final int flags) {
+        completions.memory().putLong(IbvWc.WR_ID_OFFSET, 0xABCD);
+        completions.memory().putInt(IbvWc.STATUS_OFFSET, status);
+        completions.memory().putInt(IbvWc.OPCODE_OFFSET, opcode);
+        completions.memory().putInt(IbvWc.BYTE_LEN_OFFSET, 99);
+        completions.memory().putInt(IbvWc.WC_FLAGS_OFFSET, flags);
+        completions.memory().putInt(IbvWc.IMM_DATA_OFFSET, IMMEDIATE, ByteOrder.BIG_ENDIAN);
+    }
+
+    private void assertGets(final Connection connection, final long context, final LegacyOp op) {
+        assertEquals(RpmaError.SUCCESS, awaitOne(connection));
+        assertEquals(WcStatus.SUCCESS, completion.opStatus());
+        assertEquals(context, completion.opContext());
+        assertEquals(op, completion.op());
+    }
+
+    private int awaitOne(final Connection connection) {
+        final long startNs = System.nanoTime();
+        int result = RpmaError.NO_COMPLETION;
+        while (result == RpmaError.NO_COMPLETION && System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(10)) {
+            result = connection.completionQueue().getCompletion(completion);
+        }
+        return result;
+    }
+}

@@ -1,0 +1,78 @@
+package io.ringpoll.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Another JVM, for what is decided once in a process: the device, the libraries, switches. */
+public final class JavaProcess {
+    private static final long TIMEOUT_SECONDS = 60;
+
+    private final List<String> options = new ArrayList<>();
+    private final Map<String, String> environment;
+    private String classPath = System.getProperty("java.class.path");
+
+    private JavaProcess(final Map<String, String> environment) {
+        this.environment = environment;
+    }
+
+    /** A JVM with the flags and the class path of this one. */
+    public static JavaProcess create() {
+        return new JavaProcess(new HashMap<>());
+    }
+
+    /** Sets a system property. */
+    public JavaProcess property(final String name, final String value) {
+        options.add("-D" + name + "=" + value);
+        return this;
+    }
+
+    /** Sets an environment variable. */
+    public JavaProcess variable(final String name, final String value) {
+        environment.put(name, value);
+        return this;
+    }
+
+    /** Replaces the class path. */
+    public JavaProcess classPath(final String path) {
+        classPath = path;
+        return this;
+    }
+
+    /** Runs a class to its end and gives what it wrote, standard error included. */
+    public String run(final Class<?> main, final String... arguments) {
+        final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED"));
+        command.addAll(options);
+        command.addAll(List.of("-cp", classPath, main.getName()));
+        command.addAll(List.of(arguments));
+        try {
+            final Path output = Files.createTempFile("ringpoll", ".out");
+            try {
+                final ProcessBuilder builder =
+                    new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
+                builder.environment().putAll(environment);
+                final Process process = builder.start();
+                if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+                    process.destroyForcibly();
+                    throw new AssertionError(main + " does not end: " + Files.readString(output));
+                }
+                return Files.readString(output, StandardCharsets.UTF_8).strip();
+            } finally {
+                Files.delete(output);
+            }
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (final InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+}

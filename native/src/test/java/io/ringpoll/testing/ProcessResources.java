@@ -1,0 +1,72 @@
+package io.ringpoll.testing;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.lifecycle.HotCalls;
+import java.io.File;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** What the process holds that a leak would show in: file descriptors, C heap, objects of the device. */
+public final class ProcessResources {
+    private static final int OBJECT_KINDS = 10;
+
+    private ProcessResources() {
+    }
+
+    /** Open file descriptors. */
+    public static int fileDescriptors() {
+        return new File("/proc/self/fd").list().length;
+    }
+
+    /** Live objects of the loopback device and the binding's marks, by kind; empty counts on another device. */
+    public static Map<String, Long> objects() {
+        final Map<String, Long> objects = new TreeMap<>();
+        objects.put("hot call marks", (long) HotCalls.registered());
+        final Optional<MemorySegment> live = Device.current().libibverbs().find("ringpoll_loopback_live");
+        if (live.isPresent()) {
+            final MethodHandle handle = downcall(live.get(), FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
+            for (int kind = 0; kind < OBJECT_KINDS; kind++) {
+                objects.put("device object " + kind, call(handle, kind));
+            }
+        }
+        return objects;
+    }
+
+    /** Bytes of the C heap that are in use, as mallinfo2(3) counts them. */
+    public static long heapBytes() {
+        // struct mallinfo2 is ten size_t; the eighth is what is in use.
+        final StructLayout struct = MemoryLayout.structLayout(
+            MemoryLayout.sequenceLayout(10, ValueLayout.JAVA_LONG).withName("fields"));
+        final MethodHandle handle = downcall(Linker.nativeLinker().defaultLookup().find("mallinfo2").orElseThrow(),
+            FunctionDescriptor.of(struct));
+        try (Arena arena = Arena.ofConfined()) {
+            final MemorySegment result = (MemorySegment) handle.invoke((SegmentAllocator) arena);
+            return result.getAtIndex(ValueLayout.JAVA_LONG, 7);
+        } catch (final Throwable t) {
+            throw new AssertionError(t);
+        }
+    }
+
+    private static long call(final MethodHandle handle, final int kind) {
+        try {
+            return (long) handle.invokeExact(kind);
+        } catch (final Throwable t) {
+            throw new AssertionError(t);
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static MethodHandle downcall(final MemorySegment function, final FunctionDescriptor descriptor) {
+        return Linker.nativeLinker().downcallHandle(function, descriptor);
+    }
+}
