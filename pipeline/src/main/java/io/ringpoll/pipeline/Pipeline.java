@@ -58,7 +58,7 @@ public final class Pipeline implements AutoCloseable {
         final ErrorHandler errorLog = countersFile.errorLog()::record;
         pollerCounters = new PollerCounters(countersFile.counters(), pollerName);
         poller = new CompletionPoller(
-            pollerName, ring, description.batchLimit, pollerCounters, errorLog, SystemNanoClock.INSTANCE);
+            pollerName, ring, description.settledBatchLimit(), pollerCounters, errorLog, SystemNanoClock.INSTANCE);
         final PollerLoop loop = new PollerLoop(
             poller, description.settledIdleStrategy(), description.stallThresholdNs, error -> onDied(pollerName, error));
         pollerThread = new PollerThread(pollerName, description.pollerCpu, loop, startGate);

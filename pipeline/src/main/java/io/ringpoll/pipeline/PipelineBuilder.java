@@ -20,12 +20,15 @@ import org.agrona.concurrent.IdleStrategy;
  * <p>Used by one thread. {@link #start()} checks everything at once and says everything that is wrong.
  */
 public final class PipelineBuilder {
+    private static final int DEFAULT_BATCH_LIMIT = 32;
+
     final List<CompletionQueue> queues = new ArrayList<>();
     final List<HandlerDraft> handlers = new ArrayList<>();
     final Set<CompletionPath> discarded = EnumSet.noneOf(CompletionPath.class);
     String name = "ringpoll";
     int ringSize = 8192;
-    int batchLimit = 32;
+    private int batchLimit = DEFAULT_BATCH_LIMIT;
+    private boolean batchLimitGiven;
     int pollerCpu = ThreadPlacement.ANY_CPU;
     String pollerName;
     IdleStrategy idleStrategy;
@@ -83,6 +86,7 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder batchLimit(final int completions) {
         this.batchLimit = completions;
+        this.batchLimitGiven = true;
         return this;
     }
 
@@ -395,6 +399,11 @@ public final class PipelineBuilder {
             specs.add(draft.settle(handlers, defaultWait, ringSize));
         }
         return specs;
+    }
+
+    /** The batch limit: as given, even if it is too large, or the default as far as the ring has room for it. */
+    int settledBatchLimit() {
+        return batchLimitGiven ? batchLimit : Math.min(batchLimit, Math.max(1, ringSize));
     }
 
     /** The polling thread's name. */

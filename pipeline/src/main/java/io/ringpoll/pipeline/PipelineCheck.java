@@ -55,8 +55,8 @@ final class PipelineCheck {
         if (ringSize < 2 || ringSize > CompletionSlab.MAX_CAPACITY || Integer.bitCount(ringSize) != 1) {
             faults.add("ring size " + ringSize + " is not a power of two from 2 to " + CompletionSlab.MAX_CAPACITY);
         }
-        if (description.batchLimit < 1 || description.batchLimit > ringSize) {
-            faults.add("batch limit " + description.batchLimit + " is not from 1 to the ring size, " + ringSize);
+        if (description.settledBatchLimit() < 1 || description.settledBatchLimit() > ringSize) {
+            faults.add("batch limit " + description.settledBatchLimit() + " is not from 1 to the ring size, " + ringSize);
         }
         checkCpu("the poller", description.pollerCpu);
     }

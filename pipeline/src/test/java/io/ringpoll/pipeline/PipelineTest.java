@@ -103,7 +103,7 @@ class PipelineTest {
             assertEquals(16, pipeline.occupancy());
             assertEquals(84, queue.size());
             release.countDown();
-            awaitSize(slow, 100);
+            slow.awaitSize(100);
         }
         assertEquals(every(1, 0, 100), slow.ids);
     }
@@ -219,33 +219,7 @@ class PipelineTest {
         }
     }
 
-    private static void awaitSize(final Recorder recorder, final int count) {
-        while (recorder.size() < count) {
-            Thread.yield();
-        }
-    }
-
     private static List<Long> every(final int step, final int first, final int end) {
         return LongStream.iterate(first, i -> i < end, i -> i + step).boxed().toList();
-    }
-
-    /** Keeps what a handler saw. */
-    private static class Recorder implements CompletionHandler {
-        final List<Long> ids = new ArrayList<>();
-        final List<Long> batchEnds = new ArrayList<>();
-        private volatile int size;
-
-        @Override
-        public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) throws Exception {
-            ids.add(wc.workRequestId());
-            if (endOfBatch) {
-                batchEnds.add(wc.workRequestId());
-            }
-            size = ids.size();
-        }
-
-        int size() {
-            return size;
-        }
     }
 }

@@ -1,0 +1,87 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.IbvWc;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class AllocationTest {
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final long WARM_UP = 2_000_000;
+    private static final long MEASURED = 10_000_000;
+
+    @Test
+    void shouldAllocateNothingOverTenMillionCompletions() throws InterruptedException {
+        final GatedQueue queue = new GatedQueue();
+        queue.allowed = WARM_UP;
+        try (Pipeline pipeline = Pipeline.builder()
+                .ringSize(4096)
+                .onSendWrite((wc, sequence, endOfBatch) -> { }, options -> options.maxHeld(8))
+                .onReceive(CompletionHandler.inBatches(batch -> { }))
+                .then((wc, sequence, endOfBatch) -> { }, options -> options.waitBy(HandlerWait.BLOCK))
+                .onError((wc, sequence, endOfBatch) -> { })
+                .queue(queue)
+                .start()) {
+            awaitHandled(pipeline, WARM_UP);
+            final List<Thread> threads = new ArrayList<>(pipeline.handlerThreads());
+            threads.add(pipeline.pollerThread());
+            final long[] before = threads.stream().mapToLong(thread -> allocated(thread)).toArray();
+            queue.allowed = WARM_UP + MEASURED;
+            awaitHandled(pipeline, WARM_UP + MEASURED);
+            for (int i = 0; i < before.length; i++) {
+                assertEquals(0, allocated(threads.get(i)) - before[i], threads.get(i).getName() + " allocated");
+            }
+            assertEquals(WARM_UP + MEASURED, pipeline.pollerCounters().completions());
+            assertTrue(pipeline.pollerCounters().errors() > 0);
+        }
+    }
+
+    private static long allocated(final Thread thread) {
+        return THREADS.getThreadAllocatedBytes(thread.threadId());
+    }
+
+    private static void awaitHandled(final Pipeline pipeline, final long count) throws InterruptedException {
+        final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(100);
+        while (pipeline.pollerCounters().completions() < count || pipeline.occupancy() > 0) {
+            assertTrue(System.nanoTime() < deadlineNs, "handled only " + pipeline.pollerCounters().completions());
+            Thread.sleep(1);
+        }
+    }
+
+    /** Yields completions of all paths, as many as it is allowed to. */
+    private static final class GatedQueue implements CompletionQueue {
+        private static final long[] STATUS_AND_OPCODE = {0L, 128L << 32, 5L};
+
+        private final UnsafeBuffer view = new UnsafeBuffer(0, 0);
+        private volatile long allowed;
+        private long next;
+
+        @Override
+        public int poll(final long wcAddress, final int maxEntries) {
+            final int polled = (int) Math.min(maxEntries, allowed - next);
+            if (polled > 0) {
+                view.wrap(wcAddress, polled * IbvWc.SIZE_BYTES);
+                for (int i = 0; i < polled; i++) {
+                    view.putLong(i * IbvWc.SIZE_BYTES + IbvWc.WR_ID_OFFSET, next);
+                    view.putLong(i * IbvWc.SIZE_BYTES + IbvWc.STATUS_OFFSET, STATUS_AND_OPCODE[(int) (next++ % 3)]);
+                }
+            }
+            return polled;
+        }
+
+        @Override
+        public String name() {
+            return "gated";
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.poller.SyntheticQueue;
+import io.ringpoll.verbs.CompletionPath;
+import java.util.BitSet;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Handlers that are slow, stop, throw or die, while completions keep coming: each is accounted for by its identity. */
+@Timeout(60)
+class BackPressureTest {
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(30);
+
+    private final Map<CompletionPath, BitSet> seen = new EnumMap<>(CompletionPath.class);
+    private final Map<CompletionPath, Integer> repeated = new EnumMap<>(CompletionPath.class);
+
+    @Test
+    void shouldLoseNothingBehindASlowHandlerAndSayWhichItWas() {
+        final int count = 60_000;
+        final Random random = new Random(42);
+        try (Pipeline pipeline = start(count, 512, FailurePolicy.CONTINUE, id -> {
+            if (random.nextInt(100) == 0) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
+            }
+        })) {
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertTrue(pipeline.pollerCounters().ringFullStalls() > 0);
+            assertTrue(pipeline.pollerCounters().ringFull() >= pipeline.pollerCounters().ringFullStalls());
+            final long slow = pipeline.heldBackNs("ringpoll-receive");
+            assertTrue(slow > pipeline.heldBackNs("ringpoll-send-write"));
+            assertTrue(slow > pipeline.heldBackNs("ringpoll-error"));
+        }
+        assertAllSeenOnce(count);
+    }
+
+    @Test
+    void shouldLoseNothingWhenAHandlerStopsForASecondAndCountThatSecond() {
+        final int count = 300_000;
+        try (Pipeline pipeline = start(count, 1024, FailurePolicy.CONTINUE, id -> {
+            if (id == 3001) {
+                LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
+            }
+        })) {
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertTrue(pipeline.heldBackNs("ringpoll-receive") > TimeUnit.MILLISECONDS.toNanos(900));
+        }
+        assertAllSeenOnce(count);
+    }
+
+    @Test
+    void shouldLoseNothingWhenAHandlerThrowsAtRandom() {
+        final int count = 300_000;
+        final Random random = new Random(43);
+        final int[] thrown = new int[1];
+        try (Pipeline pipeline = start(count, 1024, FailurePolicy.CONTINUE, id -> {
+            if (random.nextInt(1000) == 0) {
+                thrown[0]++;
+                throw new IllegalStateException("provoked");
+            }
+        })) {
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertEquals(thrown[0], pipeline.handlerExceptions());
+        }
+        assertTrue(thrown[0] > 0);
+        assertAllSeenOnce(count);
+    }
+
+    @Test
+    void shouldAccountForEveryCompletionWhenAHandlerDies() {
+        final int count = 300_000;
+        final BitSet left = new BitSet();
+        final int dying = 30_001;
+        final Pipeline pipeline = builder(count, 1024, FailurePolicy.HALT, id -> {
+            if (id == dying) {
+                throw new IllegalStateException("provoked");
+            }
+        }).onLeftOver(completion -> left.set((int) completion.workRequestId())).start();
+        while (pipeline.failure() == null) {
+            Thread.yield();
+        }
+        final PipelineReport report = pipeline.close(BOUND_NS);
+        assertTrue(report.inTime());
+        assertEquals(count, report.polled() + report.inQueues(), "polled or still in the queue, nothing between");
+        assertEquals(report.inQueues(), left.cardinality());
+        assertEquals(report.polled(), left.nextSetBit(0), "what was left begins where polling ended");
+        for (int id = 0; id < report.polled(); id++) {
+            final CompletionPath path = SyntheticQueue.path(id);
+            final boolean expected = path != CompletionPath.RECEIVE || id <= dying;
+            assertEquals(expected, seen.get(path).get(id), "completion " + id);
+        }
+        assertEquals(Map.of(), repeated);
+    }
+
+    /** What the receive handler does with a completion before it is noted. */
+    private interface Behaviour {
+        void accept(long workRequestId);
+    }
+
+    private Pipeline start(final long count, final int ringSize, final FailurePolicy policy, final Behaviour receive) {
+        return builder(count, ringSize, policy, receive).start();
+    }
+
+    private PipelineBuilder builder(
+        final long count, final int ringSize, final FailurePolicy policy, final Behaviour receive) {
+        for (final CompletionPath path : CompletionPath.values()) {
+            seen.put(path, new BitSet());
+        }
+        return Pipeline.builder()
+            .ringSize(ringSize)
+            .onSendWrite((wc, sequence, endOfBatch) -> note(CompletionPath.SEND_WRITE, wc.workRequestId()))
+            .onReceive(
+                (wc, sequence, endOfBatch) -> {
+                    note(CompletionPath.RECEIVE, wc.workRequestId());
+                    receive.accept(wc.workRequestId());
+                },
+                options -> options.onFailure(policy))
+            .onError((wc, sequence, endOfBatch) -> note(CompletionPath.ERROR, wc.workRequestId()))
+            .queue(new SyntheticQueue("queue", count));
+    }
+
+    private void note(final CompletionPath path, final long id) {
+        final BitSet ids = seen.get(path);
+        if (ids.get((int) id)) {
+            repeated.merge(path, 1, Integer::sum);
+        }
+        ids.set((int) id);
+    }
+
+    private void assertAllSeenOnce(final int count) {
+        assertEquals(Map.of(), repeated);
+        for (int id = 0; id < count; id++) {
+            assertTrue(seen.get(SyntheticQueue.path(id)).get(id), "completion " + id + " was lost");
+        }
+        assertEquals(count, seen.values().stream().mapToInt(BitSet::cardinality).sum());
+    }
+}

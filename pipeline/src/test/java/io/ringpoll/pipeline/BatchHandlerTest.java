@@ -1,0 +1,108 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.poller.ScriptedQueue;
+import io.ringpoll.poller.SyntheticQueue;
+import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.WcOpcode;
+import io.ringpoll.verbs.WcStatus;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class BatchHandlerTest {
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+
+    @Test
+    void shouldTakeAllCompletionsOfItsPathInWholeBatches() {
+        final List<Long> ids = new ArrayList<>();
+        final List<Integer> sizes = new ArrayList<>();
+        try (Pipeline pipeline = Pipeline.builder()
+                .ringSize(256)
+                .onReceive(CompletionHandler.inBatches(batch -> {
+                    sizes.add(batch.size());
+                    for (int i = 0; i < batch.size(); i++) {
+                        assertEquals(batch.sequence(i), batch.completion(i).workRequestId());
+                        ids.add(batch.completion(i).workRequestId());
+                    }
+                }))
+                .discard(CompletionPath.SEND_WRITE)
+                .discard(CompletionPath.ERROR)
+                .queue(new SyntheticQueue("queue", 30_000))
+                .start()) {
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertEquals(0, pipeline.handlerExceptions());
+        }
+        assertEquals(10_000, ids.size());
+        for (int i = 0; i < ids.size(); i++) {
+            assertEquals(3L * i + 1, ids.get(i));
+        }
+        assertTrue(sizes.size() < ids.size(), "every batch had one completion");
+        assertTrue(sizes.stream().allMatch(size -> size <= 64), sizes.toString());
+    }
+
+    @Test
+    void shouldHearOfAQueuesFaultInItsPlaceBetweenBatches() {
+        final List<String> heard = new ArrayList<>();
+        final ScriptedQueue failing = new ScriptedQueue("failing");
+        failing.add(1, WcStatus.WR_FLUSH_ERR, WcOpcode.SEND).add(2, WcStatus.WR_FLUSH_ERR, WcOpcode.SEND).failWith(-7);
+        final BatchHandler handler = new BatchHandler() {
+            @Override
+            public void onBatch(final CompletionBatch batch) {
+                for (int i = 0; i < batch.size(); i++) {
+                    heard.add("completion " + batch.completion(i).workRequestId());
+                }
+            }
+
+            @Override
+            public void onQueueFault(final int queueIndex, final String queueName, final int code) {
+                heard.add(queueName + " " + code);
+            }
+        };
+        try (Pipeline pipeline =
+                Pipeline.builder().onAll(CompletionHandler.inBatches(handler)).queue(failing).start()) {
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+        }
+        assertEquals(List.of("completion 1", "completion 2", "failing -7"), heard);
+    }
+
+    @Test
+    void shouldAskThePolicyOnceForABatchThatThrows() {
+        final List<Long> asked = new ArrayList<>();
+        try (Pipeline pipeline = Pipeline.builder()
+                .ringSize(64)
+                .onAll(
+                    CompletionHandler.inBatches(batch -> {
+                        throw new IllegalStateException("provoked");
+                    }),
+                    options -> options.onFailure((failure, sequence) -> {
+                        asked.add(sequence);
+                        return FailurePolicy.Decision.CONTINUE;
+                    }))
+                .queue(new SyntheticQueue("queue", 10))
+                .start()) {
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertEquals(asked.size(), pipeline.handlerExceptions());
+        }
+        assertEquals(9, asked.getLast());
+    }
+
+    @Test
+    void shouldRefuseAnIndexBehindTheEndOfTheBatch() {
+        final List<Throwable> thrown = new ArrayList<>();
+        try (Pipeline pipeline = Pipeline.builder()
+                .onAll(CompletionHandler.inBatches(batch ->
+                    thrown.add(assertThrows(IndexOutOfBoundsException.class, () -> batch.completion(batch.size())))))
+                .queue(new SyntheticQueue("queue", 1))
+                .start()) {
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+        }
+        assertEquals("completion 1 of a batch of 1", thrown.getFirst().getMessage());
+    }
+}

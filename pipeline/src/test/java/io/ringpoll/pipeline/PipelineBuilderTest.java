@@ -1,0 +1,99 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.lmax.disruptor.BusySpinWaitStrategy;
+import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.poller.ScriptedQueue;
+import io.ringpoll.verbs.CompletionPath;
+import java.util.List;
+import java.util.Set;
+import org.agrona.concurrent.BusySpinIdleStrategy;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(10)
+class PipelineBuilderTest {
+    private final CompletionHandler handler = (wc, sequence, endOfBatch) -> { };
+
+    @Test
+    void shouldSayEverythingThatIsWrongAtOnce() {
+        final ScriptedQueue queue = new ScriptedQueue("the queue");
+        final WaitStrategy shared = new BusySpinWaitStrategy();
+        final PipelineBuilder description = Pipeline.builder()
+            .ringSize(100)
+            .batchLimit(0)
+            .pollerName("a")
+            .pollerCpu(-2)
+            .queue(queue)
+            .queue(queue)
+            .onReceive(handler, options -> options.name("a").waitBy(shared).maxHeld(51).after("later"))
+            .onReceive(null, options -> options.name("a").waitBy(shared).batchLimit(-1).onFailure(null))
+            .on(Set.of(), handler, options -> { })
+            .discard(CompletionPath.ERROR);
+        assertEquals(
+            List.of(
+                "ring size 100 is not a power of two from 2 to 33554432",
+                "batch limit 0 is not from 1 to the ring size, 100",
+                "the poller: there is no CPU -2",
+                "the send-write path has no handler: set one, or discard the path",
+                "handler a: it may not hold 51 slots, only up to half of the ring, 50",
+                "handler a comes after later, but no handler of that name is described before it",
+                "handler a is null",
+                "two handlers are named a: give one another name",
+                "handler a: batch limit -1 is not from 1 to the ring size, 100",
+                "handler a shares its wait strategy with another handler: give each its own",
+                "handler a has no failure policy",
+                "handler ringpoll- has no path",
+                "the poller and a handler are both named a",
+                "the queue is given twice"),
+            faultsOf(description));
+    }
+
+    @Test
+    void shouldRefuseAPollerAndAHandlerThatSpinOnOneCpu() {
+        assertEquals(
+            List.of("handler ringpoll-all and the poller both spin on CPU 1: pin one elsewhere, or let one of them yield"),
+            faultsOf(Pipeline.builder().pollerCpu(1).idleStrategy(BusySpinIdleStrategy.INSTANCE)
+                .onAll(handler, options -> options.cpu(1).waitBy(HandlerWait.BUSY_SPIN))));
+    }
+
+    @Test
+    void shouldRefuseAStageWithoutAHandlerBeforeIt() {
+        final PipelineBuilder empty = Pipeline.builder();
+        assertEquals(
+            "then() follows a handler, and none has been described",
+            assertThrows(IllegalStateException.class, () -> empty.then(handler)).getMessage());
+    }
+
+    @Test
+    void shouldRefuseAPipelineThatDiscardsEverything() {
+        final PipelineBuilder useless = Pipeline.builder();
+        Set.of(CompletionPath.values()).forEach(useless::discard);
+        assertEquals(List.of("all paths are discarded: set a handler for one at least"), faultsOf(useless));
+    }
+
+    @Test
+    void shouldNameHandlersOfTheSamePathApart() {
+        try (Pipeline pipeline =
+                Pipeline.builder().name("orders").ringSize(8).onAll(handler).onAll(handler).onReceive(handler).start()) {
+            assertEquals(
+                List.of("orders-all", "orders-all-2", "orders-receive"),
+                pipeline.handlerThreads().stream().map(Thread::getName).toList());
+            assertEquals("orders-poller", pipeline.pollerThread().getName());
+        }
+    }
+
+    @Test
+    void shouldChooseTheWaitsByTheCoresThatAreThere() {
+        final PipelineBuilder description = Pipeline.builder().onAll(handler).onError(handler);
+        assertEquals(HandlerWait.BUSY_SPIN, description.cores(4, 1).defaultWait());
+        assertEquals(HandlerWait.YIELD, description.cores(3, 1).defaultWait());
+        assertEquals(HandlerWait.SLEEP, description.cores(1, 1).defaultWait());
+    }
+
+    private static List<String> faultsOf(final PipelineBuilder description) {
+        return assertThrows(IllegalArgumentException.class, description::start).getMessage().lines().toList();
+    }
+}

@@ -1,0 +1,281 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.poller.SyntheticQueue;
+import io.ringpoll.verbs.WorkCompletion;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class SlotControlTest {
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+
+    @Test
+    void shouldKeepHeldSlotsAsTheyAreForAnotherThreadWhileTheRingGoesOnAroundThem() throws InterruptedException {
+        final int count = 200_000;
+        final BlockingQueue<Long> handedOver = new ArrayBlockingQueue<>(64);
+        final Holder holder = new Holder(handedOver);
+        final AtomicLong used = new AtomicLong();
+        final AtomicLong wrong = new AtomicLong();
+        final Thread other = Thread.ofPlatform().start(() -> {
+            final WorkCompletion mine = new WorkCompletion();
+            try {
+                for (Long sequence = handedOver.take(); sequence >= 0; sequence = handedOver.take()) {
+                    // The queue is the only one, so a slot's sequence and the id of its completion are the same.
+                    if (holder.slots.view(sequence, mine).workRequestId() != sequence) {
+                        wrong.incrementAndGet();
+                    }
+                    used.incrementAndGet();
+                    holder.slots.giveBack(sequence);
+                }
+            } catch (final InterruptedException end) {
+                wrong.incrementAndGet();
+            }
+        });
+        try (Pipeline pipeline = Pipeline.builder()
+                .ringSize(256)
+                .onAll(holder, options -> options.maxHeld(32))
+                .queue(new SyntheticQueue("queue", count))
+                .start()) {
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            handedOver.put(-1L);
+            other.join();
+            assertEquals(0, pipeline.held());
+        }
+        assertEquals(0, wrong.get());
+        assertEquals(holder.held, used.get());
+        assertTrue(used.get() > count / 100, "only " + used + " were held");
+    }
+
+    @Test
+    void shouldStopThePollerAtAHeldSlotAndGoOnWhenItIsGivenBack() throws InterruptedException {
+        final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        try (Pipeline pipeline = Pipeline.builder()
+                .ringSize(16)
+                .batchLimit(4)
+                .onAll(new HoldingOnly(slots, 5), options -> options.maxHeld(1))
+                .queue(new SyntheticQueue("queue", 1000))
+                .start()) {
+            while (pipeline.pollerCounters().ringFull() == 0) {
+                Thread.sleep(1);
+            }
+            Thread.sleep(10);
+            assertEquals(5 + 16, pipeline.pollerCounters().completions(), "slots 0 to 4 are free again, from 5 on none");
+            assertEquals(16, pipeline.occupancy());
+            assertEquals(1, pipeline.held());
+            slots.get().giveBack(5);
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertEquals(1000, pipeline.pollerCounters().completions());
+        }
+    }
+
+    @Test
+    void shouldLetAStageWaitForWhatTheOneBeforeItHolds() {
+        final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        final Recorder acknowledge = new Recorder();
+        try (Pipeline pipeline = Pipeline.builder()
+                .ringSize(64)
+                .onAll(new HoldingOnly(slots, 5), options -> options.maxHeld(1))
+                .then(acknowledge, options -> options.waitBy(HandlerWait.BLOCK))
+                .queue(new SyntheticQueue("queue", 20))
+                .start()) {
+            acknowledge.awaitSize(5);
+            assertFalse(pipeline.drain(TimeUnit.MILLISECONDS.toNanos(50)).inTime());
+            assertEquals(5, acknowledge.size());
+            slots.get().giveBack(5);
+            acknowledge.awaitSize(20);
+        }
+    }
+
+    @Test
+    void shouldRefuseByAValueToHoldMoreThanAllowed() throws InterruptedException {
+        final List<Boolean> answers = new ArrayList<>();
+        final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        try (Pipeline pipeline = Pipeline.builder()
+                .ringSize(64)
+                .onAll(
+                    new ControllingHandler(slots) {
+                        @Override
+                        public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {
+                            answers.add(slots.get().hold(sequence));
+                        }
+                    },
+                    options -> options.maxHeld(2))
+                .queue(new SyntheticQueue("queue", 4))
+                .start()) {
+            while (pipeline.pollerCounters().completions() < 4 || pipeline.held() < 2) {
+                Thread.sleep(1);
+            }
+            slots.get().giveBack(1);
+            slots.get().giveBack(0);
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+        }
+        assertEquals(List.of(true, true, false, false), answers);
+    }
+
+    @Test
+    void shouldFindOutThatASlotIsGivenBackTwiceOrUsedAfterwards() {
+        final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        try (Pipeline pipeline = Pipeline.builder()
+                .ringSize(16)
+                .onAll(new HoldingOnly(slots, 2), options -> options.maxHeld(1))
+                .queue(new SyntheticQueue("queue", 10))
+                .start()) {
+            while (pipeline.held() == 0) {
+                Thread.yield();
+            }
+            assertEquals(2, slots.get().view(2, new WorkCompletion()).workRequestId());
+            slots.get().giveBack(2);
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            final IllegalStateException twice =
+                assertThrows(IllegalStateException.class, () -> slots.get().giveBack(2));
+            assertEquals("slot 2 is not held: never was, or has been given back", twice.getMessage());
+            assertThrows(IllegalStateException.class, () -> slots.get().view(2, new WorkCompletion()));
+            assertThrows(IllegalStateException.class, () -> slots.get().giveBack(2 + 16));
+            assertEquals(0, pipeline.held());
+        }
+    }
+
+    @Test
+    void shouldReuseSlotsThatAHandlerReleasesBeforeTheEndOfItsBatch() throws InterruptedException {
+        final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        final CountDownLatch goOn = new CountDownLatch(1);
+        try (Pipeline pipeline = Pipeline.builder()
+                .ringSize(16)
+                .batchLimit(16)
+                .onAll(
+                    new ControllingHandler(slots) {
+                        @Override
+                        public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch)
+                            throws InterruptedException {
+                            if (sequence == 3) {
+                                slots.get().releaseThrough(2);
+                                assertTrue(goOn.await(10, TimeUnit.SECONDS));
+                            }
+                        }
+                    },
+                    options -> options.batchLimit(16))
+                .queue(new SyntheticQueue("queue", 100))
+                .start()) {
+            while (pipeline.pollerCounters().completions() < 16 + 3) {
+                Thread.sleep(1);
+            }
+            Thread.sleep(5);
+            assertEquals(16 + 3, pipeline.pollerCounters().completions());
+            goOn.countDown();
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertEquals(0, pipeline.handlerExceptions());
+        }
+    }
+
+    @Test
+    void shouldRefuseToDisposeOfSlotsOutsideThePresentBatch() {
+        final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        try (Pipeline pipeline = Pipeline.builder()
+                .ringSize(16)
+                .onAll(
+                    new ControllingHandler(slots) {
+                        @Override
+                        public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {
+                            slots.get().hold(sequence + 100);
+                        }
+                    },
+                    options -> options.maxHeld(1))
+                .queue(new SyntheticQueue("queue", 3))
+                .start()) {
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertEquals(3, pipeline.handlerExceptions());
+        }
+    }
+
+    @Test
+    void shouldLeaveTheMemoryOfAHeldSlotToItsUserWhenThePipelineIsClosed() {
+        final AtomicReference<SlotControl> slots = new AtomicReference<>();
+        final Pipeline pipeline = Pipeline.builder()
+            .ringSize(16)
+            .onAll(new HoldingOnly(slots, 2), options -> options.maxHeld(1))
+            .queue(new SyntheticQueue("queue", 3))
+            .start();
+        while (pipeline.held() == 0) {
+            Thread.yield();
+        }
+        final PipelineReport report = pipeline.close(TimeUnit.MILLISECONDS.toNanos(100));
+        assertFalse(report.inTime());
+        assertEquals(1, report.held());
+        assertFalse(pipeline.slab().isFreed());
+        assertEquals(2, slots.get().view(2, new WorkCompletion()).workRequestId());
+        slots.get().giveBack(2);
+        assertTrue(pipeline.slab().isFreed());
+        assertThrows(IllegalStateException.class, () -> slots.get().view(2, new WorkCompletion()));
+    }
+
+    /** Keeps its control where the test reaches it. */
+    private abstract static class ControllingHandler implements CompletionHandler {
+        private final AtomicReference<SlotControl> slots;
+
+        ControllingHandler(final AtomicReference<SlotControl> slots) {
+            this.slots = slots;
+        }
+
+        @Override
+        public void onStart(final SlotControl control) {
+            slots.set(control);
+        }
+    }
+
+    /** Holds one slot. */
+    private static final class HoldingOnly extends ControllingHandler {
+        private final AtomicReference<SlotControl> slots;
+        private final long held;
+
+        HoldingOnly(final AtomicReference<SlotControl> slots, final long held) {
+            super(slots);
+            this.slots = slots;
+            this.held = held;
+        }
+
+        @Override
+        public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {
+            if (sequence == held) {
+                assertTrue(slots.get().hold(sequence));
+            }
+        }
+    }
+
+    /** Holds what it may and hands it to another thread. */
+    private static final class Holder implements CompletionHandler {
+        private final BlockingQueue<Long> handedOver;
+        private volatile SlotControl slots;
+        private long held;
+
+        Holder(final BlockingQueue<Long> handedOver) {
+            this.handedOver = handedOver;
+        }
+
+        @Override
+        public void onStart(final SlotControl control) {
+            slots = control;
+        }
+
+        @Override
+        public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch)
+            throws InterruptedException {
+            if (sequence % 7 < 3 && slots.hold(sequence)) {
+                held++;
+                handedOver.put(sequence);
+            }
+        }
+    }
+}
