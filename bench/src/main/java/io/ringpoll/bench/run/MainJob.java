@@ -24,12 +24,11 @@ import java.util.concurrent.TimeUnit;
  * <p>{@link #run} belongs to the main thread; {@link #interrupt()} may come from a signal's.
  */
 final class MainJob {
-    /** The warm-up lasts for this share of the run, or these seconds if that is less, and until the hot threads have settled. */
-    private static final double WARM_UP_SHARE = 0.3;
-    private static final double WARM_UP_SECONDS = 2;
-    private static final double SETTLED_SECONDS = 0.5;
-    /** But no longer than this share of the run: then what is allocated is shown. */
-    private static final double MAX_WARM_UP_SHARE = 0.7;
+    /** The warm-up lasts this long at least, and until the hot threads have settled. */
+    private static final double MIN_WARM_UP_SECONDS = 1.5;
+    private static final double SETTLED_SECONDS = 0.7;
+    /** But no longer than this: then what is allocated is shown. */
+    private static final double MAX_WARM_UP_SECONDS = 10;
     private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
     /** How often the main thread looks around, in milliseconds. */
     static final long TICK_MS = 20;
@@ -117,13 +116,11 @@ final class MainJob {
     /** Waits for the end of the run, begins the measurement after the warm-up, and prints a line each second. */
     private Stopwatch watch(final Pipeline pipeline, final Side leading) throws InterruptedException {
         final Stopwatch stopwatch = new Stopwatch(pipeline, accounts);
-        final double warmUp = Math.min(WARM_UP_SECONDS, config.seconds() * WARM_UP_SHARE);
         boolean warm = false;
         int lines = 0;
         while (!leading.isOver() && pipeline.failure() == null) {
             final double elapsed = stopwatch.elapsedSeconds();
-            if (!warm && elapsed >= warmUp &&
-                (stopwatch.settledSeconds() >= SETTLED_SECONDS || elapsed >= config.seconds() * MAX_WARM_UP_SHARE)) {
+            if (!warm && isWarm(stopwatch)) {
                 warm = true;
                 accounts.startMeasurement();
                 stopwatch.startMeasurement();
@@ -131,16 +128,24 @@ final class MainJob {
             if (elapsed >= lines + 1) {
                 lines++;
                 progress.printf(
-                    Locale.ROOT, "%3d s  send/write %,d  receive %,d  error %,d%n", lines,
-                    accounts.completed(SEND_WRITE), accounts.completed(RECEIVE), accounts.completed(ERROR));
+                    Locale.ROOT, "%3d s  send/write %,d  receive %,d  error %,d%s%n", lines,
+                    accounts.completed(SEND_WRITE), accounts.completed(RECEIVE), accounts.completed(ERROR),
+                    warm ? "" : "  (warm-up)");
                 progress.flush();
             }
-            final boolean timeIsUp = config.role().isClient() && config.operations() == 0 && elapsed >= config.seconds();
+            final boolean timeIsUp = warm && config.role().isClient() && config.operations() == 0 &&
+                stopwatch.measuredSeconds() >= config.seconds();
             if (timeIsUp || interrupted.await(TICK_MS, TimeUnit.MILLISECONDS)) {
                 break;
             }
         }
         return stopwatch;
+    }
+
+    private static boolean isWarm(final Stopwatch stopwatch) {
+        final double elapsed = stopwatch.elapsedSeconds();
+        return elapsed >= MIN_WARM_UP_SECONDS && stopwatch.settledSeconds() >= SETTLED_SECONDS ||
+            elapsed >= MAX_WARM_UP_SECONDS;
     }
 
     private PipelineBuilder describe() {

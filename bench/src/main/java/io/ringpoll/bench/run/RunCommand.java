@@ -40,10 +40,12 @@ public final class RunCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--seconds", paramLabel = "S", defaultValue = "5", description = "How long to post (${DEFAULT-VALUE}).")
+    @Option(
+        names = "--seconds", paramLabel = "S", defaultValue = "5",
+        description = "How long to measure, after the warm-up (${DEFAULT-VALUE}).")
     private double seconds;
 
-    @Option(names = "--operations", paramLabel = "N", description = "How many operations to post instead.")
+    @Option(names = "--operations", paramLabel = "N", description = "How many operations to post instead, warm-up included.")
     private long operations;
 
     @Option(

@@ -10,7 +10,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * All that is settled about a run before it starts.
  *
  * @param role          which sides of the job this process is
- * @param seconds       how long to post, if {@code operations} is 0
+ * @param seconds       how long to measure after the warm-up, if {@code operations} is 0
  * @param operations    how many work requests to post at least, or 0
  * @param mix           shares of the operations
  * @param payloadBytes  length of each message

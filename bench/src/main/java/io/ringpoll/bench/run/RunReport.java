@@ -13,7 +13,7 @@ import org.HdrHistogram.Histogram;
  * What a run came to: the account by path, the latencies, and what the hot threads allocated.
  *
  * @param device            that was used
- * @param seconds           from the first post to the last completion
+ * @param seconds           from the end of the warm-up to the last completion
  * @param paths             the account of each path, in the order of {@link CompletionPath}
  * @param corrupted         payloads that were not what had been sent
  * @param completionsPerSecond over all paths, after the warm-up

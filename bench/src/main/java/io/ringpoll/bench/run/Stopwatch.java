@@ -2,6 +2,7 @@ package io.ringpoll.bench.run;
 
 import com.sun.management.ThreadMXBean;
 import io.ringpoll.pipeline.Pipeline;
+import java.lang.management.CompilationMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 
@@ -12,6 +13,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Stopwatch {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    private static final CompilationMXBean COMPILER = ManagementFactory.getCompilationMXBean();
 
     private final Pipeline pipeline;
     private final Accounts accounts;
@@ -21,6 +23,7 @@ final class Stopwatch {
     private long pollerBytes;
     private long handlerBytes;
     private long hotBytes;
+    private long lastCompilationMs;
     private long settledFromNs = startNs;
     private double seconds;
     private double completionsPerSecond;
@@ -39,12 +42,17 @@ final class Stopwatch {
         handlerBytes = -allocatedByHandlers();
     }
 
-    /** For how long poller and handlers have allocated nothing: compiling and recompiling their code, the JVM does. */
+    /**
+     * For how long the hot threads have allocated nothing and the JIT has compiled nothing: a thread that has a method compiled
+     * allocates the string constants of the method's class.
+     */
     double settledSeconds() {
         final long nowNs = System.nanoTime();
         final long bytes = allocatedByPoller() + allocatedByHandlers();
-        if (bytes != hotBytes) {
+        final long compilationMs = COMPILER.getTotalCompilationTime();
+        if (bytes != hotBytes || compilationMs != lastCompilationMs) {
             hotBytes = bytes;
+            lastCompilationMs = compilationMs;
             settledFromNs = nowNs;
         }
         return seconds(nowNs - settledFromNs);
@@ -55,14 +63,21 @@ final class Stopwatch {
         final long nowNs = System.nanoTime();
         pollerBytes += allocatedByPoller();
         handlerBytes += allocatedByHandlers();
-        seconds = seconds(nowNs - startNs);
-        completionsPerSecond = (accounts.completed() - measuredFromCompletions) / seconds(nowNs - measuredFromNs);
+        seconds = seconds(nowNs - measuredFromNs);
+        completionsPerSecond = (accounts.completed() - measuredFromCompletions) / seconds;
     }
 
+    /** Since the end of the warm-up. */
+    double measuredSeconds() {
+        return seconds(System.nanoTime() - measuredFromNs);
+    }
+
+    /** Since the start, warm-up included. */
     double elapsedSeconds() {
         return seconds(System.nanoTime() - startNs);
     }
 
+    /** From the end of the warm-up to the last completion. */
     double seconds() {
         return seconds;
     }
