@@ -31,7 +31,9 @@ class ScaleTest extends Scenario {
     private static final String CONNECTS_PROPERTY = "ringpoll.connects";
     private static final int WARM_UP_CONNECTS = 100;
     /** What the JIT compiler, the pools and the C heap's own book-keeping may take in the meantime. */
-    private static final long ALLOWED_HEAP_GROWTH = 4L << 20;
+    /** The JVM's own compiler uses the C heap too, now and then; a leak of a connection grows in every round. */
+    private static final int ROUNDS = 4;
+    private static final long LEAK_BYTES_PER_CONNECT = 64;
 
     private final Completions completions = new Completions();
 
@@ -74,13 +76,17 @@ class ScaleTest extends Scenario {
             connectAndDisconnect(peer, endpoint, WARM_UP_CONNECTS);
             final int fileDescriptors = ProcessResources.fileDescriptors();
             final Map<String, Long> objects = ProcessResources.objects();
-            final long heapBytes = ProcessResources.heapBytes();
-            connectAndDisconnect(peer, endpoint, connects);
+            long smallestGrowth = Long.MAX_VALUE;
+            for (int round = 0; round < ROUNDS; round++) {
+                final long heapBytes = ProcessResources.heapBytes();
+                connectAndDisconnect(peer, endpoint, connects / ROUNDS);
+                smallestGrowth = Math.min(smallestGrowth, ProcessResources.heapBytes() - heapBytes);
+            }
             assertEquals(objects, ProcessResources.objects());
             assertEquals(fileDescriptors, ProcessResources.fileDescriptors(), "file descriptors");
-            final long growth = ProcessResources.heapBytes() - heapBytes;
-            assertTrue(growth < ALLOWED_HEAP_GROWTH,
-                () -> "the C heap grew by " + growth + " bytes in " + connects + " connects");
+            final long allowed = LEAK_BYTES_PER_CONNECT * connects / ROUNDS;
+            assertTrue(smallestGrowth < allowed, "the C heap grew by at least " + smallestGrowth + " bytes in each round of " +
+                connects / ROUNDS + " connects");
         }
     }
 
