@@ -130,7 +130,7 @@ class Tree:
             self.put(f"{folder}/cpu.max", "max 100000")
         self.put(f"{folder}/cpu.stat", "usage_usec 8216\nuser_usec 5011\nsystem_usec 3205")
 
-    def interrupts(self, device_lines, own=(("LOC", 901234, "Local timer interrupts"), ("RES", 4321, "Rescheduling interrupts"))):
+    def interrupts(self, device_lines, node=0, own=(("LOC", 901234, "Local timer interrupts"), ("RES", 4321, "Rescheduling interrupts"))):
         """device_lines: (number, chip and type, label, allowed CPUs, effective CPU, count)."""
         rows = ["      " + "".join(f"{'CPU' + str(c):>11}" for c in range(self.count))]
         for number, chip, label, allowed, effective, count in device_lines:
@@ -138,6 +138,7 @@ class Tree:
             rows.append(f"{number:>4}: {counts}  {chip}      {label}")
             self.put(f"proc/irq/{number}/smp_affinity_list", allowed)
             self.put(f"proc/irq/{number}/effective_affinity_list", effective)
+            self.put(f"proc/irq/{number}/node", node if "mlx5" in label else 0)
         for name, count, text in own:
             rows.append(f"{name:>4}: " + "".join(f"{count + c:>11}" for c in range(self.count)) + f"   {text}")
         rows.append(" ERR:          0")
@@ -212,8 +213,9 @@ def two_socket_smt():
     nearest = list(range(16, 32))
     lines += [(201 + i, f"IR-PCI-MSI {67633153 + i}-edge", f"mlx5_comp{i}@pci:0000:81:00.0", cpu, cpu, 5000 + i)
               for i, cpu in enumerate(nearest)]
-    tree.interrupts(lines)
+    tree.interrupts(lines, node=1)
     tree.put("proc/812/comm", "irqbalance")
+    tree.put("etc/default/grub", 'GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX_DEFAULT="quiet"\nGRUB_CMDLINE_LINUX=""')
     tree.put("etc/default/irqbalance", "#IRQBALANCE_BANNED_CPULIST=\nIRQBALANCE_ARGS=")
     tree.put("sys/class/dmi/id/sys_vendor", "Server Vendor Inc.")
     tree.mlx5("mlx5_0", "0000:81:00.0", 1, range(200, 217), "ens1f0np0", 1500)
@@ -264,7 +266,7 @@ def arm():
     lines = [(11, "   GICv3  30 Level", "arch_timer", "0-127", 0, 0),
              (410, "   ITS-MSI 67108864 Edge", "mlx5_async0@pci:0000:84:00.0", "0-127", 64, 9)]
     lines += [(411 + i, f"   ITS-MSI {67108865 + i} Edge", f"mlx5_comp{i}@pci:0000:84:00.0", "64-95", 64 + i, 30) for i in range(4)]
-    tree.interrupts(lines, own=(("IPI0", 1234, "Rescheduling interrupts"), ("IPI1", 99, "Function call interrupts")))
+    tree.interrupts(lines, node=2, own=(("IPI0", 1234, "Rescheduling interrupts"), ("IPI1", 99, "Function call interrupts")))
     tree.put("sys/class/dmi/id/sys_vendor", "Server Vendor Inc.")
     tree.mlx5("mlx5_0", "0000:84:00.0", 2, range(410, 415), "enp132s0", 9000)
     tree.libraries("aarch64-linux-gnu", rpma=None, providers=("mlx5", "hns"))
