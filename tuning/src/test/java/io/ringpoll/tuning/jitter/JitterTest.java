@@ -80,14 +80,12 @@ class JitterTest {
     }
 
     @Test
-    void shouldAccountForAllTheTimeWhenEveryReadingCounts() throws Exception {
+    void shouldAccountForTheTimeInCWhenEveryReadingCounts() throws Exception {
         // With a floor of a nanosecond the gaps are the whole time, which takes every bucket's arithmetic to be right.
-        final CpuJitter java = new JavaJitter(CpuSet.of(cpu), 1).run(300 * MS).getFirst();
         final CpuJitter c = inC(1).run(300 * MS).getFirst();
         assertTrue(c.spins() > 0 && c.elapsedNs() >= 300 * MS, c::toString);
         // Reading the clock again after counting is left out, by design: about half of the time here.
         assertTrue(c.lostShare() > 0.3 && c.lostShare() <= 1, () -> "C: " + c.lostShare());
-        assertTrue(java.lostShare() > 0.2 && java.lostShare() <= 1, () -> "Java: " + java.lostShare());
         assertTrue(c.gaps().getTotalCount() <= c.spins());
     }
 
