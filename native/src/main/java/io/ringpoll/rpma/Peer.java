@@ -32,6 +32,7 @@ public final class Peer extends NativeResource {
      * @param address of this machine, an IPv4 or IPv6 address or a name
      * @return to be closed last
      * @throws RpmaException if no RDMA device has the address (librpma: {@code RPMA_E_PROVIDER}), or as rpma_peer_new(3) says
+     * @throws IllegalStateException if the address is this machine's, but none of an RDMA device's (such as 127.0.0.1)
      */
     public static Peer ofLocal(final String address) {
         return open(address, CONTEXT_LOCAL);
@@ -44,6 +45,7 @@ public final class Peer extends NativeResource {
      * @return to be closed last
      * @throws RpmaException if the address is reached by no RDMA device (librpma: {@code RPMA_E_PROVIDER}), or as
      *     rpma_peer_new(3) says
+     * @throws IllegalStateException as for {@link #ofLocal}
      */
     public static Peer ofRemote(final String address) {
         return open(address, CONTEXT_REMOTE);
@@ -72,6 +74,12 @@ public final class Peer extends NativeResource {
                     Librpma.PEER.rpma_utils_get_ibv_context(arena.allocateFrom(address).address(), side, state.scratch()));
             }
             context = state.longAt(0);
+        }
+        // An address of this machine that no RDMA device has, such as 127.0.0.1, is no error to librpma.
+        if (context == 0) {
+            throw new IllegalStateException(
+                address + " belongs to no RDMA device: give an address of a network interface that has one" +
+                    " ('rdma link' lists them)");
         }
         return of(VerbsContext.of(context), "peer " + address);
     }

@@ -34,6 +34,18 @@ class ErrorsTest {
         log.close();
     }
 
+    /** The machine's own address is the loopback device's and no other's, which librpma answers with success and no device. */
+    @Test
+    void shouldOpenTheMachinesOwnAddressOnTheLoopbackDeviceAlone() {
+        final String own = "127.0.0.1";
+        if (TestDevice.isLoopback()) {
+            Peer.ofLocal(own).close();
+        } else {
+            final IllegalStateException error = assertThrows(IllegalStateException.class, () -> Peer.ofLocal(own));
+            assertTrue(error.getMessage().startsWith(own + " belongs to no RDMA device"), error::getMessage);
+        }
+    }
+
     @Test
     void shouldTellThatAnAddressHasNoDevice() {
         final RpmaException error = assertThrows(RpmaException.class, () -> Peer.ofLocal(NOT_OURS));

@@ -10,7 +10,8 @@ import java.lang.management.ManagementFactory;
 public final class Allocation {
     private static final int WARM_UP_ROUNDS = 20;
     private static final int MEASURED_ROUNDS = 5;
-    private static final int ITERATIONS = 2_000;
+    /** Fewer where every instruction is emulated. */
+    private static final int ITERATIONS = Integer.getInteger("ringpoll.iterations", 2_000);
 
     private Allocation() {
     }

@@ -6,13 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaLog;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,8 +28,15 @@ import picocli.CommandLine;
 class RunCommandTest {
     private static final String ADDRESS = System.getProperty("ringpoll.address", "127.0.0.1");
 
+    /** The command silences librpma for the whole process. */
+    private final LogLevel logThreshold = RpmaLog.threshold();
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
+
+    @AfterEach
+    void restoreLog() {
+        RpmaLog.threshold(logThreshold);
+    }
 
     @Test
     @Tag("device")
@@ -156,7 +166,11 @@ class RunCommandTest {
         final CommandLine line = RunCommand.commandLine();
         line.setOut(new PrintWriter(out));
         line.setErr(new PrintWriter(err, true));
-        return line.execute(arguments);
+        final List<String> words = new ArrayList<>(List.of(arguments));
+        if (words.stream().noneMatch(word -> word.startsWith("--address"))) {
+            words.addAll(List.of("--address", ADDRESS));
+        }
+        return line.execute(words.toArray(String[]::new));
     }
 
     private static Process start(final String... arguments) throws IOException {
