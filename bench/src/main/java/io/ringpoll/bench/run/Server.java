@@ -145,6 +145,7 @@ final class Server implements Runnable {
         try {
             Connections.awaitEstablished(connection);
             Connections.awaitEnd(connection, () -> stopping);
+            session.end();
             connection.disconnect();
             if (!Connections.await(session::isRetired)) {
                 accounts.complain(connection.name() + " at the server: receives were not flushed");

@@ -26,6 +26,8 @@ final class ServerSession implements SlotOwner {
     private final UnsafeBuffer buffer;
     private final AtomicInteger retired = new AtomicInteger();
     private volatile Connection connection;
+    /** Guarded by this. */
+    private boolean ending;
 
     /** Receive handler's thread only. */
     private long messages;
@@ -78,7 +80,15 @@ final class ServerSession implements SlotOwner {
             retired.incrementAndGet();
             return;
         }
-        final int receive = slot - firstSlot;
+        postAgain(slot, slot - firstSlot);
+        buffer.putLongRelease(ServerLayout.CONSUMED_OFFSET, messages);
+    }
+
+    private synchronized void postAgain(final int slot, final int receive) {
+        if (ending) {
+            retired.incrementAndGet();
+            return;
+        }
         final long workRequestId = ledger.open(slot, OperationKind.RECEIVE, receive, 0);
         if (connection.receive(memory.region(), layout.receiveOffset(receive), layout.payloadBytes(), workRequestId)) {
             reposted++;
@@ -86,7 +96,14 @@ final class ServerSession implements SlotOwner {
             ledger.cancel(slot);
             retired.incrementAndGet();
         }
-        buffer.putLongRelease(ServerLayout.CONSUMED_OFFSET, messages);
+    }
+
+    /**
+     * From here on no receive is posted again; before the disconnect, any thread. What is posted to a queue pair in the error
+     * state is flushed by hardware, but never completes on Soft-RoCE.
+     */
+    synchronized void end() {
+        ending = true;
     }
 
     @Override
