@@ -81,9 +81,9 @@ final class ServerSession implements SlotOwner {
             return;
         }
         postAgain(slot, slot - firstSlot);
-        buffer.putLongRelease(ServerLayout.CONSUMED_OFFSET, messages);
     }
 
+    /** The last receive to retire lets the memory be freed: nothing is written there after it. */
     private synchronized void postAgain(final int slot, final int receive) {
         if (ending) {
             retired.incrementAndGet();
@@ -92,6 +92,7 @@ final class ServerSession implements SlotOwner {
         final long workRequestId = ledger.open(slot, OperationKind.RECEIVE, receive, 0);
         if (connection.receive(memory.region(), layout.receiveOffset(receive), layout.payloadBytes(), workRequestId)) {
             reposted++;
+            buffer.putLongRelease(ServerLayout.CONSUMED_OFFSET, messages);
         } else {
             ledger.cancel(slot);
             retired.incrementAndGet();
