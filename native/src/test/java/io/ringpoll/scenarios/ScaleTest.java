@@ -30,7 +30,6 @@ class ScaleTest extends Scenario {
     private static final int AT_ONCE = 200;
     private static final String CONNECTS_PROPERTY = "ringpoll.connects";
     private static final int WARM_UP_CONNECTS = 100;
-    /** What the JIT compiler, the pools and the C heap's own book-keeping may take in the meantime. */
     /** The JVM's own compiler uses the C heap too, now and then; a leak of a connection grows in every round. */
     private static final int ROUNDS = 4;
     private static final long LEAK_BYTES_PER_CONNECT = 64;
