@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 /**
  * When a work request of the send queue gives a completion.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/librpma.7/">librpma(7)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man7/librpma.7.html">librpma(7)</a>
  */
 public enum CompletionFlag {
     /** Only if it fails ({@code RPMA_F_COMPLETION_ON_ERROR}). */

@@ -20,7 +20,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * thread, also while another posts, polls or waits. A post allocates nothing and returns false if the queue has no room; posted
  * requests complete in the order they were posted.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/librpma.7/">librpma(7)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man7/librpma.7.html">librpma(7)</a>
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
  */
 public final class Connection extends NativeResource {
@@ -65,7 +65,7 @@ public final class Connection extends NativeResource {
      * The number of the local queue pair, which work completions carry.
      *
      * @return the number, unsigned
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_get_qp_num.3/">rpma_conn_get_qp_num(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_get_qp_num.3.html">rpma_conn_get_qp_num(3)</a>
      */
     public int queuePairNumber() {
         return queuePairNumber;
@@ -75,7 +75,7 @@ public final class Connection extends NativeResource {
      * The main completion queue. Without a receive queue of its own, receives complete here too.
      *
      * @return the same at each call; ends with the connection
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_get_cq.3/">rpma_conn_get_cq(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_get_cq.3.html">rpma_conn_get_cq(3)</a>
      */
     public RpmaCompletionQueue completionQueue() {
         return completionQueue;
@@ -86,7 +86,7 @@ public final class Connection extends NativeResource {
      * main queue, so both are to be polled.
      *
      * @return the same at each call; ends with the connection
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_get_rcq.3/">rpma_conn_get_rcq(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_get_rcq.3.html">rpma_conn_get_rcq(3)</a>
      */
     public Optional<RpmaCompletionQueue> receiveCompletionQueue() {
         return receiveSome;
@@ -108,7 +108,7 @@ public final class Connection extends NativeResource {
      * is to stay so.
      *
      * @return the descriptor, valid until this is closed
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_get_event_fd.3/">rpma_conn_get_event_fd(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_get_event_fd.3.html">rpma_conn_get_event_fd(3)</a>
      */
     public int eventFd() {
         return eventFd;
@@ -122,7 +122,7 @@ public final class Connection extends NativeResource {
      * @throws IllegalStateException if this is closed while it waits
      * @throws RpmaException         {@code RPMA_E_UNKNOWN} for an event that librpma does not know, or as
      *     rpma_conn_next_event(3) says
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_next_event.3/">rpma_conn_next_event(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_next_event.3.html">rpma_conn_next_event(3)</a>
      */
     public Optional<ConnectionEvent> nextEvent(final int timeoutMs) {
         final long connection = enter();
@@ -148,7 +148,8 @@ public final class Connection extends NativeResource {
      *
      * @return a new array; empty if it sent nothing, or {@link ConnectionEvent#ESTABLISHED} has not come yet
      * @throws RpmaException as rpma_conn_get_private_data(3) says
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_get_private_data.3/">rpma_conn_get_private_data(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_get_private_data.3.html">
+     *     rpma_conn_get_private_data(3)</a>
      */
     public byte[] privateData() {
         final long connection = enter();
@@ -167,7 +168,8 @@ public final class Connection extends NativeResource {
      *
      * @param config of the other side
      * @throws RpmaException as rpma_conn_apply_remote_peer_cfg(3) says
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_apply_remote_peer_cfg.3/">rpma_conn_apply_remote_peer_cfg(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_apply_remote_peer_cfg.3.html">
+     *     rpma_conn_apply_remote_peer_cfg(3)</a>
      */
     public void applyRemotePeerConfig(final PeerConfig config) {
         final long connection = enter();
@@ -189,7 +191,7 @@ public final class Connection extends NativeResource {
      * {@link ConnectionEvent#CLOSED}.
      *
      * @throws RpmaException as rpma_conn_disconnect(3) says
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_disconnect.3/">rpma_conn_disconnect(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_disconnect.3.html">rpma_conn_disconnect(3)</a>
      */
     public void disconnect() {
         final long connection = enter();
@@ -207,7 +209,7 @@ public final class Connection extends NativeResource {
      *
      * @return the descriptor, valid until this is closed
      * @throws RpmaException {@code RPMA_E_NOT_SHARED_CHNL} if each queue has its own
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_get_compl_fd.3/">rpma_conn_get_compl_fd(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_get_compl_fd.3.html">rpma_conn_get_compl_fd(3)</a>
      */
     public int completionFd() {
         final long connection = enter();
@@ -227,7 +229,7 @@ public final class Connection extends NativeResource {
      * @throws IllegalStateException if this is closed while it waits
      * @throws RpmaException         {@code RPMA_E_NOT_SHARED_CHNL} if each queue has its own channel, or as rpma_conn_wait(3)
      *     says
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_wait.3/">rpma_conn_wait(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_wait.3.html">rpma_conn_wait(3)</a>
      */
     public Optional<RpmaCompletionQueue> awaitCompletions(final int timeoutMs) {
         final long connection = enter();
@@ -269,7 +271,7 @@ public final class Connection extends NativeResource {
      * @throws IndexOutOfBoundsException if a piece is not within its region
      * @throws IllegalStateException     if the connection or a region is closed
      * @throws RpmaException             as rpma_read(3) says, but for a full queue
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_read.3/">rpma_read(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_read.3.html">rpma_read(3)</a>
      */
     public boolean read(final LocalMemoryRegion destination, final long destinationOffset, final RemoteMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final CompletionFlag flag, final long workRequestId) {
@@ -301,7 +303,7 @@ public final class Connection extends NativeResource {
      * @throws IndexOutOfBoundsException if a piece is not within its region
      * @throws IllegalStateException     if the connection or a region is closed
      * @throws RpmaException             as rpma_write(3) says, but for a full queue
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_write.3/">rpma_write(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_write.3.html">rpma_write(3)</a>
      */
     public boolean write(final RemoteMemoryRegion destination, final long destinationOffset, final LocalMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final CompletionFlag flag, final long workRequestId) {
@@ -334,7 +336,7 @@ public final class Connection extends NativeResource {
      * @throws IndexOutOfBoundsException if a piece is not within its region
      * @throws IllegalStateException     if the connection or a region is closed
      * @throws RpmaException             as rpma_write_with_imm(3) says, but for a full queue
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_write_with_imm.3/">rpma_write_with_imm(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_write_with_imm.3.html">rpma_write_with_imm(3)</a>
      */
     public boolean writeWithImmediate(final RemoteMemoryRegion destination, final long destinationOffset,
         final LocalMemoryRegion source, final long sourceOffset, final long lengthBytes, final CompletionFlag flag,
@@ -365,7 +367,7 @@ public final class Connection extends NativeResource {
      * @throws IllegalStateException     if the connection or the region is closed
      * @throws RpmaException             {@code RPMA_E_INVAL} if the offset is not aligned, or as rpma_atomic_write(3) says, but
      *     for a full queue
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_atomic_write.3/">rpma_atomic_write(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_atomic_write.3.html">rpma_atomic_write(3)</a>
      */
     public boolean atomicWrite(final RemoteMemoryRegion destination, final long destinationOffset, final long value,
         final CompletionFlag flag, final long workRequestId) {
@@ -398,7 +400,7 @@ public final class Connection extends NativeResource {
      * @throws IllegalStateException     if the connection or the region is closed
      * @throws RpmaException             {@code RPMA_E_NOSUPP} if region or peer do not support the type, or as rpma_flush(3)
      *     says, but for a full queue
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_flush.3/">rpma_flush(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_flush.3.html">rpma_flush(3)</a>
      */
     public boolean flush(final RemoteMemoryRegion destination, final long destinationOffset, final long lengthBytes,
         final FlushType type, final CompletionFlag flag, final long workRequestId) {
@@ -425,7 +427,7 @@ public final class Connection extends NativeResource {
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
      * @throws RpmaException             as rpma_send(3) says, but for a full queue
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_send.3/">rpma_send(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_send.3.html">rpma_send(3)</a>
      */
     public boolean send(final LocalMemoryRegion source, final long offset, final long lengthBytes, final CompletionFlag flag,
         final long workRequestId) {
@@ -454,7 +456,7 @@ public final class Connection extends NativeResource {
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
      * @throws RpmaException             as rpma_send_with_imm(3) says, but for a full queue
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_send_with_imm.3/">rpma_send_with_imm(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_send_with_imm.3.html">rpma_send_with_imm(3)</a>
      */
     public boolean sendWithImmediate(final LocalMemoryRegion source, final long offset, final long lengthBytes,
         final CompletionFlag flag, final int immediate, final long workRequestId) {
@@ -481,7 +483,7 @@ public final class Connection extends NativeResource {
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
      * @throws RpmaException             as rpma_recv(3) says, but for a full queue
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_recv.3/">rpma_recv(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_recv.3.html">rpma_recv(3)</a>
      */
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
         final long workRequestId) {

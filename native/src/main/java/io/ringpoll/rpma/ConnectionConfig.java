@@ -8,7 +8,7 @@ import io.ringpoll.lifecycle.NativeResource;
  *
  * <p>Used by one thread at a time. A setter and its getter have the same name.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_new.3/">rpma_conn_cfg_new(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_new.3.html">rpma_conn_cfg_new(3)</a>
  */
 public final class ConnectionConfig extends NativeResource {
     private SharedReceiveQueue sharedQueue;
@@ -22,6 +22,7 @@ public final class ConnectionConfig extends NativeResource {
      *
      * @return to be closed
      * @throws RpmaException {@code RPMA_E_NOMEM}
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_new.3.html">rpma_conn_cfg_new(3)</a>
      */
     public static ConnectionConfig create() {
         Loading.require();
@@ -35,7 +36,8 @@ public final class ConnectionConfig extends NativeResource {
      *
      * @param timeoutMs in milliseconds
      * @return this
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_timeout.3/">rpma_conn_cfg_set_timeout(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_set_timeout.3.html">
+     *     rpma_conn_cfg_set_timeout(3)</a>
      */
     public ConnectionConfig timeoutMs(final int timeoutMs) {
         final long config = enter();
@@ -51,6 +53,8 @@ public final class ConnectionConfig extends NativeResource {
      * How long finding the other side may take.
      *
      * @return in milliseconds
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_get_timeout.3.html">
+     *     rpma_conn_cfg_get_timeout(3)</a>
      */
     public int timeoutMs() {
         final long config = enter();
@@ -68,7 +72,8 @@ public final class ConnectionConfig extends NativeResource {
      * @param entries at least that many
      * @return this
      * @throws IllegalArgumentException if it is negative
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_cq_size.3/">rpma_conn_cfg_set_cq_size(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_set_cq_size.3.html">
+     *     rpma_conn_cfg_set_cq_size(3)</a>
      */
     public ConnectionConfig cqSize(final int entries) {
         final long config = enter();
@@ -85,6 +90,8 @@ public final class ConnectionConfig extends NativeResource {
      * How many completions the main CQ holds.
      *
      * @return entries, as they were asked for
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_get_cq_size.3.html">
+     *     rpma_conn_cfg_get_cq_size(3)</a>
      */
     public int cqSize() {
         final long config = enter();
@@ -103,7 +110,8 @@ public final class ConnectionConfig extends NativeResource {
      * @param entries at least that many, or 0 for none: then receives complete in the main CQ
      * @return this
      * @throws IllegalArgumentException if it is negative
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_rcq_size.3/">rpma_conn_cfg_set_rcq_size(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_set_rcq_size.3.html">
+     *     rpma_conn_cfg_set_rcq_size(3)</a>
      */
     public ConnectionConfig rcqSize(final int entries) {
         final long config = enter();
@@ -120,6 +128,8 @@ public final class ConnectionConfig extends NativeResource {
      * How many completions the receive CQ holds.
      *
      * @return entries, as they were asked for
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_get_rcq_size.3.html">
+     *     rpma_conn_cfg_get_rcq_size(3)</a>
      */
     public int rcqSize() {
         final long config = enter();
@@ -138,7 +148,8 @@ public final class ConnectionConfig extends NativeResource {
      * @param entries at least that many
      * @return this
      * @throws IllegalArgumentException if it is negative
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_sq_size.3/">rpma_conn_cfg_set_sq_size(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_set_sq_size.3.html">
+     *     rpma_conn_cfg_set_sq_size(3)</a>
      */
     public ConnectionConfig sqSize(final int entries) {
         final long config = enter();
@@ -155,6 +166,8 @@ public final class ConnectionConfig extends NativeResource {
      * How many work requests of the send queue may be under way.
      *
      * @return entries, as they were asked for
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_get_sq_size.3.html">
+     *     rpma_conn_cfg_get_sq_size(3)</a>
      */
     public int sqSize() {
         final long config = enter();
@@ -173,7 +186,8 @@ public final class ConnectionConfig extends NativeResource {
      * @param entries at least that many
      * @return this
      * @throws IllegalArgumentException if it is negative
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_rq_size.3/">rpma_conn_cfg_set_rq_size(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_set_rq_size.3.html">
+     *     rpma_conn_cfg_set_rq_size(3)</a>
      */
     public ConnectionConfig rqSize(final int entries) {
         final long config = enter();
@@ -190,6 +204,8 @@ public final class ConnectionConfig extends NativeResource {
      * How many receives may be posted.
      *
      * @return entries, as they were asked for
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_get_rq_size.3.html">
+     *     rpma_conn_cfg_get_rq_size(3)</a>
      */
     public int rqSize() {
         final long config = enter();
@@ -207,7 +223,8 @@ public final class ConnectionConfig extends NativeResource {
      *
      * @param shared if so, {@link Connection#awaitCompletions} waits for both; else {@link RpmaCompletionQueue#await} for each
      * @return this
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_compl_channel.3/">rpma_conn_cfg_set_compl_channel(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_set_compl_channel.3.html">
+     *     rpma_conn_cfg_set_compl_channel(3)</a>
      */
     public ConnectionConfig sharedCompletionChannel(final boolean shared) {
         final long config = enter();
@@ -224,6 +241,8 @@ public final class ConnectionConfig extends NativeResource {
      * Whether main and receive CQ share a completion channel.
      *
      * @return true if they do
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_get_compl_channel.3.html">
+     *     rpma_conn_cfg_get_compl_channel(3)</a>
      */
     public boolean sharedCompletionChannel() {
         final long config = enter();
@@ -242,7 +261,7 @@ public final class ConnectionConfig extends NativeResource {
      *
      * @param queue cannot be closed before this configuration
      * @return this
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_cfg_set_srq.3/">rpma_conn_cfg_set_srq(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_set_srq.3.html">rpma_conn_cfg_set_srq(3)</a>
      */
     public ConnectionConfig sharedReceiveQueue(final SharedReceiveQueue queue) {
         final long config = enter();
@@ -268,6 +287,7 @@ public final class ConnectionConfig extends NativeResource {
      * The shared receive queue that the connection takes its receives from.
      *
      * @return the queue, or null if it has its own
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_get_srq.3.html">rpma_conn_cfg_get_srq(3)</a>
      */
     public SharedReceiveQueue sharedReceiveQueue() {
         final long config = enter();

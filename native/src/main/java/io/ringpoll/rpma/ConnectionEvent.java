@@ -1,9 +1,11 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.ffm.Memory;
+
 /**
  * What became of a connection ({@code enum rpma_conn_event}).
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_next_event.3/">rpma_conn_next_event(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_next_event.3.html">rpma_conn_next_event(3)</a>
  */
 public enum ConnectionEvent {
     /** An event that librpma does not know. */
@@ -32,6 +34,18 @@ public enum ConnectionEvent {
      */
     public int value() {
         return value;
+    }
+
+    /**
+     * What librpma itself calls the event.
+     *
+     * @return for instance {@code "Connection established"}
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_conn_event_2str.3.html">
+     *     rpma_utils_conn_event_2str(3)</a>
+     */
+    public String meaning() {
+        Loading.require();
+        return Memory.stringAt(Librpma.CONNECTION.rpma_utils_conn_event_2str(value));
     }
 
     static ConnectionEvent of(final int value) {

@@ -13,7 +13,7 @@ import java.lang.foreign.ValueLayout;
  * <p>Used by one thread at a time. {@link #connect} makes a {@link Connection} of it and ends it, whatever comes of that;
  * {@link #close} drops a request of this side and rejects one of the other.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_conn_req_new.3/">rpma_conn_req_new(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
  */
 public final class ConnectionRequest extends NativeResource {
     /** Offset of {@code len} in {@code struct rpma_conn_private_data}. */
@@ -72,6 +72,8 @@ public final class ConnectionRequest extends NativeResource {
      *
      * @return a new array; empty if it sent nothing, or this side made the request
      * @throws RpmaException as rpma_conn_req_get_private_data(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_get_private_data.3.html">
+     *     rpma_conn_req_get_private_data(3)</a>
      */
     public byte[] privateData() {
         final long request = enter();
@@ -95,6 +97,7 @@ public final class ConnectionRequest extends NativeResource {
      * @return true if it was accepted; false if the receive queue is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws RpmaException             as rpma_conn_req_recv(3) says, but for a full queue
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_recv.3.html">rpma_conn_req_recv(3)</a>
      */
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
         final long workRequestId) {
@@ -117,6 +120,7 @@ public final class ConnectionRequest extends NativeResource {
      *
      * @return the connection; it can be used after {@link ConnectionEvent#ESTABLISHED}
      * @throws RpmaException as rpma_conn_req_connect(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_connect.3.html">rpma_conn_req_connect(3)</a>
      */
     public Connection connect() {
         return connect(new byte[0]);
@@ -130,6 +134,7 @@ public final class ConnectionRequest extends NativeResource {
      * @return the connection; it can be used after {@link ConnectionEvent#ESTABLISHED}
      * @throws IllegalArgumentException if there is too much private data
      * @throws RpmaException            as rpma_conn_req_connect(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_connect.3.html">rpma_conn_req_connect(3)</a>
      */
     public Connection connect(final byte[] privateData) {
         if (privateData.length > PRIVATE_DATA_MAX_LENGTH) {

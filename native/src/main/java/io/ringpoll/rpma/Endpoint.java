@@ -12,7 +12,7 @@ import java.util.Optional;
  *
  * <p>One thread takes requests; any thread may close. Requests that were taken must be connected or closed before.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_ep_listen.3/">rpma_ep_listen(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_listen.3.html">rpma_ep_listen(3)</a>
  */
 public final class Endpoint extends NativeResource {
     private final Peer peer;
@@ -49,6 +49,7 @@ public final class Endpoint extends NativeResource {
      * The descriptor that is readable when a request has come; for epoll(7) and the like. It does not block and is to stay so.
      *
      * @return the descriptor of the event channel, valid until this is closed
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_get_fd.3.html">rpma_ep_get_fd(3)</a>
      */
     public int fd() {
         return fd;
@@ -61,6 +62,7 @@ public final class Endpoint extends NativeResource {
      * @return the request, or empty if none came in time
      * @throws IllegalStateException if this is closed while it waits
      * @throws RpmaException         as rpma_ep_next_conn_req(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_next_conn_req.3.html">rpma_ep_next_conn_req(3)</a>
      */
     public Optional<ConnectionRequest> nextRequest(final int timeoutMs) {
         return nextRequest(null, timeoutMs);
@@ -74,6 +76,7 @@ public final class Endpoint extends NativeResource {
      * @return the request, or empty if none came in time
      * @throws IllegalStateException if this is closed while it waits
      * @throws RpmaException         as rpma_ep_next_conn_req(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_next_conn_req.3.html">rpma_ep_next_conn_req(3)</a>
      */
     public Optional<ConnectionRequest> nextRequest(final ConnectionConfig config, final int timeoutMs) {
         final long endpoint = enter();

@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 /**
  * How deep a flush goes ({@code enum rpma_flush_type}).
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_flush.3/">rpma_flush(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_flush.3.html">rpma_flush(3)</a>
  */
 public enum FlushType {
     /** Down to the persistent domain; needs {@link Connection#applyRemotePeerConfig} and a region of that usage. */

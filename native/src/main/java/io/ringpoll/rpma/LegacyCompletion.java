@@ -26,7 +26,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * {@link #flags()} say so. What is not valid keeps the value it had before, as in the old call. One thread's; allocates nothing
  * after its creation.
  *
- * @see <a href="https://manpages.debian.org/bullseye/librpma-dev/rpma_cq_get_completion.3.en.html">rpma_cq_get_completion(3)</a>
+ * @see <a href="https://pmem.io/rpma/manpages/v0.11.0/rpma_cq_get_completion.3/">rpma_cq_get_completion(3)</a>
  */
 public final class LegacyCompletion {
     static final int OP_CONTEXT_OFFSET = 0;

@@ -14,7 +14,7 @@ import java.util.Objects;
  * use it have come: the device answers later ones with an error, and memory that is freed too early may be written by the
  * device.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_mr_reg.3/">rpma_mr_reg(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
  */
 public final class LocalMemoryRegion extends NativeResource {
     /** Alignment of memory that {@link Peer#allocate} gives: a multiple of every page size in use on Linux's small pages. */
@@ -61,6 +61,7 @@ public final class LocalMemoryRegion extends NativeResource {
      * The memory itself.
      *
      * @return the segment that was registered
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
      */
     public MemorySegment memory() {
         return memory;
@@ -71,6 +72,7 @@ public final class LocalMemoryRegion extends NativeResource {
      *
      * @return the address of its first byte
      * @throws RpmaException as rpma_mr_get_ptr(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_get_ptr.3.html">rpma_mr_get_ptr(3)</a>
      */
     public long memoryAddress() {
         final long region = enter();
@@ -88,6 +90,7 @@ public final class LocalMemoryRegion extends NativeResource {
      *
      * @return bytes
      * @throws RpmaException as rpma_mr_get_size(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_get_size.3.html">rpma_mr_get_size(3)</a>
      */
     public long lengthBytes() {
         final long region = enter();
@@ -105,6 +108,7 @@ public final class LocalMemoryRegion extends NativeResource {
      *
      * @return a new array of {@code rpma_mr_get_descriptor_size} bytes
      * @throws RpmaException as rpma_mr_get_descriptor(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_get_descriptor.3.html">rpma_mr_get_descriptor(3)</a>
      */
     public byte[] descriptor() {
         final long region = enter();
@@ -134,6 +138,7 @@ public final class LocalMemoryRegion extends NativeResource {
      * @param flush       whether to wait until the device has done it ({@code IBV_ADVISE_MR_FLAG_FLUSH})
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws RpmaException             as rpma_mr_advise(3) says; {@code RPMA_E_NOSUPP} if the device takes no advice
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_advise.3.html">rpma_mr_advise(3)</a>
      */
     public void advise(final long offset, final long lengthBytes, final MemoryAdvice advice, final boolean flush) {
         checkRange(offset, lengthBytes);

@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 /**
  * The levels of librpma's log, each with the level it gets in {@link System.Logger}.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_log_set_threshold.3/">rpma_log_set_threshold(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_log_set_threshold.3.html">rpma_log_set_threshold(3)</a>
  */
 public enum LogLevel {
     /** Nothing is logged ({@code RPMA_LOG_DISABLED}). */

@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 /**
  * What a region of local memory is registered for; the device refuses everything else.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_mr_reg.3/">rpma_mr_reg(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
  */
 public enum MemoryUsage {
     /** The peer may read it. */

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
  * <p>Thread-safe. What librpma does not allow several threads to do at once, making and deleting requests, endpoints, regions
  * and shared queues, is done one after the other. A peer is closed last.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_peer_new.3/">rpma_peer_new(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
  */
 public final class Peer extends NativeResource {
@@ -33,6 +33,9 @@ public final class Peer extends NativeResource {
      * @return to be closed last
      * @throws RpmaException if no RDMA device has the address (librpma: {@code RPMA_E_PROVIDER}), or as rpma_peer_new(3) says
      * @throws IllegalStateException if the address is this machine's, but none of an RDMA device's (such as 127.0.0.1)
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_get_ibv_context.3.html">
+     *     rpma_utils_get_ibv_context(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
      */
     public static Peer ofLocal(final String address) {
         return open(address, CONTEXT_LOCAL);
@@ -46,6 +49,9 @@ public final class Peer extends NativeResource {
      * @throws RpmaException if the address is reached by no RDMA device (librpma: {@code RPMA_E_PROVIDER}), or as
      *     rpma_peer_new(3) says
      * @throws IllegalStateException as for {@link #ofLocal}
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_get_ibv_context.3.html">
+     *     rpma_utils_get_ibv_context(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
      */
     public static Peer ofRemote(final String address) {
         return open(address, CONTEXT_REMOTE);
@@ -57,6 +63,7 @@ public final class Peer extends NativeResource {
      * @param context the device; must stay open until the peer is closed
      * @return to be closed last
      * @throws RpmaException as rpma_peer_new(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
      */
     public static Peer of(final VerbsContext context) {
         Loading.require();
@@ -95,6 +102,8 @@ public final class Peer extends NativeResource {
      * The device, for calls that librpma does not have.
      *
      * @return lives as long as the process
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_get_ibv_context.3.html">
+     *     rpma_utils_get_ibv_context(3)</a>
      */
     public VerbsContext context() {
         return context;
@@ -106,6 +115,8 @@ public final class Peer extends NativeResource {
      *
      * @return true if it can, for reads and writes
      * @throws RpmaException as rpma_utils_ibv_context_is_odp_capable(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_ibv_context_is_odp_capable.3.html">
+     *     rpma_utils_ibv_context_is_odp_capable(3)</a>
      */
     public boolean isOdpCapable() {
         enter();
@@ -129,6 +140,7 @@ public final class Peer extends NativeResource {
      * @throws IllegalArgumentException if the memory is on the heap, read-only or empty, or there is no usage
      * @throws RpmaException            as rpma_mr_reg(3) says; {@code RPMA_E_PROVIDER} with errno ENOMEM most often means that
      *     {@code ulimit -l} is too low
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
      */
     public LocalMemoryRegion register(final MemorySegment memory, final MemoryUsage... usages) {
         return LocalMemoryRegion.register(this, memory, null, usages);
@@ -141,6 +153,7 @@ public final class Peer extends NativeResource {
      * @param usages      what it is for, at least one
      * @return to be closed before the peer; closing it frees the memory
      * @throws RpmaException as rpma_mr_reg(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
      */
     public LocalMemoryRegion allocate(final long lengthBytes, final MemoryUsage... usages) {
         final Arena arena = Arena.ofShared();
@@ -164,6 +177,7 @@ public final class Peer extends NativeResource {
      * @param port    TCP port number or service name; {@code "0"} takes any that is free
      * @return to be closed before the peer
      * @throws RpmaException as rpma_ep_listen(3) says; {@code RPMA_E_PROVIDER} with errno EADDRINUSE if the port is taken
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_listen.3.html">rpma_ep_listen(3)</a>
      */
     public Endpoint listen(final String address, final String port) {
         return Endpoint.listen(this, address, port);
@@ -176,6 +190,7 @@ public final class Peer extends NativeResource {
      * @param port    TCP port number or service name
      * @return to be connected, or closed before the peer
      * @throws RpmaException as rpma_conn_req_new(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
      */
     public ConnectionRequest request(final String address, final String port) {
         return ConnectionRequest.ofActive(this, address, port, null);
@@ -189,6 +204,7 @@ public final class Peer extends NativeResource {
      * @param config  sizes of the queues and the time-out; copied
      * @return to be connected, or closed before the peer
      * @throws RpmaException as rpma_conn_req_new(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
      */
     public ConnectionRequest request(final String address, final String port, final ConnectionConfig config) {
         return ConnectionRequest.ofActive(this, address, port, config);
@@ -200,6 +216,7 @@ public final class Peer extends NativeResource {
      * @param config its sizes; copied
      * @return to be closed before the peer and after its connections
      * @throws RpmaException as rpma_srq_new(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_new.3.html">rpma_srq_new(3)</a>
      */
     public SharedReceiveQueue sharedReceiveQueue(final SharedReceiveQueueConfig config) {
         return SharedReceiveQueue.create(this, config);

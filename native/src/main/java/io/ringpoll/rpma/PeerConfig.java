@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
  *
  * <p>Used by one thread at a time.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_peer_cfg_new.3/">rpma_peer_cfg_new(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_cfg_new.3.html">rpma_peer_cfg_new(3)</a>
  */
 public final class PeerConfig extends NativeResource {
     private PeerConfig(final long address) {
@@ -23,6 +23,7 @@ public final class PeerConfig extends NativeResource {
      *
      * @return to be closed
      * @throws RpmaException {@code RPMA_E_NOMEM}
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_cfg_new.3.html">rpma_peer_cfg_new(3)</a>
      */
     public static PeerConfig create() {
         Loading.require();
@@ -37,7 +38,8 @@ public final class PeerConfig extends NativeResource {
      * @param descriptor its bytes; more may follow
      * @return to be closed
      * @throws RpmaException {@code RPMA_E_INVAL} if it is too short, or {@code RPMA_E_NOMEM}
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_peer_cfg_from_descriptor.3/">rpma_peer_cfg_from_descriptor(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_cfg_from_descriptor.3.html">
+     *     rpma_peer_cfg_from_descriptor(3)</a>
      */
     public static PeerConfig ofDescriptor(final byte[] descriptor) {
         Loading.require();
@@ -55,7 +57,8 @@ public final class PeerConfig extends NativeResource {
      *
      * @param supported true only if the platform is set up so: otherwise flushed data may be lost
      * @return this
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_peer_cfg_set_direct_write_to_pmem.3/">manual page</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_cfg_set_direct_write_to_pmem.3.html">
+     *     rpma_peer_cfg_set_direct_write_to_pmem(3)</a>
      */
     public PeerConfig directWriteToPmem(final boolean supported) {
         final long config = enter();
@@ -72,6 +75,8 @@ public final class PeerConfig extends NativeResource {
      * Whether the device's writes reach persistent memory without a cache in between.
      *
      * @return true if they do
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_cfg_get_direct_write_to_pmem.3.html">
+     *     rpma_peer_cfg_get_direct_write_to_pmem(3)</a>
      */
     public boolean directWriteToPmem() {
         final long config = enter();
@@ -90,6 +95,8 @@ public final class PeerConfig extends NativeResource {
      *
      * @return a new array of {@code rpma_peer_cfg_get_descriptor_size} bytes
      * @throws RpmaException as rpma_peer_cfg_get_descriptor(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_cfg_get_descriptor.3.html">
+     *     rpma_peer_cfg_get_descriptor(3)</a>
      */
     public byte[] descriptor() {
         final long config = enter();

@@ -14,7 +14,8 @@ import java.util.Set;
  *
  * <p>Any thread may use it. The device of the other side checks every access again, whatever the descriptor says.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_mr_remote_from_descriptor.3/">rpma_mr_remote_from_descriptor(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_remote_from_descriptor.3.html">
+ *     rpma_mr_remote_from_descriptor(3)</a>
  */
 public final class RemoteMemoryRegion extends NativeResource {
     private final long lengthBytes;
@@ -30,6 +31,8 @@ public final class RemoteMemoryRegion extends NativeResource {
      * @param descriptor its bytes; more may follow
      * @return to be closed when no more work requests use it
      * @throws RpmaException {@code RPMA_E_INVAL} if this is no descriptor, or as rpma_mr_remote_from_descriptor(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_remote_from_descriptor.3.html">
+     *     rpma_mr_remote_from_descriptor(3)</a>
      */
     public static RemoteMemoryRegion ofDescriptor(final byte[] descriptor) {
         Loading.require();
@@ -48,6 +51,8 @@ public final class RemoteMemoryRegion extends NativeResource {
      * How long the region is.
      *
      * @return bytes
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_remote_get_size.3.html">
+     *     rpma_mr_remote_get_size(3)</a>
      */
     public long lengthBytes() {
         return lengthBytes;
@@ -58,6 +63,8 @@ public final class RemoteMemoryRegion extends NativeResource {
      *
      * @return a new set
      * @throws RpmaException as rpma_mr_remote_get_flush_type(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_remote_get_flush_type.3.html">
+     *     rpma_mr_remote_get_flush_type(3)</a>
      */
     public Set<FlushType> flushTypes() {
         final long region = enter();

@@ -20,7 +20,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * receive queue that it belongs to; polling it then gives {@link RpmaError#INVAL}, the rest throws
  * {@link IllegalStateException}.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_cq_get_wc.3/">rpma_cq_get_wc(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_wc.3.html">rpma_cq_get_wc(3)</a>
  */
 public final class RpmaCompletionQueue extends NativeObject implements CompletionQueue {
     private static final int CACHE_LINE_BYTES = 64;
@@ -49,7 +49,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      * <p>Negative results: {@link RpmaError#PROVIDER} ({@code ibv_poll_cq} failed), {@link RpmaError#UNKNOWN} (it returned more
      * than it was asked for), {@link RpmaError#INVAL} ({@code maxEntries} below 1, {@code wcAddress} 0, or the queue is closed).
      *
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_cq_get_wc.3/">rpma_cq_get_wc(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_wc.3.html">rpma_cq_get_wc(3)</a>
      */
     @Override
     public int poll(final long wcAddress, final int maxEntries) {
@@ -70,7 +70,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      * @return 0; or {@link RpmaError#NO_COMPLETION}, {@link RpmaError#PROVIDER}, {@link RpmaError#UNKNOWN},
      *     {@link RpmaError#NOSUPP} if the completion's opcode is none of the old ones and the completion is lost, or
      *     {@link RpmaError#INVAL} if the queue is closed
-     * @see <a href="https://manpages.debian.org/bullseye/librpma-dev/rpma_cq_get_completion.3.en.html">manual page</a>
+     * @see <a href="https://pmem.io/rpma/manpages/v0.11.0/rpma_cq_get_completion.3/">manual page</a>
      */
     public int getCompletion(final LegacyCompletion completion) {
         calls.enter();
@@ -90,7 +90,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      * is to stay so.
      *
      * @return the descriptor, valid until the queue's owner is closed
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_cq_get_fd.3/">rpma_cq_get_fd(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_fd.3.html">rpma_cq_get_fd(3)</a>
      */
     public int fd() {
         return fd;
@@ -105,7 +105,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      * @throws IllegalStateException if the queue's owner is closed, now or while this waits
      * @throws RpmaException         {@code RPMA_E_SHARED_CHANNEL} if the event could be another queue's (use
      *     {@link Connection#awaitCompletions}), {@code RPMA_E_PROVIDER} if the next event cannot be asked for
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_cq_wait.3/">rpma_cq_wait(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_wait.3.html">rpma_cq_wait(3)</a>
      */
     public boolean await(final int timeoutMs) {
         final long cq = enter();

@@ -7,7 +7,7 @@ import io.ringpoll.ffm.Memory;
  *
  * <p>Plain integers, since some of them are compared on the hot path. Thread-safe.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_err_2str.3/">rpma_err_2str(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_err_2str.3.html">rpma_err_2str(3)</a>
  */
 public final class RpmaError {
     /** No error. */
@@ -64,6 +64,7 @@ public final class RpmaError {
      *
      * @param code of librpma
      * @return for instance {@code "Provider error occurred"}
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_err_2str.3.html">rpma_err_2str(3)</a>
      */
     public static String meaning(final int code) {
         Loading.require();

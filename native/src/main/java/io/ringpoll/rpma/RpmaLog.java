@@ -10,7 +10,7 @@ import io.ringpoll.ffm.CallState;
  * by itself, to syslog(3) and standard error; then the binding learns no reason for a refused post, and even a full queue is
  * reported as an {@link RpmaException}.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_log_set_function.3/">rpma_log_set_function(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_log_set_function.3.html">rpma_log_set_function(3)</a>
  */
 public final class RpmaLog {
     /** Name of the logger that gets librpma's messages. */
@@ -34,6 +34,7 @@ public final class RpmaLog {
      *
      * @param level the highest that is logged
      * @throws RpmaException as rpma_log_set_threshold(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_log_set_threshold.3.html">rpma_log_set_threshold(3)</a>
      */
     public static synchronized void threshold(final LogLevel level) {
         Loading.require();
@@ -50,6 +51,7 @@ public final class RpmaLog {
      * The level up to which messages are logged.
      *
      * @return what {@link #threshold(LogLevel)} set last
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_log_set_threshold.3.html">rpma_log_set_threshold(3)</a>
      */
     public static synchronized LogLevel threshold() {
         Loading.require();
@@ -62,6 +64,7 @@ public final class RpmaLog {
      *
      * @param level the highest that is written
      * @throws RpmaException as rpma_log_set_threshold(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_log_set_threshold.3.html">rpma_log_set_threshold(3)</a>
      */
     public static void auxiliaryThreshold(final LogLevel level) {
         Loading.require();
@@ -73,6 +76,7 @@ public final class RpmaLog {
      *
      * @return librpma's auxiliary threshold
      * @throws RpmaException as rpma_log_get_threshold(3) says
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_log_set_threshold.3.html">rpma_log_set_threshold(3)</a>
      */
     public static LogLevel auxiliaryThreshold() {
         Loading.require();

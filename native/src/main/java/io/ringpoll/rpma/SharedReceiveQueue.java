@@ -13,7 +13,7 @@ import java.util.Optional;
  *
  * <p>Posts belong to one thread at a time. It is closed after its connections and the configurations that name it.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_srq_new.3/">rpma_srq_new(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_new.3.html">rpma_srq_new(3)</a>
  */
 public final class SharedReceiveQueue extends NativeResource {
     private final HotCalls calls = HotCalls.register();
@@ -55,7 +55,7 @@ public final class SharedReceiveQueue extends NativeResource {
      * here; {@link io.ringpoll.verbs.WorkCompletion#queuePairNumber()} tells which.
      *
      * @return the same at each call; ends with this
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_srq_get_rcq.3/">rpma_srq_get_rcq(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_get_rcq.3.html">rpma_srq_get_rcq(3)</a>
      */
     public Optional<RpmaCompletionQueue> receiveCompletionQueue() {
         return receiveSome;
@@ -72,7 +72,7 @@ public final class SharedReceiveQueue extends NativeResource {
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the queue or the region is closed
      * @throws RpmaException             as rpma_srq_recv(3) says, but for a full queue
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_srq_recv.3/">rpma_srq_recv(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_recv.3.html">rpma_srq_recv(3)</a>
      */
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
         final long workRequestId) {

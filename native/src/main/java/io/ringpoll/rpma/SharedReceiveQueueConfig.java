@@ -8,7 +8,7 @@ import io.ringpoll.lifecycle.NativeResource;
  *
  * <p>Used by one thread at a time. A setter and its getter have the same name.
  *
- * @see <a href="https://pmem.io/rpma/manpages/main/rpma_srq_cfg_new.3/">rpma_srq_cfg_new(3)</a>
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_cfg_new.3.html">rpma_srq_cfg_new(3)</a>
  */
 public final class SharedReceiveQueueConfig extends NativeResource {
     private SharedReceiveQueueConfig(final long address) {
@@ -20,6 +20,7 @@ public final class SharedReceiveQueueConfig extends NativeResource {
      *
      * @return to be closed
      * @throws RpmaException {@code RPMA_E_NOMEM}
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_cfg_new.3.html">rpma_srq_cfg_new(3)</a>
      */
     public static SharedReceiveQueueConfig create() {
         Loading.require();
@@ -34,7 +35,8 @@ public final class SharedReceiveQueueConfig extends NativeResource {
      * @param entries at least that many
      * @return this
      * @throws IllegalArgumentException if it is negative
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_srq_cfg_set_rq_size.3/">rpma_srq_cfg_set_rq_size(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_cfg_set_rq_size.3.html">
+     *     rpma_srq_cfg_set_rq_size(3)</a>
      */
     public SharedReceiveQueueConfig rqSize(final int entries) {
         final long config = enter();
@@ -51,6 +53,8 @@ public final class SharedReceiveQueueConfig extends NativeResource {
      * How many receives may be posted.
      *
      * @return entries, as they were asked for
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_cfg_get_rq_size.3.html">
+     *     rpma_srq_cfg_get_rq_size(3)</a>
      */
     public int rqSize() {
         final long config = enter();
@@ -69,7 +73,8 @@ public final class SharedReceiveQueueConfig extends NativeResource {
      * @param entries at least that many, or 0 for none: then receives complete in the CQs of the connections
      * @return this
      * @throws IllegalArgumentException if it is negative
-     * @see <a href="https://pmem.io/rpma/manpages/main/rpma_srq_cfg_set_rcq_size.3/">rpma_srq_cfg_set_rcq_size(3)</a>
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_cfg_set_rcq_size.3.html">
+     *     rpma_srq_cfg_set_rcq_size(3)</a>
      */
     public SharedReceiveQueueConfig rcqSize(final int entries) {
         final long config = enter();
@@ -86,6 +91,8 @@ public final class SharedReceiveQueueConfig extends NativeResource {
      * How many completions the queue's receive CQ holds.
      *
      * @return entries, as they were asked for
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_cfg_get_rcq_size.3.html">
+     *     rpma_srq_cfg_get_rcq_size(3)</a>
      */
     public int rcqSize() {
         final long config = enter();

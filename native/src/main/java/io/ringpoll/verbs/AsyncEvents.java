@@ -42,6 +42,7 @@ public final class AsyncEvents {
      * @param context  the device
      * @param listener gets every event from now on, on the reader's thread; what it throws is logged
      * @return ends listening when it is closed; does not wait for a listener that is running
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_async_event.3.html">ibv_get_async_event(3)</a>
      */
     public static Subscription listen(final VerbsContext context, final Consumer<AsyncEvent> listener) {
         synchronized (READERS) {

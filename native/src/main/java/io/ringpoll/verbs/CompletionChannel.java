@@ -49,6 +49,7 @@ public final class CompletionChannel extends NativeResource {
      * @param context the device
      * @return to be closed after its queues
      * @throws VerbsException as ibv_create_comp_channel(3) says
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_comp_channel.3.html">ibv_create_comp_channel(3)</a>
      */
     public static CompletionChannel create(final VerbsContext context) {
         final long address = VERBS.ibv_create_comp_channel(context.address());
@@ -102,6 +103,7 @@ public final class CompletionChannel extends NativeResource {
      * @return the queue that the event belongs to; null if none came in time
      * @throws IllegalStateException if this is closed, now or while it waits
      * @throws VerbsException        as ibv_get_cq_event(3) says
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_cq_event.3.html">ibv_get_cq_event(3)</a>
      */
     public VerbsCompletionQueue await(final int timeoutMs) {
         final long channel = enter();

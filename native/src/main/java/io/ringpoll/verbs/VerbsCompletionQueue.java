@@ -44,6 +44,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
      * @param channel where its events go, or null for none
      * @return to be closed before the channel; closing it acknowledges its events
      * @throws VerbsException as ibv_create_cq(3) says
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
      */
     public static VerbsCompletionQueue create(final VerbsContext context, final String name, final int entries,
         final CompletionChannel channel) {
@@ -84,6 +85,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
      * {@inheritDoc}
      *
      * <p>Negative results are the provider's; {@code -EINVAL} if the queue is closed.
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
      */
     @Override
     public int poll(final long wcAddress, final int maxEntries) {
@@ -118,6 +120,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
      * How many completions the queue holds.
      *
      * @return entries, at least as many as were asked for
+     * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
      */
     public int capacity() {
         final long cq = enter();

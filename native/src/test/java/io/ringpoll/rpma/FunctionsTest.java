@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.device.Device;
-import io.ringpoll.ffm.Memory;
 import io.ringpoll.ffm.MissingFunctionException;
 import io.ringpoll.testing.CCompiler;
 import java.lang.reflect.Field;
@@ -83,7 +82,7 @@ class FunctionsTest {
             }
         }
         assertEquals("Invalid argument", RpmaError.meaning(RpmaError.INVAL));
-        assertEquals("Connection lost", Memory.stringAt(Librpma.CONNECTION.rpma_utils_conn_event_2str(2)));
+        assertEquals("Connection lost", ConnectionEvent.LOST.meaning());
     }
 
     /** Zeros, but for the parameter that stands for a length and gets the value. */
