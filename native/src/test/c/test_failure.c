@@ -471,6 +471,23 @@ static void should_leave_completions_of_a_destroyed_queue_pair(void)
     verbs_pair_close(&pair);
 }
 
+static void should_raise_events_of_device_and_port_on_request(void)
+{
+    struct ibv_context *context;
+    struct ibv_async_event event;
+
+    CHECK_EQ(rpma_utils_get_ibv_context(ADDRESS, RPMA_UTIL_IBV_CONTEXT_LOCAL, &context), 0);
+    CHECK_EQ(ringpoll_loopback_raise(context, IBV_EVENT_CQ_ERR), EINVAL);
+    CHECK_EQ(ringpoll_loopback_raise(context, IBV_EVENT_DEVICE_FATAL), 0);
+    CHECK_EQ(ringpoll_loopback_raise(context, IBV_EVENT_PORT_ERR), 0);
+    event = next_async(context);
+    CHECK_EQ(event.event_type, IBV_EVENT_DEVICE_FATAL);
+    event = next_async(context);
+    CHECK_EQ(event.event_type, IBV_EVENT_PORT_ERR);
+    CHECK_EQ(event.element.port_num, 1);
+    CHECK(!readable(context->async_fd, 0));
+}
+
 const struct test failure_tests[] = {
     {"REM_ACCESS_ERR: beyond the remote region", should_refuse_a_write_beyond_the_remote_region},
     {"REM_ACCESS_ERR: a right that the remote region lacks",
@@ -499,6 +516,7 @@ const struct test failure_tests[] = {
         should_report_an_access_violation_to_the_side_it_happened_on},
     {"a CQ that overruns is dead and says so", should_kill_a_completion_queue_that_overruns},
     {"a receiver whose CQ overruns fails", should_fail_the_receiver_whose_queue_overruns},
+    {"events of device and port are raised on request", should_raise_events_of_device_and_port_on_request},
     {"completions outlive their queue pair", should_leave_completions_of_a_destroyed_queue_pair},
     {NULL, NULL},
 };

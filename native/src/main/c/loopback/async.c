@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* async.c: asynchronous events of a context: raised by its objects, read by ibv_get_async_event. */
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "cq.h"
 #include "device.h"
 #include "qp.h"
 #include "srq.h"
+
+/* The element of an event of the device's only port, as the union of ibv_async_event holds it. */
+#define LB_PORT_ELEMENT ((void *)(uintptr_t)1)
 
 struct async_event {
     struct lb_event event; /* first */
@@ -88,5 +92,20 @@ LB_EXPORT void ibv_ack_async_event(struct ibv_async_event *event)
     }
     default: /* events of the port or the device belong to no object */
         return;
+    }
+}
+
+LB_EXPORT int ringpoll_loopback_raise(struct ibv_context *context, int event_type)
+{
+    switch (event_type) {
+    case IBV_EVENT_DEVICE_FATAL:
+        lb_async_raise(context, IBV_EVENT_DEVICE_FATAL, NULL, NULL);
+        return 0;
+    case IBV_EVENT_PORT_ACTIVE:
+    case IBV_EVENT_PORT_ERR:
+        lb_async_raise(context, (enum ibv_event_type)event_type, LB_PORT_ELEMENT, NULL);
+        return 0;
+    default:
+        return EINVAL;
     }
 }

@@ -47,6 +47,14 @@ const char *ringpoll_loopback_live_name(int kind);
  */
 int ringpoll_loopback_set_connect_timeout(uint32_t milliseconds);
 
+/*
+ * Raises an asynchronous event that belongs to no object: IBV_EVENT_DEVICE_FATAL, IBV_EVENT_PORT_ACTIVE or
+ * IBV_EVENT_PORT_ERR, the latter two for port 1. The event alone: nothing of the device fails by it.
+ * Returns 0, or EINVAL for another event.
+ */
+struct ibv_context;
+int ringpoll_loopback_raise(struct ibv_context *context, int event_type);
+
 /* The vendor_err of a failed work completion: which check failed. 0 for plain flush errors. */
 enum ringpoll_loopback_vendor_err {
     RINGPOLL_LOOPBACK_VERR_NONE = 0,

@@ -17,9 +17,8 @@ import java.util.function.Consumer;
  * Reads a device's asynchronous events: overrun completion queues, failed queue pairs, a failed device. librpma has no call for
  * them, and nobody hears of them but here.
  *
- * <p>Each device has one reader, a daemon thread that runs while somebody listens: an event can be read only once. It passes
- * each event to every listener, one after the other, and then acknowledges it; until then C does not free what the event is
- * about. So a listener may neither wait long nor close the object that an event names.
+ * <p>Each device has one reader, a daemon thread that runs while somebody listens: an event can be read only once. It
+ * acknowledges each event and then passes it to every listener, one after the other; a listener may close what it is about.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_async_event.3.html">ibv_get_async_event(3)</a>
  */
@@ -74,7 +73,6 @@ public final class AsyncEvents {
     /** Reads and passes on an event; false if there will be none any more. */
     private boolean readOne() {
         final CallState state = CallState.current();
-        // Listeners run before the acknowledgement and use the scratch memory too, so the event is copied and put back.
         final long event = state.scratch();
         if (VERBS.ibv_get_async_event(context.address(), event) != 0) {
             if (state.errno() == Errno.EAGAIN) {
@@ -84,9 +82,9 @@ public final class AsyncEvents {
                 Errno.describe(state.errno()));
             return false;
         }
-        final long element = state.longAt(0);
-        final long type = state.longAt(EVENT_TYPE_OFFSET);
-        final AsyncEvent read = of(AsyncEventType.of((int) type), element);
+        final AsyncEvent read = of(AsyncEventType.of(state.intAt(EVENT_TYPE_OFFSET)), state.longAt(0));
+        // Before the listeners: what the event is about cannot be destroyed until then, and one of them may want to.
+        VERBS.ibv_ack_async_event(event);
         for (final Consumer<AsyncEvent> listener : listeners) {
             try {
                 listener.accept(read);
@@ -94,9 +92,6 @@ public final class AsyncEvents {
                 LOGGER.log(System.Logger.Level.ERROR, "a listener failed on " + read.description(), e);
             }
         }
-        state.longAt(0, element);
-        state.longAt(EVENT_TYPE_OFFSET, type);
-        VERBS.ibv_ack_async_event(event);
         return true;
     }
 

@@ -1,6 +1,7 @@
 package io.ringpoll.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
@@ -32,7 +33,9 @@ class BindingPageTest {
     @Test
     void shouldListEveryFunctionWithTheKindOfItsDowncall() throws IOException {
         final Map<String, String> listed = new TreeMap<>();
-        rows().forEach(row -> assertEquals(null, listed.put(row.group(1), row.group(3)), () -> row.group(1) + " is listed twice"));
+        for (final Matcher row : rows()) {
+            assertNull(listed.put(row.group(1), row.group(3)), () -> row.group(1) + " is listed twice");
+        }
         final Map<String, String> bound = new TreeMap<>();
         for (final String source : sources("Ffm")) {
             final Matcher handle = HANDLE.matcher(source);

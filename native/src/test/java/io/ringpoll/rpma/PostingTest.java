@@ -59,10 +59,13 @@ class PostingTest {
         assertFalse(client.flush(remote, 0, 8, FlushType.VISIBILITY, CompletionFlag.ALWAYS, 1));
         for (int i = 0; i < accepted; i++) {
             final int id = i;
-            postUntilAccepted(() -> server.receive(null, 0, 0, id));
-            completions.await(server.completionQueue(), 1);
+            postUntilAccepted(() -> server.receive(mine, 128, 8, id));
+            assertTrue(completions.awaitOne(server.completionQueue()).isSuccess(), () -> completions.at(0).toString());
         }
         completions.await(client.completionQueue(), accepted);
+        for (int i = 0; i < accepted; i++) {
+            assertTrue(completions.at(i).isSuccess(), completions.at(i)::toString);
+        }
         assertEquals(0, client.completionQueue().poll(completions.address(), 1), "a refused post gave a completion");
     }
 

@@ -5,22 +5,25 @@ import io.ringpoll.device.DeviceKind;
 
 /**
  * Where the device under test is. The same tests run on every device: {@code -Dringpoll.device=rdma} and
- * {@code -Dringpoll.address=...} choose another than the loopback device.
+ * {@code -Dringpoll.address=...} choose another than the loopback device, as the Soft-RoCE guest does by its environment.
  */
 public final class TestDevice {
     /** JUnit tag of the tests that need a device and run on any. */
     public static final String TAG = "device";
     /** System property with the device's IP address. */
     public static final String ADDRESS_PROPERTY = "ringpoll.address";
-    /** Any free port. */
-    public static final String ANY_PORT = "0";
+    /** Environment variable with the device's IP address, which the Soft-RoCE guest sets. */
+    public static final String ADDRESS_VARIABLE = "RINGPOLL_ADDRESS";
+
+    private static final String LOOPBACK_ADDRESS = "127.0.0.1";
 
     private TestDevice() {
     }
 
     /** The device's IP address. */
     public static String address() {
-        return System.getProperty(ADDRESS_PROPERTY, "127.0.0.1");
+        final String property = System.getProperty(ADDRESS_PROPERTY);
+        return property != null ? property : System.getenv().getOrDefault(ADDRESS_VARIABLE, LOOPBACK_ADDRESS);
     }
 
     /** Whether the device is the loopback device, whose limits and counters are known. */

@@ -1,0 +1,171 @@
+package io.ringpoll.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assertions.fail;
+
+import io.ringpoll.testing.Completions;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.OtherThread;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.CompletionChannel;
+import io.ringpoll.verbs.VerbsCompletionQueue;
+import io.ringpoll.verbs.WcOpcode;
+import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletion;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The examples on the pages about the binding: they are the code of this class, and it runs. */
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class PageExamplesTest {
+    private static final Path SOURCE = Path.of("src", "test", "java", "io", "ringpoll", "rpma", "PageExamplesTest.java");
+
+    private final Completions completions = new Completions();
+    private final long wcAddress = completions.address();
+    private final int timeoutMs = ConnectedPair.TIMEOUT_MS;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"binding.md", "completions.md", "migration.md"})
+    void shouldShowOnlyCodeThatRuns(final String page) throws IOException {
+        final String code = normalized(Files.readString(SOURCE));
+        boolean inExample = false;
+        int lines = 0;
+        for (final String line : Files.readAllLines(Path.of("..", "docs", page))) {
+            if (line.strip().startsWith("```")) {
+                inExample = line.strip().equals("```java");
+            } else if (inExample && !line.isBlank()) {
+                assertTrue(code.contains(normalized(line)), () -> page + ": " + line);
+                lines++;
+            }
+        }
+        assertTrue(lines > 0, "no example");
+    }
+
+    @Test
+    void shouldRunTheClient() {
+        final String port = ConnectedPair.anyPort();
+        try (Peer server = Peer.ofLocal(TestDevice.address());
+            LocalMemoryRegion target = server.allocate(1024, MemoryUsage.WRITE_DESTINATION);
+            Endpoint endpoint = server.listen(TestDevice.address(), port)) {
+            final OtherThread<Void> client = OtherThread.run(() -> {
+                client(TestDevice.address(), port);
+                return null;
+            });
+            try (Connection connection = endpoint.nextRequest(timeoutMs).orElseThrow().connect(target.descriptor())) {
+                assertEquals(ConnectionEvent.ESTABLISHED, connection.nextEvent(timeoutMs).orElseThrow());
+                assertEquals(ConnectionEvent.CLOSED, connection.nextEvent(timeoutMs).orElseThrow());
+                connection.disconnect();
+                client.result();
+            }
+        }
+    }
+
+    @Test
+    void shouldReadTheSameByTheOldCallAndTheNew() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final LocalMemoryRegion memory = pair.memory(64);
+            final RemoteMemoryRegion remote = pair.remote(memory);
+            assertTrue(pair.client().read(memory, 0, remote, 32, 8, CompletionFlag.ALWAYS, 7));
+            assertEquals(List.of(7L, 8L), byTheOldCall(pair.client().completionQueue()));
+            assertTrue(pair.client().read(memory, 0, remote, 32, 8, CompletionFlag.ALWAYS, 7));
+            assertEquals(List.of(7L, 8L), byTheNewCall(pair.client().completionQueue(), completions.memory()));
+        }
+    }
+
+    @Test
+    void shouldSleepAndWake() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults();
+            VerbsCompletionQueue queue = pair.client().completionQueue().openVerbs();
+            CompletionChannel channel = CompletionChannel.borrow(queue)) {
+            sleep(queue, channel);
+        }
+    }
+
+    private void client(final String address, final String port) {
+        try (Peer peer = Peer.ofRemote(address);
+             LocalMemoryRegion memory = peer.allocate(1024, MemoryUsage.WRITE_SOURCE);
+             Connection connection = peer.request(address, port).connect()) {
+            connection.nextEvent(timeoutMs);                            // ESTABLISHED
+            try (RemoteMemoryRegion remote = RemoteMemoryRegion.ofDescriptor(connection.privateData())) {
+                boolean posted = connection.write(remote, 0, memory, 0, 64, CompletionFlag.ALWAYS, 42);
+                int got = connection.completionQueue().poll(wcAddress, 16);
+                assertTrue(posted && got >= 0);
+                connection.disconnect();
+            }
+        }
+    }
+
+    private static List<Long> byTheOldCall(final RpmaCompletionQueue queue) {
+        LegacyCompletion completion = new LegacyCompletion();
+        int result = queue.getCompletion(completion);
+        if (result != RpmaError.SUCCESS) {
+            errorHandlingCode();
+        }
+        if (completion.opStatus() != WcStatus.SUCCESS) {
+            errorHandlingCode();
+        }
+        if (completion.op() != LegacyOp.READ) {
+            errorHandlingCode();
+        }
+        long opContext = completion.opContext();
+        int byteLen = completion.byteLen();
+        int flags = completion.flags();
+        int imm = completion.imm();
+        return List.of(opContext, (long) byteLen + flags + imm);
+    }
+
+    private static List<Long> byTheNewCall(final RpmaCompletionQueue queue, final UnsafeBuffer buffer) {
+        WorkCompletion wc = new WorkCompletion().wrap(buffer, 0);       // buffer: IbvWc.SIZE_BYTES bytes, off-heap
+        int got = queue.poll(buffer.addressOffset(), 1);                // 0: empty; negative: the queue has failed
+        if (got < 0) {
+            errorHandlingCode();
+        }
+        if (wc.status() != WcStatus.SUCCESS) {
+            errorHandlingCode();
+        }
+        if (wc.opcode() != WcOpcode.RDMA_READ) {
+            errorHandlingCode();
+        }
+        long opContext = wc.workRequestId();
+        int byteLen = wc.lengthBytes();
+        int flags = wc.flags();
+        int imm = 0;
+        if (wc.hasImmediate()) {
+            imm = wc.immediate();
+        }
+        return List.of(opContext, (long) byteLen + flags + imm);
+    }
+
+    private void sleep(final VerbsCompletionQueue queue, final CompletionChannel channel) {
+        final long wcs = wcAddress;
+        final int n = 1;
+        final int timeoutMs = 5;
+        queue.requestNotification(false);                  // arm
+        if (queue.poll(wcs, n) == 0                        // final poll: what came before the arming gives no event
+                && channel.await(timeoutMs) == queue) {    // sleep, wake
+            queue.requestNotification(false);              // arm again, then poll until empty
+        }
+    }
+
+    private static void errorHandlingCode() {
+        fail("an error");
+    }
+
+    /** Code without comments and spaces, so that pages may lay it out as they need. */
+    private static String normalized(final String text) {
+        try (Stream<String> lines = text.lines()) {
+            return lines.map(line -> line.replaceAll("//.*", "").replaceAll("\\s", "")).collect(Collectors.joining());
+        }
+    }
+}
