@@ -30,9 +30,12 @@ class ScaleTest extends Scenario {
     private static final int AT_ONCE = 200;
     private static final String CONNECTS_PROPERTY = "ringpoll.connects";
     private static final int WARM_UP_CONNECTS = 100;
-    /** The JVM's own compiler uses the C heap too, now and then; a leak of a connection grows in every round. */
+    /**
+     * The JVM's own compiler uses the C heap too, up to some hundred bytes a connect while it is busy; a connection's queues that
+     * nobody frees take more, and that in every round. Small leaks are AddressSanitizer's to find, in the C tests.
+     */
     private static final int ROUNDS = 4;
-    private static final long LEAK_BYTES_PER_CONNECT = 64;
+    private static final long LEAK_BYTES_PER_CONNECT = 4096;
 
     private final Completions completions = new Completions();
 
