@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * baseline.c: the ring, the polling thread and the handlers' threads.
+ *
+ *       passed (handlers)         published (poller)         passed + ring_size
+ *   -------------|--------------------------|-------------------------|--------->
+ *    free again  |  to be handled           |  free                   |  not free yet
+ *
+ * Sequences count slots from 0 and never wrap in practice. Two stores order everything: the poller
+ * publishes with release what the handlers read with acquire, and the handlers give slots back with
+ * release what the poller reads with acquire.
+ *
+ * What was tried and left out is in docs/benchmarks.md.
+ */
+#include "baseline.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "histogram.h"
+#include "queue.h"
+
+/* Two lines: processors fetch them in pairs. */
+#define APART 128
+
+struct handler {
+    alignas(APART) _Atomic uint64_t passed;
+
+    /* The handler's own. */
+    alignas(APART) struct baseline *baseline;
+    uint64_t completions;
+    uint64_t sum;
+    uint64_t *histogram;
+    uint64_t involuntary_switches;
+    uint32_t paths;
+    pthread_t thread;
+};
+
+struct baseline {
+    alignas(APART) _Atomic uint64_t published;
+
+    /* The poller's own. */
+    alignas(APART) uint64_t gating; /* the slowest handler when it was last looked at */
+    uint64_t poller_switches;
+    int queue_fault;
+
+    /* Read by all; written once. */
+    alignas(APART) struct ibv_wc *slab;
+    uint64_t mask;
+    struct baseline_options options;
+    struct queue queue;
+    pthread_t poller;
+    _Atomic bool stop_polling;
+    _Atomic bool stop_handling;
+
+    alignas(APART) struct handler handlers[BASELINE_MAX_HANDLERS];
+};
+
+static inline void relax(uint32_t wait)
+{
+    if (wait == BASELINE_YIELD)
+        (void)sched_yield();
+    else
+#if defined(__x86_64__)
+        __builtin_ia32_pause();
+#elif defined(__aarch64__)
+        __asm__ volatile("isb" ::: "memory");
+#endif
+}
+
+static inline uint64_t now_ns(void)
+{
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* Status and opcode are neighbours: one load decides. */
+static inline uint32_t path_of(const struct ibv_wc *wc)
+{
+    if (wc->status != IBV_WC_SUCCESS)
+        return BASELINE_ERROR;
+    return (wc->opcode & IBV_WC_RECV) != 0 ? BASELINE_RECEIVE : BASELINE_SEND_WRITE;
+}
+
+static inline __attribute__((always_inline)) void handle(struct handler *handler,
+    const struct ibv_wc *wc, uint32_t work)
+{
+    if (work == BASELINE_SUM) {
+        handler->sum += wc->wr_id;
+    } else {
+        const struct baseline_options *options = &handler->baseline->options;
+
+        if (wc->wr_id - options->record_from_ns < options->record_until_ns - options->record_from_ns)
+            histogram_record(handler->histogram, now_ns() - wc->wr_id);
+    }
+    handler->completions++;
+}
+
+static inline __attribute__((always_inline)) void handle_range(struct handler *handler,
+    const struct ibv_wc *wc, const struct ibv_wc *end, uint32_t work)
+{
+    const uint32_t paths = handler->paths;
+
+    for (; wc != end; wc++) {
+        if ((path_of(wc) & paths) != 0)
+            handle(handler, wc, work);
+    }
+}
+
+/* Handles what is published from a sequence on; returns where it stopped. */
+static inline __attribute__((always_inline)) uint64_t handle_published(struct handler *handler,
+    uint64_t next, uint64_t published, uint32_t work)
+{
+    const struct baseline *baseline = handler->baseline;
+    const uint64_t size = baseline->mask + 1;
+    /* A quarter of the ring: the poller gets slots back while much is to be handled. */
+    const uint64_t limit = published - next > size / 4 ? next + size / 4 : published;
+
+    while (next != limit) {
+        const uint64_t index = next & baseline->mask;
+        const uint64_t count = limit - next < size - index ? limit - next : size - index;
+        const struct ibv_wc *first = &baseline->slab[index];
+
+        handle_range(handler, first, first + count, work);
+        next += count;
+    }
+    return next;
+}
+
+static inline __attribute__((always_inline)) void run_handler(struct handler *handler, uint32_t work)
+{
+    struct baseline *baseline = handler->baseline;
+    const uint32_t wait = baseline->options.wait;
+    uint64_t next = 0;
+
+    for (;;) {
+        const uint64_t published =
+            atomic_load_explicit(&baseline->published, memory_order_acquire);
+
+        if (published != next) {
+            next = handle_published(handler, next, published, work);
+            atomic_store_explicit(&handler->passed, next, memory_order_release);
+        } else if (atomic_load_explicit(&baseline->stop_handling, memory_order_acquire)) {
+            /* Set after the last publication: what is published now is all. */
+            if (atomic_load_explicit(&baseline->published, memory_order_acquire) == next)
+                return;
+        } else {
+            relax(wait);
+        }
+    }
+}
+
+static uint64_t involuntary_switches(void)
+{
+    struct rusage usage;
+
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? (uint64_t)usage.ru_nivcsw : 0;
+}
+
+static void *handler_main(void *argument)
+{
+    struct handler *handler = argument;
+
+    if (handler->baseline->options.work == BASELINE_SUM)
+        run_handler(handler, BASELINE_SUM);
+    else
+        run_handler(handler, BASELINE_LATENCY);
+    handler->involuntary_switches = involuntary_switches();
+    return NULL;
+}
+
+static uint64_t slowest(const struct baseline *baseline)
+{
+    uint64_t minimum = UINT64_MAX;
+
+    for (uint32_t i = 0; i < baseline->options.handlers; i++) {
+        const uint64_t passed =
+            atomic_load_explicit(&baseline->handlers[i].passed, memory_order_acquire);
+
+        if (passed < minimum)
+            minimum = passed;
+    }
+    return minimum;
+}
+
+/* How many slots can be filled from a sequence on, in one piece. */
+static inline uint64_t claim(struct baseline *baseline, uint64_t next)
+{
+    const uint64_t size = baseline->mask + 1;
+    const uint64_t until_end = size - (next & baseline->mask);
+    const uint64_t wanted =
+        baseline->options.batch < until_end ? baseline->options.batch : until_end;
+
+    if (next + wanted > baseline->gating + size) {
+        baseline->gating = slowest(baseline);
+        const uint64_t free = baseline->gating + size - next;
+        return wanted < free ? wanted : free;
+    }
+    return wanted;
+}
+
+static void poll_with_hand_off(struct baseline *baseline)
+{
+    const uint32_t wait = baseline->options.wait;
+    uint64_t next = 0;
+
+    while (!atomic_load_explicit(&baseline->stop_polling, memory_order_relaxed)) {
+        const uint64_t claimed = claim(baseline, next);
+        int got;
+
+        if (claimed == 0) {
+            relax(wait);
+            continue;
+        }
+        const int result = rpma_cq_get_wc(baseline->queue.cq, (int)claimed,
+            &baseline->slab[next & baseline->mask], &got);
+        if (result == 0) {
+            next += (uint64_t)got;
+            atomic_store_explicit(&baseline->published, next, memory_order_release);
+        } else if (result != RPMA_E_NO_COMPLETION) {
+            baseline->queue_fault = result;
+            return;
+        } else if (wait == BASELINE_YIELD) {
+            relax(wait);
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void poll_and_handle(struct baseline *baseline,
+    uint32_t work)
+{
+    struct handler *self = &baseline->handlers[0];
+    uint64_t next = 0;
+
+    while (!atomic_load_explicit(&baseline->stop_polling, memory_order_relaxed)) {
+        const uint64_t index = next & baseline->mask;
+        const uint64_t until_end = baseline->mask + 1 - index;
+        const uint64_t claimed =
+            baseline->options.batch < until_end ? baseline->options.batch : until_end;
+        int got;
+        const int result =
+            rpma_cq_get_wc(baseline->queue.cq, (int)claimed, &baseline->slab[index], &got);
+
+        if (result == 0) {
+            handle_range(self, &baseline->slab[index], &baseline->slab[index] + got, work);
+            next += (uint64_t)got;
+            /* For baseline_sample. */
+            atomic_store_explicit(&baseline->published, next, memory_order_relaxed);
+            atomic_store_explicit(&self->passed, next, memory_order_relaxed);
+        } else if (result != RPMA_E_NO_COMPLETION) {
+            baseline->queue_fault = result;
+            return;
+        }
+    }
+}
+
+static void *poller_main(void *argument)
+{
+    struct baseline *baseline = argument;
+
+    if (baseline->options.handlers > 0)
+        poll_with_hand_off(baseline);
+    else if (baseline->options.work == BASELINE_SUM)
+        poll_and_handle(baseline, BASELINE_SUM);
+    else
+        poll_and_handle(baseline, BASELINE_LATENCY);
+    baseline->poller_switches = involuntary_switches();
+    return NULL;
+}
+
+static int start_thread(pthread_t *thread, int cpu, void *(*body)(void *), void *argument)
+{
+    pthread_attr_t attributes;
+    int error = pthread_attr_init(&attributes);
+
+    if (error != 0)
+        return error;
+    if (cpu != BASELINE_ANY_CPU) {
+        cpu_set_t set;
+
+        CPU_ZERO(&set);
+        CPU_SET((size_t)cpu, &set);
+        error = pthread_attr_setaffinity_np(&attributes, sizeof(set), &set);
+    }
+    if (error == 0)
+        error = pthread_create(thread, &attributes, body, argument);
+    (void)pthread_attr_destroy(&attributes);
+    return error;
+}
+
+static bool is_valid(const struct baseline_options *options)
+{
+    const uint32_t size = options->ring_size;
+
+    if (size < 2 || (size & (size - 1)) != 0 || options->batch < 1 || options->batch > size ||
+        options->handlers > BASELINE_MAX_HANDLERS || options->work > BASELINE_LATENCY ||
+        options->wait > BASELINE_YIELD || options->poller_cpu >= CPU_SETSIZE)
+        return false;
+    for (uint32_t i = 0; i < options->handlers; i++) {
+        if (options->handler_cpu[i] >= CPU_SETSIZE)
+            return false;
+    }
+    return true;
+}
+
+static void stop_handlers(struct baseline *baseline, uint32_t started)
+{
+    atomic_store_explicit(&baseline->stop_handling, true, memory_order_release);
+    for (uint32_t i = 0; i < started; i++)
+        (void)pthread_join(baseline->handlers[i].thread, NULL);
+}
+
+static size_t slab_bytes(const struct baseline *baseline)
+{
+    return (baseline->mask + 1) * sizeof(struct ibv_wc);
+}
+
+static int start_threads(struct baseline *baseline)
+{
+    const struct baseline_options *options = &baseline->options;
+    int error = 0;
+
+    for (uint32_t i = 0; i < options->handlers; i++) {
+        error = start_thread(&baseline->handlers[i].thread, options->handler_cpu[i], handler_main,
+            &baseline->handlers[i]);
+        if (error != 0) {
+            stop_handlers(baseline, i);
+            return error;
+        }
+    }
+    error = start_thread(&baseline->poller, options->poller_cpu, poller_main, baseline);
+    if (error != 0)
+        stop_handlers(baseline, options->handlers);
+    return error;
+}
+
+struct baseline *baseline_start(const struct baseline_options *options)
+{
+    int error = EINVAL;
+
+    if (!is_valid(options))
+        goto fail;
+    error = ENOMEM;
+    struct baseline *baseline = aligned_alloc(APART, sizeof(*baseline));
+    if (baseline == NULL)
+        goto fail;
+    memset(baseline, 0, sizeof(*baseline));
+    baseline->options = *options;
+    baseline->mask = options->ring_size - 1;
+    uint64_t *histograms =
+        calloc(BASELINE_MAX_HANDLERS * (size_t)HISTOGRAM_LENGTH, sizeof(uint64_t));
+    if (histograms == NULL)
+        goto free_baseline;
+    for (uint32_t i = 0; i < BASELINE_MAX_HANDLERS; i++) {
+        baseline->handlers[i].baseline = baseline;
+        baseline->handlers[i].histogram = histograms + (size_t)i * HISTOGRAM_LENGTH;
+        baseline->handlers[i].paths = options->handlers == 0 ?
+            BASELINE_SEND_WRITE | BASELINE_RECEIVE | BASELINE_ERROR : options->handler_paths[i];
+    }
+    baseline->slab = mmap(NULL, slab_bytes(baseline), PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (baseline->slab == MAP_FAILED)
+        goto free_histograms;
+    error = EIO;
+    if (queue_open(&baseline->queue, options->device) != 0)
+        goto unmap;
+    error = start_threads(baseline);
+    if (error != 0)
+        goto close_queue;
+    return baseline;
+
+close_queue:
+    queue_close(&baseline->queue);
+unmap:
+    (void)munmap(baseline->slab, slab_bytes(baseline));
+free_histograms:
+    free(histograms);
+free_baseline:
+    free(baseline);
+fail:
+    errno = error;
+    return NULL;
+}
+
+void baseline_sample(const struct baseline *baseline, struct baseline_sample *sample)
+{
+    sample->passed = baseline->options.handlers > 0 ? slowest(baseline) :
+        atomic_load_explicit(&baseline->handlers[0].passed, memory_order_acquire);
+    sample->published = atomic_load_explicit(&baseline->published, memory_order_acquire);
+}
+
+void baseline_stop(struct baseline *baseline, struct baseline_result *result)
+{
+    struct handler *handlers = baseline->handlers;
+
+    atomic_store_explicit(&baseline->stop_polling, true, memory_order_relaxed);
+    (void)pthread_join(baseline->poller, NULL);
+    stop_handlers(baseline, baseline->options.handlers);
+    queue_close(&baseline->queue);
+    memset(result, 0, sizeof(*result));
+    result->published = atomic_load_explicit(&baseline->published, memory_order_relaxed);
+    result->poller_switches = baseline->poller_switches;
+    result->queue_fault = baseline->queue_fault;
+    result->histogram = handlers[0].histogram;
+    result->histogram_length = HISTOGRAM_LENGTH;
+    for (uint32_t i = 0; i < BASELINE_MAX_HANDLERS; i++) {
+        result->handler[i].completions = handlers[i].completions;
+        result->handler[i].sum = handlers[i].sum;
+        result->handler[i].involuntary_switches = handlers[i].involuntary_switches;
+        for (uint32_t j = 0; i > 0 && j < HISTOGRAM_LENGTH; j++)
+            handlers[0].histogram[j] += handlers[i].histogram[j];
+    }
+}
+
+void baseline_free(struct baseline *baseline)
+{
+    (void)munmap(baseline->slab, slab_bytes(baseline));
+    free(baseline->handlers[0].histogram);
+    free(baseline);
+}

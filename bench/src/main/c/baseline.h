@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * baseline.h: the job of a ringpoll pipeline in plain C, for comparison: one thread polls
+ * rpma_cq_get_wc into a slab of 48-byte slots and publishes each batch by one sequence; up to three
+ * handler threads read the records in place, each those of its paths.
+ *
+ * The functions may be called from any thread, for one baseline by one thread at a time.
+ */
+#ifndef RINGPOLL_BASELINE_H
+#define RINGPOLL_BASELINE_H
+
+#include <stdint.h>
+
+#define BASELINE_MAX_HANDLERS 3u
+#define BASELINE_ANY_CPU (-1)
+
+/* Bits of a handler's set of paths. */
+enum baseline_path {
+    BASELINE_SEND_WRITE = 1,
+    BASELINE_RECEIVE = 2,
+    BASELINE_ERROR = 4,
+};
+
+enum baseline_wait {
+    BASELINE_SPIN = 0,  /* the pause instruction in a loop */
+    BASELINE_YIELD = 1, /* sched_yield(2) in a loop: where threads share a CPU */
+};
+
+/* What a handler does with a completion. */
+enum baseline_work {
+    BASELINE_SUM = 0,     /* adds up wr_id */
+    BASELINE_LATENCY = 1, /* takes wr_id as a time of CLOCK_MONOTONIC and records how long ago it was */
+};
+
+struct ibv_context;
+
+struct baseline_options {
+    struct ibv_context *device;
+    uint64_t record_from_ns;  /* BASELINE_LATENCY records completions whose wr_id is from here ... */
+    uint64_t record_until_ns; /* ... to before here */
+    uint32_t ring_size;       /* slots, a power of two */
+    uint32_t batch;           /* completions a poll asks for */
+    uint32_t handlers;        /* 0: the polling thread handles by itself, without any hand-off */
+    uint32_t work;            /* enum baseline_work */
+    uint32_t wait;            /* enum baseline_wait, of all threads */
+    int32_t poller_cpu;       /* BASELINE_ANY_CPU: not pinned */
+    int32_t handler_cpu[BASELINE_MAX_HANDLERS];
+    uint32_t handler_paths[BASELINE_MAX_HANDLERS];
+};
+
+/* Where a running baseline is: a moment's values. */
+struct baseline_sample {
+    uint64_t published;
+    uint64_t passed; /* by the slowest handler */
+};
+
+struct baseline_handler_result {
+    uint64_t completions;
+    uint64_t sum;                  /* of wr_id */
+    uint64_t involuntary_switches; /* how often the scheduler took the CPU from the thread */
+};
+
+struct baseline_result {
+    uint64_t published;
+    uint64_t poller_switches;
+    struct baseline_handler_result handler[BASELINE_MAX_HANDLERS];
+    const uint64_t *histogram;     /* of all handlers, see histogram.h; valid until baseline_free */
+    uint32_t histogram_length;
+    int32_t queue_fault;           /* the negative result that ended the polling, or 0 */
+};
+
+struct baseline;
+
+/* Makes the queue and starts the threads. Returns NULL with errno: EINVAL, ENOMEM, or what
+ * pthread_create(3) or librpma failed with (EIO). */
+struct baseline *baseline_start(const struct baseline_options *options);
+
+void baseline_sample(const struct baseline *baseline, struct baseline_sample *sample);
+
+/* Stops polling, lets the handlers finish what was published, and joins the threads. */
+void baseline_stop(struct baseline *baseline, struct baseline_result *result);
+
+/* Frees a stopped baseline. */
+void baseline_free(struct baseline *baseline);
+
+/* The calls that baseline_calls can make. */
+enum baseline_call {
+    BASELINE_RPMA_CQ_GET_WC = 0,
+    BASELINE_IBV_POLL_CQ = 1,
+};
+
+/*
+ * Polls a device's queue from the calling thread, again and again into the same records. Returns
+ * the nanoseconds that it took, or 0 with errno EIO if librpma failed. *completions counts what came.
+ */
+uint64_t baseline_calls(struct ibv_context *device, uint32_t call, uint32_t batch, uint64_t calls,
+    uint64_t *completions);
+
+#endif

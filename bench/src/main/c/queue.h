@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* queue.h: a completion queue of librpma on a device, without a connection. */
+#ifndef BASELINE_QUEUE_H
+#define BASELINE_QUEUE_H
+
+#include <librpma.h>
+
+struct queue {
+    struct rpma_peer *peer;
+    struct rpma_srq *srq; /* whose receive queue it is */
+    struct rpma_cq *cq;
+};
+
+/* Returns 0, or -1 with nothing made. */
+int queue_open(struct queue *queue, struct ibv_context *device);
+void queue_close(struct queue *queue);
+
+#endif
