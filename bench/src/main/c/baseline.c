@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -26,9 +25,13 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "histogram.h"
+#include "hot.h"
 #include "queue.h"
+#include "ring.h"
+#include "threads.h"
 
 /* Two lines: processors fetch them in pairs. */
 #define APART 128
@@ -58,33 +61,17 @@ struct baseline {
     alignas(APART) struct ibv_wc *slab;
     uint64_t mask;
     struct baseline_options options;
-    struct queue queue;
+    struct queue queue; /* its own, if it was not given any */
+    struct rpma_cq *cqs[RING_MAX_QUEUES];
+    uint32_t cq_count;
+    ring_handler *custom;
+    void *custom_context;
     pthread_t poller;
     _Atomic bool stop_polling;
     _Atomic bool stop_handling;
 
     alignas(APART) struct handler handlers[BASELINE_MAX_HANDLERS];
 };
-
-static inline void relax(uint32_t wait)
-{
-    if (wait == BASELINE_YIELD)
-        (void)sched_yield();
-    else
-#if defined(__x86_64__)
-        __builtin_ia32_pause();
-#elif defined(__aarch64__)
-        __asm__ volatile("isb" ::: "memory");
-#endif
-}
-
-static inline uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* Status and opcode are neighbours: one load decides. */
 static inline uint32_t path_of(const struct ibv_wc *wc)
@@ -94,29 +81,30 @@ static inline uint32_t path_of(const struct ibv_wc *wc)
     return (wc->opcode & IBV_WC_RECV) != 0 ? BASELINE_RECEIVE : BASELINE_SEND_WRITE;
 }
 
-static inline __attribute__((always_inline)) void handle(struct handler *handler,
-    const struct ibv_wc *wc, uint32_t work)
-{
-    if (work == BASELINE_SUM) {
-        handler->sum += wc->wr_id;
-    } else {
-        const struct baseline_options *options = &handler->baseline->options;
-
-        if (wc->wr_id - options->record_from_ns < options->record_until_ns - options->record_from_ns)
-            histogram_record(handler->histogram, now_ns() - wc->wr_id);
-    }
-    handler->completions++;
-}
-
 static inline __attribute__((always_inline)) void handle_range(struct handler *handler,
     const struct ibv_wc *wc, const struct ibv_wc *end, uint32_t work)
 {
+    const struct baseline_options *options = &handler->baseline->options;
+    const uint64_t from = options->record_from_ns;
+    const uint64_t length = options->record_until_ns - from;
     const uint32_t paths = handler->paths;
+    /* In registers: the compiler must assume that a store to the handler changes the records. */
+    uint64_t completions = 0;
+    uint64_t sum = 0;
 
     for (; wc != end; wc++) {
-        if ((path_of(wc) & paths) != 0)
-            handle(handler, wc, work);
+        if ((path_of(wc) & paths) == 0)
+            continue;
+        completions++;
+        if (work == RING_CUSTOM)
+            handler->baseline->custom(handler->baseline->custom_context, wc, handler->histogram);
+        else if (work == BASELINE_SUM)
+            sum += wc->wr_id;
+        else if (wc->wr_id - from < length)
+            histogram_record(handler->histogram, now_ns() - wc->wr_id);
     }
+    handler->completions += completions;
+    handler->sum += sum;
 }
 
 /* Handles what is published from a sequence on; returns where it stopped. */
@@ -145,6 +133,12 @@ static inline __attribute__((always_inline)) void run_handler(struct handler *ha
     const uint32_t wait = baseline->options.wait;
     uint64_t next = 0;
 
+    if (baseline->options.stall_us > 0) {
+        while (atomic_load_explicit(&baseline->published, memory_order_acquire) == 0 &&
+            !atomic_load_explicit(&baseline->stop_handling, memory_order_acquire))
+            relax(wait);
+        (void)usleep(baseline->options.stall_us);
+    }
     for (;;) {
         const uint64_t published =
             atomic_load_explicit(&baseline->published, memory_order_acquire);
@@ -173,10 +167,11 @@ static void *handler_main(void *argument)
 {
     struct handler *handler = argument;
 
-    if (handler->baseline->options.work == BASELINE_SUM)
-        run_handler(handler, BASELINE_SUM);
-    else
-        run_handler(handler, BASELINE_LATENCY);
+    switch (handler->baseline->options.work) {
+    case BASELINE_SUM: run_handler(handler, BASELINE_SUM); break;
+    case BASELINE_LATENCY: run_handler(handler, BASELINE_LATENCY); break;
+    default: run_handler(handler, RING_CUSTOM); break;
+    }
     handler->involuntary_switches = involuntary_switches();
     return NULL;
 }
@@ -211,57 +206,67 @@ static inline uint64_t claim(struct baseline *baseline, uint64_t next)
     return wanted;
 }
 
-static void poll_with_hand_off(struct baseline *baseline)
+/* The number of queues is a constant where this is inlined: one queue costs no loop. */
+static inline __attribute__((always_inline)) void poll_with_hand_off(struct baseline *baseline,
+    uint32_t cq_count)
 {
     const uint32_t wait = baseline->options.wait;
     uint64_t next = 0;
 
     while (!atomic_load_explicit(&baseline->stop_polling, memory_order_relaxed)) {
-        const uint64_t claimed = claim(baseline, next);
-        int got;
+        bool idle = true;
 
-        if (claimed == 0) {
-            relax(wait);
-            continue;
+        for (uint32_t i = 0; i < cq_count; i++) {
+            const uint64_t claimed = claim(baseline, next);
+            int got;
+
+            if (claimed == 0)
+                break;
+            const int result = rpma_cq_get_wc(baseline->cqs[i], (int)claimed,
+                &baseline->slab[next & baseline->mask], &got);
+            if (result == 0) {
+                next += (uint64_t)got;
+                atomic_store_explicit(&baseline->published, next, memory_order_release);
+                idle = false;
+            } else if (result != RPMA_E_NO_COMPLETION) {
+                baseline->queue_fault = result;
+                return;
+            }
         }
-        const int result = rpma_cq_get_wc(baseline->queue.cq, (int)claimed,
-            &baseline->slab[next & baseline->mask], &got);
-        if (result == 0) {
-            next += (uint64_t)got;
-            atomic_store_explicit(&baseline->published, next, memory_order_release);
-        } else if (result != RPMA_E_NO_COMPLETION) {
-            baseline->queue_fault = result;
-            return;
-        } else if (wait == BASELINE_YIELD) {
+        if (idle && (wait == BASELINE_YIELD || baseline->gating + baseline->mask + 1 == next))
             relax(wait);
-        }
     }
 }
 
 static inline __attribute__((always_inline)) void poll_and_handle(struct baseline *baseline,
-    uint32_t work)
+    uint32_t cq_count, uint32_t work)
 {
     struct handler *self = &baseline->handlers[0];
+    const uint32_t wait = baseline->options.wait;
     uint64_t next = 0;
 
     while (!atomic_load_explicit(&baseline->stop_polling, memory_order_relaxed)) {
-        const uint64_t index = next & baseline->mask;
-        const uint64_t until_end = baseline->mask + 1 - index;
-        const uint64_t claimed =
-            baseline->options.batch < until_end ? baseline->options.batch : until_end;
-        int got;
-        const int result =
-            rpma_cq_get_wc(baseline->queue.cq, (int)claimed, &baseline->slab[index], &got);
+        for (uint32_t i = 0; i < cq_count; i++) {
+            const uint64_t index = next & baseline->mask;
+            const uint64_t until_end = baseline->mask + 1 - index;
+            const uint64_t claimed =
+                baseline->options.batch < until_end ? baseline->options.batch : until_end;
+            int got;
+            const int result = rpma_cq_get_wc(baseline->cqs[i], (int)claimed,
+                &baseline->slab[index], &got);
 
-        if (result == 0) {
-            handle_range(self, &baseline->slab[index], &baseline->slab[index] + got, work);
-            next += (uint64_t)got;
-            /* For baseline_sample. */
-            atomic_store_explicit(&baseline->published, next, memory_order_relaxed);
-            atomic_store_explicit(&self->passed, next, memory_order_relaxed);
-        } else if (result != RPMA_E_NO_COMPLETION) {
-            baseline->queue_fault = result;
-            return;
+            if (result == 0) {
+                handle_range(self, &baseline->slab[index], &baseline->slab[index] + got, work);
+                next += (uint64_t)got;
+                /* For baseline_sample. */
+                atomic_store_explicit(&baseline->published, next, memory_order_relaxed);
+                atomic_store_explicit(&self->passed, next, memory_order_relaxed);
+            } else if (result != RPMA_E_NO_COMPLETION) {
+                baseline->queue_fault = result;
+                return;
+            } else if (wait == BASELINE_YIELD) {
+                relax(wait);
+            }
         }
     }
 }
@@ -269,35 +274,22 @@ static inline __attribute__((always_inline)) void poll_and_handle(struct baselin
 static void *poller_main(void *argument)
 {
     struct baseline *baseline = argument;
+    const uint32_t count = baseline->cq_count;
 
-    if (baseline->options.handlers > 0)
-        poll_with_hand_off(baseline);
-    else if (baseline->options.work == BASELINE_SUM)
-        poll_and_handle(baseline, BASELINE_SUM);
-    else
-        poll_and_handle(baseline, BASELINE_LATENCY);
+    if (baseline->options.handlers > 0) {
+        if (count == 1)
+            poll_with_hand_off(baseline, 1);
+        else
+            poll_with_hand_off(baseline, count);
+    } else if (baseline->options.work == BASELINE_SUM) {
+        poll_and_handle(baseline, 1, BASELINE_SUM);
+    } else if (baseline->options.work == BASELINE_LATENCY) {
+        poll_and_handle(baseline, 1, BASELINE_LATENCY);
+    } else {
+        poll_and_handle(baseline, count, RING_CUSTOM);
+    }
     baseline->poller_switches = involuntary_switches();
     return NULL;
-}
-
-static int start_thread(pthread_t *thread, int cpu, void *(*body)(void *), void *argument)
-{
-    pthread_attr_t attributes;
-    int error = pthread_attr_init(&attributes);
-
-    if (error != 0)
-        return error;
-    if (cpu != BASELINE_ANY_CPU) {
-        cpu_set_t set;
-
-        CPU_ZERO(&set);
-        CPU_SET((size_t)cpu, &set);
-        error = pthread_attr_setaffinity_np(&attributes, sizeof(set), &set);
-    }
-    if (error == 0)
-        error = pthread_create(thread, &attributes, body, argument);
-    (void)pthread_attr_destroy(&attributes);
-    return error;
 }
 
 static bool is_valid(const struct baseline_options *options)
@@ -305,7 +297,7 @@ static bool is_valid(const struct baseline_options *options)
     const uint32_t size = options->ring_size;
 
     if (size < 2 || (size & (size - 1)) != 0 || options->batch < 1 || options->batch > size ||
-        options->handlers > BASELINE_MAX_HANDLERS || options->work > BASELINE_LATENCY ||
+        options->handlers > BASELINE_MAX_HANDLERS || options->work > RING_CUSTOM ||
         options->wait > BASELINE_YIELD || options->poller_cpu >= CPU_SETSIZE)
         return false;
     for (uint32_t i = 0; i < options->handlers; i++) {
@@ -333,29 +325,26 @@ static int start_threads(struct baseline *baseline)
     int error = 0;
 
     for (uint32_t i = 0; i < options->handlers; i++) {
-        error = start_thread(&baseline->handlers[i].thread, options->handler_cpu[i], handler_main,
-            &baseline->handlers[i]);
+        error = start_thread(&baseline->handlers[i].thread, "bench-c-handler",
+            options->handler_cpu[i], handler_main, &baseline->handlers[i]);
         if (error != 0) {
             stop_handlers(baseline, i);
             return error;
         }
     }
-    error = start_thread(&baseline->poller, options->poller_cpu, poller_main, baseline);
+    error = start_thread(&baseline->poller, "bench-c-poller", options->poller_cpu, poller_main,
+        baseline);
     if (error != 0)
         stop_handlers(baseline, options->handlers);
     return error;
 }
 
-struct baseline *baseline_start(const struct baseline_options *options)
+static struct baseline *new_baseline(const struct baseline_options *options)
 {
-    int error = EINVAL;
-
-    if (!is_valid(options))
-        goto fail;
-    error = ENOMEM;
     struct baseline *baseline = aligned_alloc(APART, sizeof(*baseline));
+
     if (baseline == NULL)
-        goto fail;
+        return NULL;
     memset(baseline, 0, sizeof(*baseline));
     baseline->options = *options;
     baseline->mask = options->ring_size - 1;
@@ -371,27 +360,55 @@ struct baseline *baseline_start(const struct baseline_options *options)
     }
     baseline->slab = mmap(NULL, slab_bytes(baseline), PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (baseline->slab == MAP_FAILED)
-        goto free_histograms;
-    error = EIO;
-    if (queue_open(&baseline->queue, options->device) != 0)
-        goto unmap;
+    if (baseline->slab != MAP_FAILED)
+        return baseline;
+    free(histograms);
+free_baseline:
+    free(baseline);
+    return NULL;
+}
+
+struct baseline *ring_start(const struct baseline_options *options, struct rpma_cq *const *cqs,
+    uint32_t cq_count, ring_handler *custom, void *context)
+{
+    int error = EINVAL;
+
+    if (!is_valid(options) || cq_count > RING_MAX_QUEUES)
+        goto fail;
+    error = ENOMEM;
+    struct baseline *baseline = new_baseline(options);
+    if (baseline == NULL)
+        goto fail;
+    baseline->custom = custom;
+    baseline->custom_context = context;
+    if (cq_count > 0) {
+        memcpy(baseline->cqs, cqs, cq_count * sizeof(*cqs));
+        baseline->cq_count = cq_count;
+    } else {
+        error = EIO;
+        if (queue_open(&baseline->queue, options->device) != 0)
+            goto free_baseline;
+        baseline->cqs[0] = baseline->queue.cq;
+        baseline->cq_count = 1;
+    }
     error = start_threads(baseline);
     if (error != 0)
         goto close_queue;
     return baseline;
 
 close_queue:
-    queue_close(&baseline->queue);
-unmap:
-    (void)munmap(baseline->slab, slab_bytes(baseline));
-free_histograms:
-    free(histograms);
+    if (cq_count == 0)
+        queue_close(&baseline->queue);
 free_baseline:
-    free(baseline);
+    baseline_free(baseline);
 fail:
     errno = error;
     return NULL;
+}
+
+struct baseline *baseline_start(const struct baseline_options *options)
+{
+    return ring_start(options, NULL, 0, NULL, NULL);
 }
 
 void baseline_sample(const struct baseline *baseline, struct baseline_sample *sample)
@@ -408,7 +425,8 @@ void baseline_stop(struct baseline *baseline, struct baseline_result *result)
     atomic_store_explicit(&baseline->stop_polling, true, memory_order_relaxed);
     (void)pthread_join(baseline->poller, NULL);
     stop_handlers(baseline, baseline->options.handlers);
-    queue_close(&baseline->queue);
+    if (baseline->queue.cq != NULL)
+        queue_close(&baseline->queue);
     memset(result, 0, sizeof(*result));
     result->published = atomic_load_explicit(&baseline->published, memory_order_relaxed);
     result->poller_switches = baseline->poller_switches;

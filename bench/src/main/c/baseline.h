@@ -46,6 +46,8 @@ struct baseline_options {
     int32_t poller_cpu;       /* BASELINE_ANY_CPU: not pinned */
     int32_t handler_cpu[BASELINE_MAX_HANDLERS];
     uint32_t handler_paths[BASELINE_MAX_HANDLERS];
+    uint32_t stall_us;        /* handlers sleep once before the first completion: the ring fills */
+    uint32_t reserved;
 };
 
 /* Where a running baseline is: a moment's values. */
@@ -95,5 +97,61 @@ enum baseline_call {
  */
 uint64_t baseline_calls(struct ibv_context *device, uint32_t call, uint32_t batch, uint64_t calls,
     uint64_t *completions);
+
+/*
+ * A connection of librpma with both ends in this process, each with BASELINE_LINK_BYTES of memory
+ * registered. One measurement at a time uses it.
+ */
+struct baseline_link;
+
+#define BASELINE_LINK_BYTES (UINT32_C(1) << 23)
+#define BASELINE_LINK_DEPTH 64u /* work requests in flight, at most */
+
+/* Listens and connects at an address of this machine. Returns NULL with errno EIO if librpma
+ * failed (its log says how), or ENOMEM. */
+struct baseline_link *baseline_link_open(const char *address, const char *port);
+void baseline_link_close(struct baseline_link *link);
+
+enum baseline_operation {
+    BASELINE_WRITE = 0,
+    BASELINE_READ = 1,
+};
+
+/* What goes over a link. */
+struct baseline_traffic {
+    uint64_t start_ns;           /* paced operations: as in ringpoll_synthetic.h */
+    uint64_t period_ns;
+    const uint64_t *schedule_ns;
+    uint64_t round_trips;        /* ping-pong: how many are recorded at most; 0: no limit */
+    uint32_t schedule_length;
+    uint32_t size;               /* bytes of a message, up to BASELINE_LINK_BYTES */
+    uint32_t operation;          /* enum baseline_operation, of paced operations */
+    int32_t poster_cpu;          /* of the thread that posts paced operations */
+};
+
+/*
+ * Sends a message back and forth: the client's and the server's receives are handled by the one
+ * handler (or by the polling thread, without handlers), which answers each at once. Recorded is
+ * half of each round trip that begins within the options' times. The options' device, work and
+ * paths are not used. Returns NULL as baseline_start does.
+ */
+struct baseline *baseline_ping_pong_start(struct baseline_link *link,
+    const struct baseline_options *options, const struct baseline_traffic *traffic);
+
+/*
+ * Posts operations at their due times from a thread of its own; recorded is the time from when an
+ * operation was due to its completion's handler. Returns NULL as baseline_start does.
+ */
+struct baseline *baseline_paced_start(struct baseline_link *link,
+    const struct baseline_options *options, const struct baseline_traffic *traffic);
+
+/* Whether ping-pong has recorded as many round trips as it was to. */
+int baseline_link_is_done(struct baseline_link *link);
+
+/*
+ * Starts nothing more and waits until all that was started has completed; to be called before
+ * baseline_stop. Returns 0, or -1 with errno ETIMEDOUT after five seconds.
+ */
+int baseline_link_rest(struct baseline_link *link);
 
 #endif

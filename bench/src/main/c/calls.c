@@ -3,20 +3,12 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdalign.h>
-#include <time.h>
 
 #include "baseline.h"
+#include "hot.h"
 #include "queue.h"
 
 #define MAX_BATCH 1024
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t call_rpma(struct rpma_cq *cq, int batch, uint64_t calls, struct ibv_wc *wc)
 {

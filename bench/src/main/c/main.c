@@ -11,26 +11,19 @@
  *   -e N    empty polls after each that gave something (0)
  *   -c CPUS for the poller and each handler, as in 0,1,1,1 (not pinned)
  *   -y      wait by sched_yield
+ *   -w N    microseconds that handlers sleep before the first completion (0)
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "baseline.h"
 #include "histogram.h"
+#include "hot.h"
 #include "ringpoll_synthetic.h"
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 static void print_percentiles(const struct baseline_result *result)
 {
@@ -84,7 +77,7 @@ int main(int argc, char **argv)
     uint64_t rate = 0;
     int option;
 
-    while ((option = getopt(argc, argv, "n:s:r:b:z:B:e:c:y")) != -1) {
+    while ((option = getopt(argc, argv, "n:s:r:b:z:B:e:c:w:y")) != -1) {
         switch (option) {
         case 'n': options.handlers = (uint32_t)atoi(optarg); break;
         case 's': seconds = atof(optarg); break;
@@ -94,6 +87,7 @@ int main(int argc, char **argv)
         case 'B': program.max_batch = (uint32_t)atoi(optarg); break;
         case 'e': program.empty_polls = (uint32_t)atoi(optarg); break;
         case 'c': read_cpus(optarg, &options); break;
+        case 'w': options.stall_us = (uint32_t)atoi(optarg); break;
         case 'y': options.wait = BASELINE_YIELD; break;
         default: return 2;
         }

@@ -56,12 +56,6 @@ struct ringpoll_synthetic_program {
     uint32_t empty_polls;
 };
 
-/* What has become of a program; a moment's values, of which each is right for itself. */
-struct ringpoll_synthetic_progress {
-    uint64_t given;          /* completions given so far */
-    uint64_t longest_gap_ns; /* open loop: the longest time between two polls that follow each other */
-};
-
 /*
  * Opens a device; it gives nothing until it has a program. ibv_close_device(3) closes it, when
  * nothing that was made of it is left. Any thread. Returns NULL with errno ENOMEM or EMFILE.
@@ -78,11 +72,17 @@ int ringpoll_synthetic_start(struct ibv_context *context,
     const struct ringpoll_synthetic_program *program);
 
 /*
- * Tells how far the device's present program has got. Any thread. Returns 0, or EINVAL if the
- * context is no synthetic device.
+ * Tells how many completions of the present program have been given. Any thread. Returns 0, or
+ * EINVAL if the context is no synthetic device.
  */
-int ringpoll_synthetic_progress(struct ibv_context *context,
-    struct ringpoll_synthetic_progress *progress);
+int ringpoll_synthetic_given(struct ibv_context *context, uint64_t *completions);
+
+/*
+ * Tells the longest time between two polls that followed each other, in open loop, since the
+ * program began or this was called last: then the polling thread was away, or busy with something
+ * else. Any thread. Returns 0, or EINVAL if the context is no synthetic device.
+ */
+int ringpoll_synthetic_take_longest_gap(struct ibv_context *context, uint64_t *gap_ns);
 
 #ifdef __cplusplus
 }

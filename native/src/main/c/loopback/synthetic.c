@@ -170,20 +170,33 @@ LB_EXPORT int ringpoll_synthetic_start(struct ibv_context *context,
     return 0;
 }
 
-LB_EXPORT int ringpoll_synthetic_progress(struct ibv_context *context,
-    struct ringpoll_synthetic_progress *progress)
+/* Whether the polling thread has taken up the latest program. */
+static bool is_counted(struct lb_synthetic *synthetic)
+{
+    return atomic_load_explicit(&synthetic->counted, memory_order_acquire) ==
+        atomic_load_explicit(&synthetic->latest, memory_order_acquire);
+}
+
+LB_EXPORT int ringpoll_synthetic_given(struct ibv_context *context, uint64_t *completions)
 {
     struct lb_synthetic *synthetic = synthetic_of(context);
 
     if (synthetic == NULL)
         return EINVAL;
-    memset(progress, 0, sizeof(*progress));
-    if (atomic_load_explicit(&synthetic->counted, memory_order_acquire) ==
-        atomic_load_explicit(&synthetic->latest, memory_order_acquire)) {
-        progress->given = atomic_load_explicit(&synthetic->given, memory_order_relaxed);
-        progress->longest_gap_ns =
-            atomic_load_explicit(&synthetic->longest_gap_ns, memory_order_relaxed);
-    }
+    *completions = is_counted(synthetic) ?
+        atomic_load_explicit(&synthetic->given, memory_order_relaxed) : 0;
+    return 0;
+}
+
+/* The polling thread may just be raising it: then that gap counts for one side or the other. */
+LB_EXPORT int ringpoll_synthetic_take_longest_gap(struct ibv_context *context, uint64_t *gap_ns)
+{
+    struct lb_synthetic *synthetic = synthetic_of(context);
+
+    if (synthetic == NULL)
+        return EINVAL;
+    *gap_ns = is_counted(synthetic) ?
+        atomic_exchange_explicit(&synthetic->longest_gap_ns, 0, memory_order_relaxed) : 0;
     return 0;
 }
 

@@ -21,7 +21,7 @@ import java.util.Optional;
  * to a folder of this user alone, under a name that holds the hash of the content, so that several versions and several
  * processes never meet half a file.
  */
-final class BundledLibraries {
+public final class BundledLibraries {
     private static final String ARCH = switch (System.getProperty("os.arch")) {
         case "amd64" -> "x86_64";
         case final String other -> other;
@@ -34,8 +34,14 @@ final class BundledLibraries {
         return "native/linux-" + ARCH;
     }
 
-    /** The file of a bundled library, or empty if there is none for this architecture. */
-    static Optional<Path> find(final String name) {
+    /**
+     * Finds a library in {@code native/linux-ARCH} on the class path.
+     *
+     * @param name of the file
+     * @return a file to be loaded by its path, or empty if there is none for this architecture
+     * @throws DeviceException if it cannot be unpacked from its jar
+     */
+    public static Optional<Path> find(final String name) {
         final URL url = BundledLibraries.class.getClassLoader().getResource(folder() + "/" + name);
         if (url == null) {
             return Optional.empty();

@@ -20,8 +20,6 @@ final class SyntheticFunctions {
         JAVA_LONG.withName("count"), JAVA_LONG.withName("start_ns"), JAVA_LONG.withName("period_ns"),
         ADDRESS.withName("schedule_ns"), ADDRESS.withName("pattern"), JAVA_INT.withName("schedule_length"),
         JAVA_INT.withName("pattern_length"), JAVA_INT.withName("max_batch"), JAVA_INT.withName("empty_polls"));
-    static final StructLayout PROGRESS =
-        MemoryLayout.structLayout(JAVA_LONG.withName("given"), JAVA_LONG.withName("longest_gap_ns"));
 
     private static final NativeLibrary LIBIBVERBS = Device.current().libibverbs();
     private static final MethodHandle ringpoll_synthetic_open$mh =
@@ -30,8 +28,10 @@ final class SyntheticFunctions {
         LIBIBVERBS.capturing("ibv_close_device", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
     private static final MethodHandle ringpoll_synthetic_start$mh =
         LIBIBVERBS.plain("ringpoll_synthetic_start", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle ringpoll_synthetic_progress$mh =
-        LIBIBVERBS.plain("ringpoll_synthetic_progress", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle ringpoll_synthetic_given$mh =
+        LIBIBVERBS.plain("ringpoll_synthetic_given", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle ringpoll_synthetic_take_longest_gap$mh =
+        LIBIBVERBS.plain("ringpoll_synthetic_take_longest_gap", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
 
     private SyntheticFunctions() {
     }
@@ -60,9 +60,17 @@ final class SyntheticFunctions {
         }
     }
 
-    static int progress(final long context, final long progress) {
+    static int given(final long context, final long completions) {
         try {
-            return (int) ringpoll_synthetic_progress$mh.invokeExact(context, progress);
+            return (int) ringpoll_synthetic_given$mh.invokeExact(context, completions);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static int takeLongestGap(final long context, final long gapNs) {
+        try {
+            return (int) ringpoll_synthetic_take_longest_gap$mh.invokeExact(context, gapNs);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

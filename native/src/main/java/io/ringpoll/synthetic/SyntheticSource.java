@@ -66,13 +66,15 @@ public final class SyntheticSource extends NativeResource {
     public void start(final SyntheticProgram program) {
         final long device = enter();
         try (Arena arena = Arena.ofConfined()) {
-            final int errno = SyntheticFunctions.start(device, encode(program, arena).address());
-            if (errno != 0) {
-                throw new VerbsException("ringpoll_synthetic_start", errno);
-            }
+            check("ringpoll_synthetic_start", SyntheticFunctions.start(device, encode(program, arena).address()));
         } finally {
             exit();
         }
+    }
+
+    /** Gives nothing any more, until the next {@link #start}. */
+    public void stop() {
+        start(SyntheticProgram.of(CompletionMix.of(CompletionKind.send(0)), Schedule.saturation()).limitedTo(0));
     }
 
     /**
@@ -81,17 +83,31 @@ public final class SyntheticSource extends NativeResource {
      * @return a moment's value
      */
     public long given() {
-        return progress("given");
+        final long device = enter();
+        try {
+            final CallState state = CallState.current();
+            check("ringpoll_synthetic_given", SyntheticFunctions.given(device, state.scratch()));
+            return state.longAt(0);
+        } finally {
+            exit();
+        }
     }
 
     /**
-     * The longest time between two polls that follow each other, while the present program has a schedule: the thread was away,
-     * or busy with something else.
+     * The longest time between two polls that followed each other, since the present program began or this was called last, if
+     * the program has a schedule: then the polling thread was away, or busy with something else.
      *
-     * @return nanoseconds, a moment's value
+     * @return nanoseconds
      */
-    public long longestGapNs() {
-        return progress("longest_gap_ns");
+    public long takeLongestGapNs() {
+        final long device = enter();
+        try {
+            final CallState state = CallState.current();
+            check("ringpoll_synthetic_take_longest_gap", SyntheticFunctions.takeLongestGap(device, state.scratch()));
+            return state.longAt(0);
+        } finally {
+            exit();
+        }
     }
 
     /**
@@ -125,18 +141,9 @@ public final class SyntheticSource extends NativeResource {
         }
     }
 
-    private long progress(final String field) {
-        final long device = enter();
-        try (Arena arena = Arena.ofConfined()) {
-            final MemorySegment progress = arena.allocate(SyntheticFunctions.PROGRESS);
-            final int errno = SyntheticFunctions.progress(device, progress.address());
-            if (errno != 0) {
-                throw new VerbsException("ringpoll_synthetic_progress", errno);
-            }
-            return progress.get(
-                ValueLayout.JAVA_LONG, SyntheticFunctions.PROGRESS.byteOffset(PathElement.groupElement(field)));
-        } finally {
-            exit();
+    private static void check(final String function, final int errno) {
+        if (errno != 0) {
+            throw new VerbsException(function, errno);
         }
     }
 

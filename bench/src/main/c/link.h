@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* link.h: a connection with both ends in this process, and what a measurement leaves in it. */
+#ifndef BASELINE_LINK_H
+#define BASELINE_LINK_H
+
+#include <librpma.h>
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "baseline.h"
+
+/* One end. */
+struct link_end {
+    struct rpma_conn *conn;
+    struct rpma_cq *cq;
+    uint32_t qp_num;
+    char *memory;
+    struct rpma_mr_local *local;
+    struct rpma_mr_remote *remote; /* the other end's memory */
+};
+
+struct baseline_link {
+    struct rpma_peer *peer;
+    struct link_end client;
+    struct link_end server;
+    struct baseline_traffic traffic;
+
+    _Atomic bool stop; /* nothing more is to be started */
+
+    /* The thread's that posts. */
+    alignas(128) uint64_t record_from_ns;
+    uint64_t record_length_ns;
+    uint64_t sent_ns;
+    uint64_t recorded;
+    _Atomic bool at_rest;  /* ping-pong: the message is not on its way */
+    _Atomic bool done;
+    _Atomic bool failed;   /* something could not be posted */
+
+    /* Paced operations. */
+    uint64_t *schedule_ns;
+    struct baseline *baseline;
+    pthread_t poster;
+    bool has_poster;
+    uint32_t wait;
+    _Atomic uint64_t posted;
+};
+
+#endif

@@ -1,0 +1,167 @@
+package io.ringpoll.bench.baseline;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ringpoll.device.BundledLibraries;
+import io.ringpoll.device.Device;
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.ffm.NativeLibrary;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+
+/** The functions and structs of {@code baseline.h}, by downcalls. */
+final class BaselineFunctions {
+    static final int MAX_HANDLERS = 3;
+
+    static final StructLayout OPTIONS = MemoryLayout.structLayout(
+        ADDRESS.withName("device"), JAVA_LONG.withName("record_from_ns"), JAVA_LONG.withName("record_until_ns"),
+        JAVA_INT.withName("ring_size"), JAVA_INT.withName("batch"), JAVA_INT.withName("handlers"), JAVA_INT.withName("work"),
+        JAVA_INT.withName("wait"), JAVA_INT.withName("poller_cpu"),
+        MemoryLayout.sequenceLayout(MAX_HANDLERS, JAVA_INT).withName("handler_cpu"),
+        MemoryLayout.sequenceLayout(MAX_HANDLERS, JAVA_INT).withName("handler_paths"), JAVA_INT.withName("stall_us"),
+        JAVA_INT.withName("reserved"));
+    static final StructLayout SAMPLE = MemoryLayout.structLayout(JAVA_LONG.withName("published"), JAVA_LONG.withName("passed"));
+    static final StructLayout HANDLER_RESULT = MemoryLayout.structLayout(
+        JAVA_LONG.withName("completions"), JAVA_LONG.withName("sum"), JAVA_LONG.withName("involuntary_switches"));
+    static final StructLayout RESULT = MemoryLayout.structLayout(
+        JAVA_LONG.withName("published"), JAVA_LONG.withName("poller_switches"),
+        MemoryLayout.sequenceLayout(MAX_HANDLERS, HANDLER_RESULT).withName("handler"), ADDRESS.withName("histogram"),
+        JAVA_INT.withName("histogram_length"), JAVA_INT.withName("queue_fault"));
+
+    static final StructLayout TRAFFIC = MemoryLayout.structLayout(
+        JAVA_LONG.withName("start_ns"), JAVA_LONG.withName("period_ns"), ADDRESS.withName("schedule_ns"),
+        JAVA_LONG.withName("round_trips"), JAVA_INT.withName("schedule_length"), JAVA_INT.withName("size"),
+        JAVA_INT.withName("operation"), JAVA_INT.withName("poster_cpu"));
+
+    private static final String NAME = "libringpoll_baseline.so";
+    private static final NativeLibrary LIBRARY = load();
+    private static final MethodHandle baseline_start$mh =
+        LIBRARY.capturing("baseline_start", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_sample$mh =
+        LIBRARY.plain("baseline_sample", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_stop$mh =
+        LIBRARY.plain("baseline_stop", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_free$mh =
+        LIBRARY.plain("baseline_free", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle baseline_calls$mh = LIBRARY.capturing("baseline_calls",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_link_open$mh =
+        LIBRARY.capturing("baseline_link_open", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_link_close$mh =
+        LIBRARY.plain("baseline_link_close", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle baseline_ping_pong_start$mh = LIBRARY.capturing(
+        "baseline_ping_pong_start", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_paced_start$mh = LIBRARY.capturing(
+        "baseline_paced_start", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_link_is_done$mh =
+        LIBRARY.plain("baseline_link_is_done", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
+    private static final MethodHandle baseline_link_rest$mh =
+        LIBRARY.capturing("baseline_link_rest", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
+
+    private BaselineFunctions() {
+    }
+
+    static long start(final long options) {
+        try {
+            return (long) baseline_start$mh.invokeExact(CallState.current().errnoSegment(), options);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static void sample(final long baseline, final long sample) {
+        try {
+            baseline_sample$mh.invokeExact(baseline, sample);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static void stop(final long baseline, final long result) {
+        try {
+            baseline_stop$mh.invokeExact(baseline, result);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static void free(final long baseline) {
+        try {
+            baseline_free$mh.invokeExact(baseline);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long calls(final long device, final int call, final int batch, final long calls, final long completions) {
+        try {
+            return (long) baseline_calls$mh.invokeExact(
+                CallState.current().errnoSegment(), device, call, batch, calls, completions);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long linkOpen(final long address, final long port) {
+        try {
+            return (long) baseline_link_open$mh.invokeExact(CallState.current().errnoSegment(), address, port);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static void linkClose(final long link) {
+        try {
+            baseline_link_close$mh.invokeExact(link);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long pingPongStart(final long link, final long options, final long traffic) {
+        try {
+            return (long) baseline_ping_pong_start$mh.invokeExact(CallState.current().errnoSegment(), link, options, traffic);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long pacedStart(final long link, final long options, final long traffic) {
+        try {
+            return (long) baseline_paced_start$mh.invokeExact(CallState.current().errnoSegment(), link, options, traffic);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static int linkIsDone(final long link) {
+        try {
+            return (int) baseline_link_is_done$mh.invokeExact(link);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static int linkRest(final long link) {
+        try {
+            return (int) baseline_link_rest$mh.invokeExact(CallState.current().errnoSegment(), link);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static NativeLibrary load() {
+        // The device first: the baseline is to use the librpma and the libibverbs that are loaded then.
+        Device.current();
+        final String path = BundledLibraries.find(NAME).orElseThrow(() -> new IllegalStateException(
+            NAME + " was not built for this machine: make -C bench/src/main/c")).toString();
+        return new NativeLibrary(SymbolLookup.libraryLookup(path, Arena.global()), path);
+    }
+}

@@ -1,0 +1,206 @@
+package io.ringpoll.bench.baseline;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ringpoll.ffm.CallState;
+import io.ringpoll.verbs.VerbsContext;
+import io.ringpoll.verbs.VerbsException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemoryLayout.PathElement;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import org.HdrHistogram.Histogram;
+
+/**
+ * A running C baseline: its threads are C's own.
+ *
+ * <p>Used by one thread.
+ */
+public final class CBaseline implements AutoCloseable {
+    /** Which call {@link #calls} makes. */
+    public enum Call {
+        /** Through librpma. */
+        RPMA_CQ_GET_WC,
+        /** Through the function pointer of the device. */
+        IBV_POLL_CQ
+    }
+
+    private static final int WORK_SUM = 0;
+    private static final int WORK_LATENCY = 1;
+    private static final int WAIT_SPIN = 0;
+    private static final int WAIT_YIELD = 1;
+    /** As in histogram.h: the buckets of HdrHistogram for three digits, by 2,048 values of which the upper half counts. */
+    private static final int HALF_BITS = 10;
+    private static final int DIGITS = 3;
+    private static final long HIGHEST = (1L << 36) - 1;
+
+    private long address;
+
+    private CBaseline(final long address) {
+        this.address = address;
+    }
+
+    /**
+     * Starts a baseline on a device: it makes a completion queue of its own there.
+     *
+     * @param device  for instance a synthetic one
+     * @param options how it runs
+     * @return to be stopped
+     * @throws VerbsException if it cannot be started
+     */
+    public static CBaseline start(final VerbsContext device, final BaselineOptions options) {
+        try (Arena arena = Arena.ofConfined()) {
+            return of("baseline_start", BaselineFunctions.start(encode(options, device.address(), arena)));
+        }
+    }
+
+    /** Takes what a start function has returned. */
+    static CBaseline of(final String function, final long address) {
+        if (address == 0) {
+            throw new VerbsException(function, CallState.current().errno());
+        }
+        return new CBaseline(address);
+    }
+
+    /** The address of a {@code struct baseline_options}. */
+    static long encode(final BaselineOptions options, final long device, final Arena arena) {
+        final MemorySegment encoded = arena.allocate(BaselineFunctions.OPTIONS);
+        putLong(encoded, "device", device);
+        putLong(encoded, "record_from_ns", options.recordFromNs());
+        putLong(encoded, "record_until_ns", options.recordUntilNs());
+        putInt(encoded, "ring_size", options.ringSize());
+        putInt(encoded, "batch", options.batch());
+        putInt(encoded, "handlers", options.handlers().size());
+        putInt(encoded, "work", options.recordsLatency() ? WORK_LATENCY : WORK_SUM);
+        putInt(encoded, "wait", options.yields() ? WAIT_YIELD : WAIT_SPIN);
+        putInt(encoded, "stall_us", options.stallUs());
+        putInt(encoded, "poller_cpu", options.pollerCpu());
+        for (int i = 0; i < options.handlers().size(); i++) {
+            final BaselineOptions.Handler handler = options.handlers().get(i);
+            encoded.set(JAVA_INT, offset("handler_cpu") + (long) i * Integer.BYTES, handler.cpu());
+            encoded.set(JAVA_INT, offset("handler_paths") + (long) i * Integer.BYTES, handler.pathBits());
+        }
+        return encoded.address();
+    }
+
+    /**
+     * Polls a queue of a device from the calling thread.
+     *
+     * @param device to make the queue on
+     * @param call   which function
+     * @param batch  completions asked for by each call, 1 to 1,024
+     * @param calls  how many
+     * @return nanoseconds that it took
+     */
+    public static long calls(final VerbsContext device, final Call call, final int batch, final long calls) {
+        final CallState state = CallState.current();
+        final long tookNs = BaselineFunctions.calls(device.address(), call.ordinal(), batch, calls, state.scratch());
+        if (tookNs == 0) {
+            throw new VerbsException("baseline_calls", state.errno());
+        }
+        return tookNs;
+    }
+
+    /**
+     * Completions published so far.
+     *
+     * @return a moment's value
+     */
+    public long published() {
+        return sample("published");
+    }
+
+    /**
+     * Completions that the slowest handler has passed.
+     *
+     * @return a moment's value
+     */
+    public long passed() {
+        return sample("passed");
+    }
+
+    /**
+     * Stops polling, lets the handlers finish, and ends the threads.
+     *
+     * @return what they did
+     */
+    public BaselineResult stop() {
+        final long last = address;
+        address = 0;
+        try (Arena arena = Arena.ofConfined()) {
+            final MemorySegment result = arena.allocate(BaselineFunctions.RESULT);
+            BaselineFunctions.stop(last, result.address());
+            long completions = 0;
+            long sum = 0;
+            long switches = result.get(JAVA_LONG, offset(BaselineFunctions.RESULT, "poller_switches"));
+            for (int i = 0; i < BaselineFunctions.MAX_HANDLERS; i++) {
+                final long handler =
+                    offset(BaselineFunctions.RESULT, "handler") + i * BaselineFunctions.HANDLER_RESULT.byteSize();
+                completions += result.get(JAVA_LONG, handler + offset(BaselineFunctions.HANDLER_RESULT, "completions"));
+                sum += result.get(JAVA_LONG, handler + offset(BaselineFunctions.HANDLER_RESULT, "sum"));
+                switches +=
+                    result.get(JAVA_LONG, handler + offset(BaselineFunctions.HANDLER_RESULT, "involuntary_switches"));
+            }
+            return new BaselineResult(
+                result.get(JAVA_LONG, offset(BaselineFunctions.RESULT, "published")), completions, sum, switches,
+                result.get(JAVA_INT, offset(BaselineFunctions.RESULT, "queue_fault")), histogram(result));
+        } finally {
+            BaselineFunctions.free(last);
+        }
+    }
+
+    /** Stops without a result, if nobody did with one. */
+    @Override
+    public void close() {
+        if (address != 0) {
+            stop();
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static Histogram histogram(final MemorySegment result) {
+        final int length = result.get(JAVA_INT, offset(BaselineFunctions.RESULT, "histogram_length"));
+        final MemorySegment counts = result.get(ADDRESS, offset(BaselineFunctions.RESULT, "histogram"))
+            .reinterpret((long) length * Long.BYTES);
+        final Histogram histogram = new Histogram(1, HIGHEST, DIGITS);
+        for (int i = 0; i < length; i++) {
+            final long count = counts.getAtIndex(JAVA_LONG, i);
+            if (count > 0) {
+                histogram.recordValueWithCount(valueAt(i), count);
+            }
+        }
+        return histogram;
+    }
+
+    /** The lowest value that histogram.h counts at an index. */
+    static long valueAt(final int index) {
+        final int bucket = Math.max(0, (index >>> HALF_BITS) - 1);
+        return (long) (index - (bucket << HALF_BITS)) << bucket;
+    }
+
+    private long sample(final String field) {
+        try (Arena arena = Arena.ofConfined()) {
+            final MemorySegment sample = arena.allocate(BaselineFunctions.SAMPLE);
+            BaselineFunctions.sample(address, sample.address());
+            return sample.get(JAVA_LONG, offset(BaselineFunctions.SAMPLE, field));
+        }
+    }
+
+    private static void putLong(final MemorySegment options, final String field, final long value) {
+        options.set(JAVA_LONG, offset(field), value);
+    }
+
+    private static void putInt(final MemorySegment options, final String field, final int value) {
+        options.set(JAVA_INT, offset(field), value);
+    }
+
+    private static long offset(final String optionsField) {
+        return offset(BaselineFunctions.OPTIONS, optionsField);
+    }
+
+    private static long offset(final StructLayout struct, final String field) {
+        return struct.byteOffset(PathElement.groupElement(field));
+    }
+}

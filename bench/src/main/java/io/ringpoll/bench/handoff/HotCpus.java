@@ -1,0 +1,87 @@
+package io.ringpoll.bench.handoff;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Where the hot threads of a measurement are pinned: the same for ours and for those it is compared with.
+ *
+ * @param poller   CPU of the polling thread, or {@link #ANY}
+ * @param handlers CPU of each handler's thread, or {@link #ANY}
+ */
+public record HotCpus(int poller, List<Integer> handlers) {
+    /** Not pinned. */
+    public static final int ANY = -1;
+
+    /** Copies the list. */
+    public HotCpus {
+        handlers = List.copyOf(handlers);
+    }
+
+    /**
+     * No thread pinned.
+     *
+     * @return for any number of handlers
+     */
+    public static HotCpus unpinned() {
+        return new HotCpus(ANY, List.of());
+    }
+
+    /**
+     * Where a handler is pinned.
+     *
+     * @param index of the handler, from 0
+     * @return the CPU, or {@link #ANY}
+     */
+    public int handler(final int index) {
+        return index < handlers.size() ? handlers.get(index) : ANY;
+    }
+
+    /**
+     * Whether every thread has a CPU of its own.
+     *
+     * @param handlerCount how many handlers there are
+     * @return false if one is not pinned or two share a CPU
+     */
+    public boolean areExclusive(final int handlerCount) {
+        final Set<Integer> distinct = new HashSet<>();
+        distinct.add(poller);
+        for (int i = 0; i < handlerCount; i++) {
+            distinct.add(handler(i));
+        }
+        return isPinned(handlerCount) && distinct.size() == handlerCount + 1;
+    }
+
+    /**
+     * Whether every thread is pinned.
+     *
+     * @param handlerCount how many handlers there are
+     * @return false if one is not
+     */
+    public boolean isPinned(final int handlerCount) {
+        boolean pinned = poller != ANY;
+        for (int i = 0; i < handlerCount; i++) {
+            pinned &= handler(i) != ANY;
+        }
+        return pinned;
+    }
+
+    @Override
+    public String toString() {
+        if (poller == ANY && handlers.isEmpty()) {
+            return "not pinned";
+        }
+        final List<String> places = new ArrayList<>();
+        places.add("poller on " + place(poller));
+        for (int i = 0; i < handlers.size(); i++) {
+            places.add("handler " + (i + 1) + " on " + place(handlers.get(i)));
+        }
+        return String.join(", ", places);
+    }
+
+    private static String place(final int cpu) {
+        return cpu == ANY ? "any CPU" : "CPU " + cpu;
+    }
+}

@@ -1,0 +1,120 @@
+package io.ringpoll.bench.handoff;
+
+import io.ringpoll.pipeline.CompletionHandler;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.PipelineBuilder;
+import io.ringpoll.pipeline.PipelineReport;
+import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.WorkCompletion;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Ours: a {@link Pipeline} as a user would build it, with its counters and its checks.
+ */
+public final class RingpollHandOff implements HandOff {
+    /** Its name in results. */
+    public static final String NAME = "ringpoll";
+
+    private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10);
+
+    /** Makes the hand-off. */
+    public RingpollHandOff() {
+    }
+
+    @Override
+    public String label() {
+        return NAME;
+    }
+
+    @Override
+    public Running start(final Job job) {
+        final List<Work> works = new ArrayList<>();
+        final PipelineBuilder builder = Pipeline.builder().ringSize(job.ringSize()).batchLimit(job.batch())
+            .queue(job.queue()).name("bench").pollerName("bench-poller");
+        if (job.cpus().poller() != HotCpus.ANY) {
+            builder.pollerCpu(job.cpus().poller());
+        }
+        int index = 0;
+        for (final Set<CompletionPath> paths : job.paths()) {
+            final Work work = Work.of(job);
+            final int cpu = job.cpus().handler(index);
+            final String name = "bench-handler-" + index;
+            works.add(work);
+            builder.on(paths, handler(index, work), options -> {
+                options.waitBy(job.waitBy()).name(name);
+                if (cpu != HotCpus.ANY) {
+                    options.cpu(cpu);
+                }
+            });
+            index++;
+        }
+        builder.idleStrategy(IdleStrategies.of(job.waitBy()));
+        return new RunningPipeline(builder.start(), works);
+    }
+
+    /** Handlers of different paths are different code, as they are in a user's program. */
+    private static CompletionHandler handler(final int index, final Work work) {
+        return switch (index) {
+            case 0 -> new FirstHandler(work);
+            case 1 -> new SecondHandler(work);
+            default -> new ThirdHandler(work);
+        };
+    }
+
+    /** The handler of all paths or of the first. */
+    private record FirstHandler(Work work) implements CompletionHandler {
+        @Override
+        public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+            work.onCompletion(completion.workRequestId());
+        }
+    }
+
+    /** The second handler. */
+    private record SecondHandler(Work work) implements CompletionHandler {
+        @Override
+        public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+            work.onCompletion(completion.workRequestId());
+        }
+    }
+
+    /** The third handler. */
+    private record ThirdHandler(Work work) implements CompletionHandler {
+        @Override
+        public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+            work.onCompletion(completion.workRequestId());
+        }
+    }
+
+    /** A pipeline under way. */
+    private record RunningPipeline(Pipeline pipeline, List<Work> works) implements Running {
+        @Override
+        public long polled() {
+            return pipeline.pollerCounters().completions();
+        }
+
+        @Override
+        public long handled() {
+            final long occupancy = pipeline.occupancy();
+            return pipeline.pollerCounters().completions() - occupancy;
+        }
+
+        @Override
+        public Outcome stop() {
+            final PipelineReport report = pipeline.stop(STOP_NS);
+            long handled = 0;
+            long sum = 0;
+            final Histogram latencyNs = new Histogram(3);
+            for (final Work work : works) {
+                handled += work.completions();
+                sum += work.sum();
+                latencyNs.add(work.latencyNs());
+            }
+            final String fault = pipeline.failure() != null ? pipeline.failure().toString() :
+                report.inTime() ? "" : "the pipeline did not end in time";
+            return new Outcome(report.polled(), handled, sum, latencyNs, fault);
+        }
+    }}

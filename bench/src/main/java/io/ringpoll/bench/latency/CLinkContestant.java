@@ -1,0 +1,93 @@
+package io.ringpoll.bench.latency;
+
+import io.ringpoll.bench.baseline.BaselineOptions;
+import io.ringpoll.bench.baseline.BaselineResult;
+import io.ringpoll.bench.baseline.CBaseline;
+import io.ringpoll.bench.baseline.CLink;
+import io.ringpoll.bench.baseline.Traffic;
+import io.ringpoll.bench.handoff.CHandOff;
+import io.ringpoll.bench.measure.CpuLoss;
+import io.ringpoll.bench.measure.CpuWatch;
+import io.ringpoll.bench.measure.Timing;
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.synthetic.Schedule;
+import io.ringpoll.verbs.CompletionPath;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * C at ping-pong or at paced operations, over a connection of its own.
+ */
+final class CLinkContestant implements Contestant {
+    private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    private final CLink link;
+    private final boolean bare;
+    private final Traffic.Operation operation;
+    private final int sizeBytes;
+    private final Schedule schedule;
+    private final HotThreads threads;
+
+    private CLinkContestant(final CLink link, final boolean bare, final Traffic.Operation operation, final int sizeBytes,
+        final Schedule schedule, final HotThreads threads) {
+        this.link = link;
+        this.bare = bare;
+        this.operation = operation;
+        this.sizeBytes = sizeBytes;
+        this.schedule = schedule;
+        this.threads = threads;
+    }
+
+    /** Ping-pong; bare: one thread polls and answers, as ib_send_lat does. */
+    static CLinkContestant pingPong(final CLink link, final boolean bare, final int sizeBytes, final HotThreads threads) {
+        return new CLinkContestant(link, bare, Traffic.Operation.WRITE, sizeBytes, Schedule.saturation(), threads);
+    }
+
+    /** Paced operations. */
+    static CLinkContestant paced(final CLink link, final Traffic.Operation operation, final int sizeBytes,
+        final Schedule schedule, final HotThreads threads) {
+        return new CLinkContestant(link, false, operation, sizeBytes, schedule, threads);
+    }
+
+    @Override
+    public String label() {
+        return bare ? CHandOff.BARE_NAME : CHandOff.NAME;
+    }
+
+    @Override
+    public LatencyWindow run(final Turn turn) throws TimeoutException {
+        final boolean isPingPong = schedule.isSaturation();
+        final long startNs = System.nanoTime() + START_NS;
+        final long fromNs = startNs + turn.leadInNs();
+        final long untilNs = fromNs + turn.lengthNs();
+        final BaselineOptions options = new BaselineOptions(
+            bare ? List.of() : List.of(new BaselineOptions.Handler(EnumSet.allOf(CompletionPath.class), threads.cpus().handler(0))),
+            threads.ringSize(), threads.batch(), threads.waitBy() != HandlerWait.BUSY_SPIN, threads.cpus().poller(), fromNs,
+            untilNs, 0);
+        final Traffic traffic = new Traffic(operation, sizeBytes, schedule, startNs, turn.iterations(), threads.poster());
+        final CBaseline baseline = isPingPong ? link.startPingPong(options, traffic) : link.startPaced(options, traffic);
+        Timing.sleepUntil(fromNs);
+        final CpuWatch watch = CpuWatch.ofThisProcess();
+        watch.start();
+        final long before = baseline.passed();
+        try {
+            Timing.await(() -> isPingPong && link.isDone(), untilNs, "the end of the turn");
+        } catch (final TimeoutException timeIsUp) {
+            // By time, not by iterations.
+        }
+        final long onTime = baseline.passed() - before;
+        final CpuLoss loss = watch.stop();
+        link.rest();
+        final BaselineResult result = baseline.stop();
+        final String fault = result.queueFault() == 0 ? "" : "rpma_cq_get_wc gave " + result.queueFault();
+        return new LatencyWindow(turn.round(), label(), result.latencyNs(),
+            isPingPong ? 0 : schedule.dueWithin(turn.lengthNs()), isPingPong ? 0 : onTime, loss, 0, fault);
+    }
+
+    @Override
+    public void close() {
+        link.close();
+    }
+}

@@ -1,0 +1,105 @@
+package io.ringpoll.bench.latency;
+
+import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RemoteMemoryRegion;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+
+/**
+ * A connection of librpma with both ends in this process, as C's own link has it: a message's memory at each end, registered, and
+ * one receive posted at each.
+ */
+final class LinkedPair implements AutoCloseable {
+    /** Work requests in flight, at most; as in baseline.h. */
+    static final int DEPTH = 64;
+    /** Memory at each end; as in baseline.h. */
+    static final int MEMORY_BYTES = 1 << 23;
+
+    private static final int CQ_SIZE = 4 * DEPTH;
+    private static final int TIMEOUT_MS = 5_000;
+    private static final MemoryUsage[] USAGES = {MemoryUsage.SEND, MemoryUsage.RECEIVE, MemoryUsage.WRITE_SOURCE,
+        MemoryUsage.WRITE_DESTINATION, MemoryUsage.READ_SOURCE, MemoryUsage.READ_DESTINATION};
+
+    private final Deque<NativeResource> opened = new ArrayDeque<>();
+    private final Connection client;
+    private final Connection server;
+    private final LocalMemoryRegion clientMemory;
+    private final LocalMemoryRegion serverMemory;
+    private final RemoteMemoryRegion serverFromClient;
+
+    LinkedPair(final String address, final String port) {
+        boolean connected = false;
+        try {
+            final Peer peer = opened(Peer.ofLocal(address));
+            clientMemory = opened(peer.allocate(MEMORY_BYTES, USAGES));
+            serverMemory = opened(peer.allocate(MEMORY_BYTES, USAGES));
+            serverFromClient = opened(RemoteMemoryRegion.ofDescriptor(serverMemory.descriptor()));
+            try (Endpoint endpoint = peer.listen(address, port);
+                ConnectionConfig config = ConnectionConfig.create().sqSize(DEPTH).rqSize(DEPTH).cqSize(CQ_SIZE)) {
+                final ConnectionRequest outgoing = peer.request(address, port, config);
+                outgoing.receive(clientMemory, 0, MEMORY_BYTES, 0);
+                client = opened(outgoing.connect());
+                final ConnectionRequest incoming = endpoint.nextRequest(config, TIMEOUT_MS)
+                    .orElseThrow(() -> new IllegalStateException("no connection came in within " + TIMEOUT_MS + " ms"));
+                incoming.receive(serverMemory, 0, MEMORY_BYTES, 0);
+                server = opened(incoming.connect());
+                awaitEstablished(client);
+                awaitEstablished(server);
+            }
+            connected = true;
+        } finally {
+            if (!connected) {
+                close();
+            }
+        }
+    }
+
+    Connection client() {
+        return client;
+    }
+
+    Connection server() {
+        return server;
+    }
+
+    LocalMemoryRegion clientMemory() {
+        return clientMemory;
+    }
+
+    LocalMemoryRegion serverMemory() {
+        return serverMemory;
+    }
+
+    /** The server's memory as the client reads and writes it. */
+    RemoteMemoryRegion serverFromClient() {
+        return serverFromClient;
+    }
+
+    @Override
+    public void close() {
+        while (!opened.isEmpty()) {
+            opened.pop().close();
+        }
+    }
+
+    private <T extends NativeResource> T opened(final T resource) {
+        opened.push(resource);
+        return resource;
+    }
+
+    private static void awaitEstablished(final Connection connection) {
+        final Optional<ConnectionEvent> event = connection.nextEvent(TIMEOUT_MS);
+        if (!event.equals(Optional.of(ConnectionEvent.ESTABLISHED))) {
+            throw new IllegalStateException(connection.name() + " was not established: " + event);
+        }
+    }
+}

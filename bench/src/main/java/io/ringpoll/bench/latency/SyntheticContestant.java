@@ -1,0 +1,71 @@
+package io.ringpoll.bench.latency;
+
+import io.ringpoll.bench.handoff.HandOff;
+import io.ringpoll.bench.handoff.Job;
+import io.ringpoll.bench.handoff.Mixes;
+import io.ringpoll.bench.handoff.Outcome;
+import io.ringpoll.bench.measure.CpuLoss;
+import io.ringpoll.bench.measure.CpuWatch;
+import io.ringpoll.bench.measure.Timing;
+import io.ringpoll.synthetic.Schedule;
+import io.ringpoll.synthetic.SyntheticProgram;
+import io.ringpoll.synthetic.SyntheticSource;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A hand-off over the synthetic queue: completions become visible at their due times, whether earlier ones were handled or not,
+ * and what is recorded is the time from then to the handler.
+ */
+final class SyntheticContestant implements Contestant {
+    /** Time for the threads to start before the first completion is due. */
+    private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    private final HandOff handOff;
+    private final SyntheticSource source;
+    private final Schedule schedule;
+    private final HotThreads threads;
+
+    SyntheticContestant(
+        final HandOff handOff, final SyntheticSource source, final Schedule schedule, final HotThreads threads) {
+        this.handOff = handOff;
+        this.source = source;
+        this.schedule = schedule;
+        this.threads = threads;
+    }
+
+    @Override
+    public String label() {
+        return handOff.label();
+    }
+
+    @Override
+    public LatencyWindow run(final Turn turn) {
+        source.stop();
+        final long startNs = System.nanoTime() + START_NS;
+        final long fromNs = startNs + turn.leadInNs();
+        final long untilNs = fromNs + turn.lengthNs();
+        final HandOff.Running running = handOff.start(new Job(source.queue(), source.context(), threads.handlers(),
+            threads.ringSize(), threads.batch(), threads.waitBy(), threads.cpus(), fromNs, untilNs, 0));
+        source.start(SyntheticProgram.of(Mixes.usual(), schedule).startingAt(startNs));
+        Timing.sleepUntil(fromNs);
+        final CpuWatch watch = CpuWatch.ofThisProcess();
+        watch.start();
+        source.takeLongestGapNs();
+        final long before = running.handled();
+        Timing.sleepUntil(untilNs);
+        final long onTime = running.handled() - before;
+        final long gapNs = source.takeLongestGapNs();
+        final CpuLoss loss = watch.stop();
+        source.stop();
+        final Outcome outcome = running.stop();
+        final String fault = outcome.isSound(false) ? "" :
+            outcome.fault() + " (polled " + outcome.polled() + ", handled " + outcome.handled() + ")";
+        return new LatencyWindow(turn.round(), label(), outcome.latencyNs(), schedule.dueWithin(turn.lengthNs()), onTime, loss,
+            gapNs, fault);
+    }
+
+    @Override
+    public void close() {
+        source.stop();
+    }
+}

@@ -1,0 +1,32 @@
+package io.ringpoll.bench.measure;
+
+/**
+ * CPU time that hot threads wanted and did not get in a time.
+ *
+ * @param windowNs            the time
+ * @param runDelayNs          how long they could have run and another thread had their CPU, all together
+ * @param stealNs             how long the hypervisor had a CPU; the kernel counts it by 10 ms
+ * @param involuntarySwitches how often the scheduler took the CPU from one of them
+ */
+public record CpuLoss(long windowNs, long runDelayNs, long stealNs, long involuntarySwitches) {
+    /** A thousandth of the time: what moves a p99.9. */
+    private static final int SIGNIFICANT_PARTS = 1000;
+
+    /**
+     * All of it.
+     *
+     * @return nanoseconds
+     */
+    public long lostNs() {
+        return runDelayNs + stealNs;
+    }
+
+    /**
+     * Whether so much was lost that the figures of this time say more about the machine than about the program.
+     *
+     * @return true from a thousandth of the time on
+     */
+    public boolean isSignificant() {
+        return lostNs() >= windowNs / SIGNIFICANT_PARTS;
+    }
+}

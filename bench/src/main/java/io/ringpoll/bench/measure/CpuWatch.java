@@ -1,0 +1,110 @@
+package io.ringpoll.bench.measure;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Finds out what CPU time the hot threads of this process lose, by what the kernel tells of them: C's as well as Java's.
+ *
+ * <p>Hot threads are known by the beginning of their names. Where the kernel does not tell, nothing is lost. Used by one thread.
+ *
+ * @see <a href="https://docs.kernel.org/scheduler/sched-stats.html">schedstat: time spent waiting on a run queue</a>
+ */
+public final class CpuWatch {
+    /** How the names of hot threads begin. */
+    public static final String THREAD_PREFIX = "bench-";
+
+    private static final int STEAL_FIELD = 8;
+    private static final int RUN_DELAY_FIELD = 1;
+    private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final String SWITCHES = "nonvoluntary_ctxt_switches:";
+
+    private final Path proc;
+    private Snapshot start;
+
+    /** What the kernel had counted at a moment. */
+    private record Snapshot(long timeNs, long stealTicks, Map<String, long[]> threads) {
+    }
+
+    /**
+     * Watches this process.
+     *
+     * @return not yet started
+     */
+    public static CpuWatch ofThisProcess() {
+        return new CpuWatch(Path.of("/proc"));
+    }
+
+    CpuWatch(final Path proc) {
+        this.proc = proc;
+    }
+
+    /** Begins. */
+    public void start() {
+        start = read();
+    }
+
+    /**
+     * Ends.
+     *
+     * @return what was lost since the start by threads that were there all the time
+     */
+    public CpuLoss stop() {
+        final Snapshot end = read();
+        long runDelayNs = 0;
+        long switches = 0;
+        for (final Map.Entry<String, long[]> thread : end.threads.entrySet()) {
+            final long[] before = start.threads.get(thread.getKey());
+            if (before != null) {
+                runDelayNs += thread.getValue()[0] - before[0];
+                switches += thread.getValue()[1] - before[1];
+            }
+        }
+        return new CpuLoss(
+            end.timeNs - start.timeNs, runDelayNs, (end.stealTicks - start.stealTicks) * TICK_NS, switches);
+    }
+
+    private Snapshot read() {
+        final Map<String, long[]> threads = new HashMap<>();
+        try (DirectoryStream<Path> tasks = Files.newDirectoryStream(proc.resolve("self/task"))) {
+            for (final Path task : tasks) {
+                if (text(task.resolve("comm")).startsWith(THREAD_PREFIX)) {
+                    threads.put(task.getFileName().toString(), new long[] {runDelayNs(task), switches(task)});
+                }
+            }
+        } catch (final IOException unknown) {
+            threads.clear();
+        }
+        return new Snapshot(System.nanoTime(), stealTicks(), threads);
+    }
+
+    private long stealTicks() {
+        // The first line is the sum of all CPUs.
+        final String[] fields = text(proc.resolve("stat")).lines().findFirst().orElse("").split("\\s+");
+        return fields.length > STEAL_FIELD ? Long.parseLong(fields[STEAL_FIELD]) : 0;
+    }
+
+    private static long runDelayNs(final Path task) {
+        final String[] fields = text(task.resolve("schedstat")).split("\\s+");
+        return fields.length > RUN_DELAY_FIELD ? Long.parseLong(fields[RUN_DELAY_FIELD]) : 0;
+    }
+
+    private static long switches(final Path task) {
+        return text(task.resolve("status")).lines().filter(line -> line.startsWith(SWITCHES))
+            .mapToLong(line -> Long.parseLong(line.substring(SWITCHES.length()).strip())).sum();
+    }
+
+    /** The text of a file; empty if it is not there, or no more. */
+    private static String text(final Path file) {
+        try {
+            return Files.readString(file);
+        } catch (final IOException unknown) {
+            return "";
+        }
+    }
+}

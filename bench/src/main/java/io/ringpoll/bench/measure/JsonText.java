@@ -1,0 +1,52 @@
+package io.ringpoll.bench.measure;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.List;
+
+/** Results as JSON: {@code {"machine":{...},"results":[...],...}}. */
+public final class JsonText {
+    private static final ObjectMapper MAPPER = new ObjectMapper();
+    private static final double DIGITS = 1e4;
+
+    private JsonText() {
+    }
+
+    /**
+     * Begins a document.
+     *
+     * @param results the figures
+     * @return machine and results; more may be added
+     */
+    public static ObjectNode document(final List<BenchResult> results) {
+        final ObjectNode root = MAPPER.createObjectNode();
+        root.set("machine", MachineReport.toJson());
+        final ArrayNode array = root.putArray("results");
+        for (final BenchResult result : results) {
+            array.addObject().put("name", result.name()).put("unit", result.unit()).put("ringpoll", rounded(result.ringpoll()))
+                .put("baseline", rounded(result.baseline())).put("baselineName", result.baselineName())
+                .put("ratio", rounded(result.ratio())).put("runs", result.runs()).put("spread", rounded(result.spread()));
+        }
+        return root;
+    }
+
+    /**
+     * The text of a document.
+     *
+     * @param root the document
+     * @return with line breaks
+     */
+    public static String of(final ObjectNode root) {
+        try {
+            return MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(root);
+        } catch (final JsonProcessingException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private static double rounded(final double value) {
+        return Math.round(value * DIGITS) / DIGITS;
+    }
+}

@@ -1,0 +1,45 @@
+package io.ringpoll.bench.measure;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+/** Waits of the thread that controls a measurement: it must not take the CPU from those that are measured. */
+public final class Timing {
+    private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private Timing() {
+    }
+
+    /**
+     * Sleeps until a time.
+     *
+     * @param timeNs by {@link System#nanoTime()}
+     */
+    public static void sleepUntil(final long timeNs) {
+        long leftNs = timeNs - System.nanoTime();
+        while (leftNs > 0) {
+            LockSupport.parkNanos(leftNs);
+            leftNs = timeNs - System.nanoTime();
+        }
+    }
+
+    /**
+     * Sleeps until a condition holds, looking every millisecond.
+     *
+     * @param condition  to hold
+     * @param deadlineNs by {@link System#nanoTime()}
+     * @param what       the condition says, for the exception
+     * @throws TimeoutException if it does not hold by the deadline
+     */
+    public static void await(final BooleanSupplier condition, final long deadlineNs, final String what)
+        throws TimeoutException {
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - deadlineNs > 0) {
+                throw new TimeoutException("not in time: " + what);
+            }
+            LockSupport.parkNanos(POLL_NS);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package io.ringpoll.bench.options;
+
+import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.tuning.plan.AffinityPlan;
+import io.ringpoll.tuning.plan.PlanRequest;
+import io.ringpoll.tuning.plan.ThreadRole;
+import io.ringpoll.tuning.plan.WaitHint;
+import io.ringpoll.tuning.topology.CpuSet;
+import io.ringpoll.tuning.topology.NumaNode;
+import io.ringpoll.tuning.topology.Topology;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Where the hot threads run and how they wait: for ours and for those it is compared with alike. */
+public final class HotThreadOptions {
+    private static final String AUTO = "auto";
+    private static final String NONE = "none";
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    @Option(names = "--pin", paramLabel = "CPUS", defaultValue = AUTO,
+        description = "CPU of the poller and of each handler, as in 2,3 (${DEFAULT-VALUE}: by the affinity plan; or none).")
+    private String pin;
+
+    @Option(names = "--numa-node", paramLabel = "N",
+        description = "Plan on this NUMA node; memory follows the threads that touch it first.")
+    private Integer numaNode;
+
+    @Option(names = "--wait", paramLabel = "HOW", defaultValue = AUTO,
+        description = "How threads wait: busy-spin, yield, sleep or block (${DEFAULT-VALUE}: spin where each has a CPU).")
+    private String waitBy;
+
+    private List<String> compromises = List.of();
+
+    /** Created by picocli. */
+    public HotThreadOptions() {
+    }
+
+    /**
+     * The CPUs of the hot threads.
+     *
+     * @param handlers how many handlers there are
+     * @return a CPU for each, or none
+     */
+    public HotCpus cpus(final int handlers) {
+        if (NONE.equals(pin)) {
+            return HotCpus.unpinned();
+        }
+        return AUTO.equals(pin) ? plan(handlers) : parse(handlers);
+    }
+
+    /**
+     * How the hot threads wait.
+     *
+     * @param cpus     that were chosen for them
+     * @param handlers how many handlers there are
+     * @return as was asked for; else spinning, if each thread has a CPU, or yielding
+     */
+    public HandlerWait waitBy(final HotCpus cpus, final int handlers) {
+        if (AUTO.equals(waitBy)) {
+            final boolean enough = Runtime.getRuntime().availableProcessors() > handlers;
+            return cpus.areExclusive(handlers) || cpus.equals(HotCpus.unpinned()) && enough ? HandlerWait.BUSY_SPIN :
+                HandlerWait.YIELD;
+        }
+        for (final HandlerWait candidate : HandlerWait.values()) {
+            if (candidate.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(waitBy)) {
+                return candidate;
+            }
+        }
+        throw refused("--wait '" + waitBy + "' is not auto, busy-spin, yield, sleep or block");
+    }
+
+    /**
+     * What the plan had to give up, if there is one.
+     *
+     * @return a sentence each; known after {@link #cpus}
+     */
+    public List<String> compromises() {
+        return compromises;
+    }
+
+    private HotCpus plan(final int handlers) {
+        final Topology topology = Topology.ofThisMachine();
+        final List<ThreadRole> roles = new ArrayList<>(List.of(ThreadRole.poller("poller")));
+        for (int i = 1; i <= handlers; i++) {
+            roles.add(ThreadRole.handler("handler-" + i));
+        }
+        PlanRequest request = PlanRequest.of(roles.toArray(new ThreadRole[0]));
+        if (numaNode != null) {
+            request = request.onCpus(cpusOf(topology, numaNode));
+        }
+        final AffinityPlan plan;
+        try {
+            plan = AffinityPlan.plan(topology, request);
+        } catch (final IllegalArgumentException e) {
+            throw refused("--numa-node: " + e.getMessage());
+        }
+        compromises = plan.givenUp();
+        final List<Integer> cpus = new ArrayList<>();
+        for (int i = 1; i <= handlers; i++) {
+            cpus.add(plan.cpu("handler-" + i).orElse(HotCpus.ANY));
+        }
+        return new HotCpus(plan.cpu("poller").orElse(HotCpus.ANY), cpus);
+    }
+
+    private CpuSet cpusOf(final Topology topology, final int node) {
+        return topology.node(node).map(NumaNode::cpus).map(topology.usable()::and).filter(set -> !set.isEmpty())
+            .orElseThrow(() -> refused("--numa-node " + node + ": no such node with CPUs that this process may use; there are " +
+                topology.nodes().stream().map(NumaNode::id).toList()));
+    }
+
+    private HotCpus parse(final int handlers) {
+        final List<Integer> cpus = new ArrayList<>();
+        for (final String part : pin.split(",")) {
+            try {
+                cpus.add(Integer.parseInt(part.strip()));
+            } catch (final NumberFormatException notANumber) {
+                throw refused("--pin '" + pin + "': '" + part + "' is no number of a CPU");
+            }
+        }
+        if (cpus.size() != handlers + 1) {
+            throw refused("--pin '" + pin + "' names " + cpus.size() + " CPUs; needed are " + (handlers + 1) +
+                ": the poller's and each handler's");
+        }
+        final CpuSet usable = Topology.ofThisMachine().usable();
+        for (final int cpu : cpus) {
+            if (!usable.contains(cpu)) {
+                throw refused("--pin: CPU " + cpu + " cannot be used; this process may use " + usable);
+            }
+        }
+        return new HotCpus(cpus.getFirst(), cpus.subList(1, cpus.size()));
+    }
+
+    private ParameterException refused(final String message) {
+        return new ParameterException(command.commandLine(), message);
+    }
+}

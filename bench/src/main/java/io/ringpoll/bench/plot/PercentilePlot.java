@@ -1,0 +1,78 @@
+package io.ringpoll.bench.plot;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramIterationValue;
+import org.knowm.xchart.BitmapEncoder;
+import org.knowm.xchart.VectorGraphicsEncoder;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.markers.SeriesMarkers;
+
+/**
+ * Latency by percentile, on logarithmic axes: from left to right each mark is one more nine.
+ */
+public final class PercentilePlot {
+    private static final int WIDTH = 900;
+    private static final int HEIGHT = 520;
+    private static final int TICKS_PER_HALF = 5;
+    private static final double HUNDRED = 100;
+
+    private PercentilePlot() {
+    }
+
+    /**
+     * Draws histograms into a file.
+     *
+     * @param title      of the plot
+     * @param histograms in nanoseconds, by label
+     * @param file       whose ending says the format: {@code .svg} or {@code .png}
+     */
+    public static void draw(final String title, final Map<String, Histogram> histograms, final Path file) {
+        final XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title)
+            .xAxisTitle("percentile").yAxisTitle("ns").build();
+        chart.getStyler().setXAxisLogarithmic(true).setYAxisLogarithmic(true).setLegendPosition(LegendPosition.InsideNW);
+        chart.setCustomXAxisTickLabelsFormatter(PercentilePlot::percentile);
+        histograms.forEach((label, histogram) -> add(chart, label, histogram));
+        try {
+            Files.createDirectories(file.toAbsolutePath().getParent());
+            if (file.toString().endsWith(".png")) {
+                BitmapEncoder.saveBitmap(chart, file.toString(), BitmapEncoder.BitmapFormat.PNG);
+            } else {
+                VectorGraphicsEncoder.saveVectorGraphic(
+                    chart, file.toString(), VectorGraphicsEncoder.VectorGraphicsFormat.SVG);
+            }
+        } catch (final IOException e) {
+            throw new UncheckedIOException("cannot write " + file, e);
+        }
+    }
+
+    /** What a place on the axis stands for: 1 is p0, 10 is p90, 100 is p99. */
+    private static String percentile(final double oneBy) {
+        final double percentile = HUNDRED - HUNDRED / oneBy;
+        return percentile == Math.rint(percentile) ? Integer.toString((int) percentile) :
+            Double.toString(Math.round(percentile * 1e5) / 1e5);
+    }
+
+    private static void add(final XYChart chart, final String label, final Histogram histogram) {
+        final List<Double> places = new ArrayList<>();
+        final List<Long> values = new ArrayList<>();
+        for (final HistogramIterationValue point : histogram.percentiles(TICKS_PER_HALF)) {
+            final double percentile = point.getPercentileLevelIteratedTo();
+            if (percentile < HUNDRED && point.getValueIteratedTo() > 0) {
+                places.add(HUNDRED / (HUNDRED - percentile));
+                values.add(point.getValueIteratedTo());
+            }
+        }
+        if (!places.isEmpty()) {
+            chart.addSeries(label, places, values).setMarker(SeriesMarkers.NONE);
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Plots of results, drawn by XChart. */
+package io.ringpoll.bench.plot;

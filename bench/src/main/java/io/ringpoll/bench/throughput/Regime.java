@@ -1,0 +1,31 @@
+package io.ringpoll.bench.throughput;
+
+import java.util.Locale;
+
+/**
+ * How far handlers are behind the poller while completions come as fast as they can: what a completion costs depends on it as
+ * much as on the code, because close behind the poller every cache line has to travel from its core's cache.
+ */
+public enum Regime {
+    /** Less than a quarter of the ring is waiting to be handled. */
+    CLOSE,
+    /** Between the two. */
+    MIXED,
+    /** More than half of the ring is waiting: the handlers are what the poller waits for. */
+    TRAILING;
+
+    private static final double CLOSE_SHARE = 0.25;
+    private static final double TRAILING_SHARE = 0.5;
+
+    static Regime of(final double occupiedShare) {
+        if (occupiedShare < CLOSE_SHARE) {
+            return CLOSE;
+        }
+        return occupiedShare > TRAILING_SHARE ? TRAILING : MIXED;
+    }
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,108 @@
+package io.ringpoll.bench.throughput;
+
+import io.ringpoll.bench.handoff.HandOff;
+import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.handoff.Job;
+import io.ringpoll.bench.handoff.Outcome;
+import io.ringpoll.bench.measure.CpuLoss;
+import io.ringpoll.bench.measure.CpuWatch;
+import io.ringpoll.bench.measure.Timing;
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.synthetic.CompletionMix;
+import io.ringpoll.synthetic.Schedule;
+import io.ringpoll.synthetic.SyntheticProgram;
+import io.ringpoll.synthetic.SyntheticSource;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Measures hand-offs in turns: in each round every one of them has a window of the same length, and the order changes from round
+ * to round, so that what changes in the machine meets all of them.
+ *
+ * <p>A window starts its threads anew, lets them run in, and takes two readings. Used by one thread.
+ */
+final class ThroughputMeter {
+    private static final long SAMPLE_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final int STALL_US = 5_000;
+
+    private final SyntheticSource source;
+    private final ThroughputConfig config;
+    private final CompletionMix mix;
+
+    /**
+     * What a measurement is made with.
+     *
+     * @param handlers how many
+     * @param ringSize slots
+     * @param batch    completions that a poll asks for
+     * @param waitBy   how threads wait
+     * @param cpus     where they are pinned
+     * @param leadInMs before the first reading
+     * @param windowMs between the two
+     */
+    record ThroughputConfig(
+        int handlers, int ringSize, int batch, HandlerWait waitBy, HotCpus cpus, long leadInMs, long windowMs) {
+    }
+
+    ThroughputMeter(final SyntheticSource source, final ThroughputConfig config, final CompletionMix mix) {
+        this.source = source;
+        this.config = config;
+        this.mix = mix;
+    }
+
+    /** Measures all hand-offs in a regime, round by round. */
+    List<ThroughputWindow> measure(
+        final List<HandOff> handOffs, final Regime regime, final int rounds, final Consumer<ThroughputWindow> progress) {
+        final List<ThroughputWindow> windows = new ArrayList<>();
+        final List<HandOff> order = new ArrayList<>(handOffs);
+        for (int round = 0; round < rounds; round++) {
+            for (final HandOff handOff : order) {
+                final ThroughputWindow window = window(round, handOff, regime);
+                progress.accept(window);
+                windows.add(window);
+            }
+            Collections.rotate(order, 1);
+        }
+        return windows;
+    }
+
+    private ThroughputWindow window(final int round, final HandOff handOff, final Regime regime) {
+        final Job job = new Job(source.queue(), source.context(), config.handlers, config.ringSize, config.batch,
+            config.waitBy, config.cpus, 0, 0, regime == Regime.TRAILING ? STALL_US : 0);
+        source.stop();
+        final HandOff.Running running = handOff.start(job);
+        source.start(SyntheticProgram.of(mix, Schedule.saturation()));
+        Timing.sleepUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.leadInMs));
+        final CpuWatch watch = CpuWatch.ofThisProcess();
+        watch.start();
+        final long firstNs = System.nanoTime();
+        final long first = running.handled();
+        final long endNs = firstNs + TimeUnit.MILLISECONDS.toNanos(config.windowMs);
+        long waiting = 0;
+        int samples = 0;
+        while (System.nanoTime() < endNs) {
+            Timing.sleepUntil(Math.min(endNs, System.nanoTime() + SAMPLE_INTERVAL_NS));
+            final long handled = running.handled();
+            waiting += Math.max(0, running.polled() - handled);
+            samples++;
+        }
+        final long lastNs = System.nanoTime();
+        final long last = running.handled();
+        final CpuLoss loss = watch.stop();
+        source.stop();
+        final Outcome outcome = running.stop();
+        final double costNs = (lastNs - firstNs) / (double) Math.max(1, last - first);
+        return new ThroughputWindow(round, handOff.label(), regime, costNs,
+            Math.min(1, waiting / (double) samples / config.ringSize), loss, fault(outcome));
+    }
+
+    private static String fault(final Outcome outcome) {
+        if (!outcome.fault().isEmpty()) {
+            return outcome.fault();
+        }
+        return outcome.isSound(true) ? "" : "polled " + outcome.polled() + " completions, handled " + outcome.handled();
+    }
+}

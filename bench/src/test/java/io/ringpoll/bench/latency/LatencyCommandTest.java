@@ -1,0 +1,130 @@
+package io.ringpoll.bench.latency;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+/** The whole command in small; the figures of a loaded machine are not looked at. */
+@Timeout(120)
+class LatencyCommandTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldMeasureOverTheSyntheticQueueBesideC() throws IOException {
+        final JsonNode root = json("--rate 20000 --duration 0.2 --warm-up 0 --lead-in 20");
+        final JsonNode runs = root.path("latencies").path(0).path("runs");
+        assertEquals("ringpoll", runs.path(0).path("name").asText());
+        assertEquals("c", runs.path(1).path("name").asText());
+        for (final JsonNode run : runs) {
+            assertEquals(4_000, run.path("count").asInt(), "due in 200 ms at 20,000 a second");
+            assertTrue(run.path("p99.99").asLong() >= run.path("median").asLong());
+            assertTrue(run.path("min").asLong() > 0);
+        }
+        assertTrue(root.path("machine").path("cpu").isTextual());
+    }
+
+    @Test
+    void shouldRecordAsManyRoundTripsAsAskedForOverTheLoopbackDevice() throws IOException {
+        final JsonNode root =
+            json("--over loopback --iterations 300 --warm-up 0 --lead-in 20 --against c,c-bare-loop --size 256");
+        for (final JsonNode run : root.path("latencies").path(0).path("runs")) {
+            assertEquals(300, run.path("count").asInt(), run.path("name").asText());
+        }
+    }
+
+    @Test
+    void shouldPostAtARateOverTheLoopbackDevice() throws IOException {
+        for (final String operation : List.of("write", "read")) {
+            final JsonNode root = json(
+                "--over loopback --mode rate --rate 1000 --duration 0.2 --warm-up 0 --lead-in 20 --operation " + operation);
+            for (final JsonNode run : root.path("latencies").path(0).path("runs")) {
+                assertEquals(200, run.path("count").asInt(), run.path("name").asText());
+            }
+        }
+    }
+
+    @Test
+    void shouldWriteHistogramsResultsAndPlots() throws IOException {
+        assertEquals(0, run("--rate 20000 --duration 0.1 --warm-up 0 --lead-in 20 --output " + folder), err.toString());
+        try (Stream<Path> files = Files.list(folder)) {
+            assertEquals(List.of("latency-synthetic-20000-per-second-c.hgrm", "latency-synthetic-20000-per-second-c.hlog",
+                "latency-synthetic-20000-per-second-ringpoll.hgrm", "latency-synthetic-20000-per-second-ringpoll.hlog",
+                "latency-synthetic-20000-per-second.png", "latency-synthetic-20000-per-second.svg", "latency.json"),
+                files.map(file -> file.getFileName().toString()).sorted().toList());
+        }
+        assertTrue(Files.readString(folder.resolve("latency-synthetic-20000-per-second.svg")).contains("<svg"));
+    }
+
+    @Test
+    void shouldExitWithOneIfAStrictRunWasNotPinned() {
+        assertEquals(1, run("--pin none --strict --rate 1000 --duration 0.1 --warm-up 0 --against none"));
+        assertTrue(out.toString().contains("ringpoll: ") && out.toString().contains("not pinned"), out.toString());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "--rate 0 | a rate of 0",
+        "--over moon | --over 'moon' is not synthetic or loopback or rdma",
+        "--mode ping-pong | there is no ping-pong over the synthetic queue",
+        "--size 64 | no --size",
+        "--over loopback --size 0 | --size 0",
+        "--over loopback --rate 5 | ping-pong has no --rate",
+        "--duration 1 --iterations 1 | exclude each other",
+        "--against pigeon | no hand-off 'pigeon'",
+        "--over loopback --against spsc-array-queue | over the synthetic queue only",
+        "--pin 0 | needed are 2",
+        "--pin x,y | 'x' is no number",
+        "--numa-node 99 | no such node",
+        "--wait dance | --wait 'dance'",
+        "--ring-size 3 | --ring-size 3 is not a power of two",
+    })
+    void shouldRefuseWhatCannotBeMeasuredInOneLine(final String arguments, final String reason) {
+        assertEquals(2, run(arguments));
+        assertTrue(err.toString().contains(reason.strip()), err.toString());
+        assertEquals(1, err.toString().lines().count());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--help"})
+    void shouldExplainItself(final String arguments) {
+        assertEquals(0, run(arguments));
+        assertTrue(out.toString().contains("--iterations"));
+    }
+
+    private JsonNode json(final String arguments) throws IOException {
+        assertEquals(0, run(arguments + " --json --pin none --wait yield"), err.toString());
+        return new ObjectMapper().readTree(out.toString());
+    }
+
+    private int run(final String arguments) {
+        out.getBuffer().setLength(0);
+        err.getBuffer().setLength(0);
+        final CommandLine line = new CommandLine(new LatencyCommand());
+        line.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+        line.setParameterExceptionHandler((refused, given) -> {
+            line.getErr().println(refused.getMessage());
+            return CommandLine.ExitCode.USAGE;
+        });
+        return line.execute(arguments.split(" "));
+    }
+}

@@ -1,0 +1,84 @@
+package io.ringpoll.bench.measure;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(20)
+class CpuWatchTest {
+    @TempDir
+    private Path proc;
+
+    @BeforeEach
+    void machine() throws IOException {
+        stat(100);
+        thread(11, "bench-poller", 5_000, 3);
+        thread(12, "bench-handler", 7_000, 1);
+        thread(13, "C2 CompilerThre", 1_000_000, 100);
+    }
+
+    @Test
+    void shouldAddUpWhatHotThreadsLostAndLeaveTheOthersOut() throws IOException {
+        final CpuWatch watch = new CpuWatch(proc);
+        watch.start();
+        thread(11, "bench-poller", 5_400, 5);
+        thread(12, "bench-handler", 7_100, 1);
+        thread(13, "C2 CompilerThre", 9_000_000, 900);
+        final CpuLoss loss = watch.stop();
+        assertEquals(500, loss.runDelayNs());
+        assertEquals(2, loss.involuntarySwitches());
+        assertEquals(0, loss.stealNs());
+    }
+
+    @Test
+    void shouldCountWhatTheHypervisorTook() throws IOException {
+        final CpuWatch watch = new CpuWatch(proc);
+        watch.start();
+        stat(103);
+        assertEquals(TimeUnit.MILLISECONDS.toNanos(30), watch.stop().stealNs());
+    }
+
+    @Test
+    void shouldLeaveOutThreadsThatWereNotThereAllTheTime() throws IOException {
+        final CpuWatch watch = new CpuWatch(proc);
+        watch.start();
+        thread(14, "bench-late", 4_000, 4);
+        Files.delete(proc.resolve("self/task/12/comm"));
+        assertEquals(0, watch.stop().runDelayNs());
+    }
+
+    @Test
+    void shouldKnowNothingWhereTheKernelDoesNotTell() {
+        final CpuWatch watch = new CpuWatch(proc.resolve("nothing"));
+        watch.start();
+        assertEquals(0, watch.stop().lostNs());
+    }
+
+    @Test
+    void shouldCallAThousandthOfTheTimeSignificant() {
+        final long second = TimeUnit.SECONDS.toNanos(1);
+        assertFalse(new CpuLoss(second, 999_999, 0, 9).isSignificant());
+        assertTrue(new CpuLoss(second, 500_000, 500_000, 0).isSignificant());
+    }
+
+    private void stat(final long stealTicks) throws IOException {
+        Files.writeString(proc.resolve("stat"), "cpu  1 2 3 4 5 6 7 " + stealTicks + " 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n");
+    }
+
+    private void thread(final int id, final String name, final long runDelayNs, final long switches) throws IOException {
+        final Path task = Files.createDirectories(proc.resolve("self/task/" + id));
+        Files.writeString(task.resolve("comm"), name + "\n");
+        Files.writeString(task.resolve("schedstat"), "123456 " + runDelayNs + " 42\n");
+        Files.writeString(task.resolve("status"),
+            "Name:\t" + name + "\nvoluntary_ctxt_switches:\t99\nnonvoluntary_ctxt_switches:\t" + switches + "\n");
+    }
+}
