@@ -117,4 +117,5 @@ public final class RingpollHandOff implements HandOff {
                 report.inTime() ? "" : "the pipeline did not end in time";
             return new Outcome(report.polled(), handled, sum, latencyNs, fault);
         }
-    }}
+    }
+}

@@ -62,10 +62,10 @@ final class CLinkContestant implements Contestant {
         final long startNs = System.nanoTime() + START_NS;
         final long fromNs = startNs + turn.leadInNs();
         final long untilNs = fromNs + turn.lengthNs();
-        final BaselineOptions options = new BaselineOptions(
-            bare ? List.of() : List.of(new BaselineOptions.Handler(EnumSet.allOf(CompletionPath.class), threads.cpus().handler(0))),
-            threads.ringSize(), threads.batch(), threads.waitBy() != HandlerWait.BUSY_SPIN, threads.cpus().poller(), fromNs,
-            untilNs, 0);
+        final BaselineOptions.Handler handler =
+            new BaselineOptions.Handler(EnumSet.allOf(CompletionPath.class), threads.cpus().handler(0));
+        final BaselineOptions options = new BaselineOptions(bare ? List.of() : List.of(handler), threads.ringSize(),
+            threads.batch(), threads.waitBy() != HandlerWait.BUSY_SPIN, threads.cpus().poller(), fromNs, untilNs, 0);
         final Traffic traffic = new Traffic(operation, sizeBytes, schedule, startNs, turn.iterations(), threads.poster());
         final CBaseline baseline = isPingPong ? link.startPingPong(options, traffic) : link.startPaced(options, traffic);
         Timing.sleepUntil(fromNs);

@@ -147,9 +147,9 @@ public final class LatencyCommand implements Callable<Integer> {
         final String kind = options.over().name().toLowerCase(Locale.ROOT);
         final List<LatencyReport> reports = new ArrayList<>();
         for (final int size : options.sizes()) {
-            final String name = "latency/" + kind + (pingPong ? "/send-ping-pong/" :
-                "/" + options.operation().name().toLowerCase(Locale.ROOT) + "-at-" + options.perSecond() + "-per-second/") + size +
-                "-bytes";
+            final String how = pingPong ? "send-ping-pong" :
+                options.operation().name().toLowerCase(Locale.ROOT) + "-at-" + options.perSecond() + "-per-second";
+            final String name = "latency/" + kind + "/" + how + "/" + size + "-bytes";
             final List<Contestant> contestants = new ArrayList<>();
             try {
                 final LinkedPair pair = new LinkedPair(options.host(), Integer.toString(options.port()));

@@ -2,7 +2,6 @@ package io.ringpoll.bench.latency;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.BenchResult;
 import java.io.PrintWriter;
 import java.util.ArrayList;

@@ -5,7 +5,6 @@ import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.tuning.plan.AffinityPlan;
 import io.ringpoll.tuning.plan.PlanRequest;
 import io.ringpoll.tuning.plan.ThreadRole;
-import io.ringpoll.tuning.plan.WaitHint;
 import io.ringpoll.tuning.topology.CpuSet;
 import io.ringpoll.tuning.topology.NumaNode;
 import io.ringpoll.tuning.topology.Topology;

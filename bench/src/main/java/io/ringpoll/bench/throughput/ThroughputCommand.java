@@ -155,7 +155,8 @@ public final class ThroughputCommand implements Callable<Integer> {
             case "close" -> List.of(Regime.CLOSE);
             case "trailing" -> List.of(Regime.TRAILING);
             case "both" -> List.of(Regime.CLOSE, Regime.TRAILING);
-            default -> throw new ParameterException(spec.commandLine(), "--regime '" + regime + "' is not close, trailing or both");
+            default -> throw new ParameterException(
+                spec.commandLine(), "--regime '" + regime + "' is not close, trailing or both");
         };
     }
 

@@ -82,7 +82,7 @@ class LatencyCommandTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "--rate 0 | a rate of 0",
         "--over moon | --over 'moon' is not synthetic or loopback or rdma",
         "--mode ping-pong | there is no ping-pong over the synthetic queue",
