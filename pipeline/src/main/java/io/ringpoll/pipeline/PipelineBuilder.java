@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -31,6 +32,7 @@ public final class PipelineBuilder {
     private boolean batchLimitGiven;
     int pollerCpu = ThreadPlacement.ANY_CPU;
     String pollerName;
+    Pinning pinning = (candidates, taken) -> Map.of();
     IdleStrategy idleStrategy;
     long stallThresholdNs = TimeUnit.MILLISECONDS.toNanos(1);
     long startTimeoutNs = TimeUnit.SECONDS.toNanos(10);
@@ -98,6 +100,18 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder pollerCpu(final int cpu) {
         this.pollerCpu = cpu;
+        return this;
+    }
+
+    /**
+     * Pins every thread that is not given a CPU of its own, for instance {@code pin(AutoPinning.auto())} as the tuning module's
+     * affinity plan advises; by default such threads run anywhere.
+     *
+     * @param how asked when the pipeline starts
+     * @return this
+     */
+    public PipelineBuilder pin(final Pinning how) {
+        this.pinning = how;
         return this;
     }
 
@@ -365,6 +379,7 @@ public final class PipelineBuilder {
      * @throws PipelineStartException   if a thread cannot start; none is left running then
      */
     public Pipeline start() {
+        new PinningStep(this).apply();
         final List<String> faults = new PipelineCheck(this).faults();
         if (!faults.isEmpty()) {
             throw new IllegalArgumentException(String.join("\n", faults));

@@ -164,10 +164,15 @@ final class MainJob {
     }
 
     private String waits() {
-        final int cores = Runtime.getRuntime().availableProcessors();
-        return "waits by " + config.handlerWait().name().toLowerCase(Locale.ROOT).replace('_', '-') +
-            (config.chosenWait() != null ? " (as asked)" :
-                " (" + cores + " cores for " + RunConfig.HOT_THREADS + " hot threads)");
+        final String reason;
+        if (config.chosenWait() != null) {
+            reason = "as asked";
+        } else if (config.placement().handlerWait().isPresent()) {
+            reason = "by plan";
+        } else {
+            reason = Runtime.getRuntime().availableProcessors() + " cores for " + RunConfig.HOT_THREADS + " hot threads";
+        }
+        return "waits by " + config.handlerWait().name().toLowerCase(Locale.ROOT).replace('_', '-') + " (" + reason + ")";
     }
 
     static Thread start(final Runnable work, final String name) {

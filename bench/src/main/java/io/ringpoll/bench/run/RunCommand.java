@@ -81,7 +81,8 @@ public final class RunCommand implements Callable<Integer> {
 
     @Option(
         names = "--pin", paramLabel = "CPUS", defaultValue = "none",
-        description = "CPUs for poller, send-write, receive, error, client: none, 2,3,4 or poller=2,client=3.")
+        description = "CPUs for poller, send-write, receive, error, client: none, 2,3,4 or poller=2,client=3, or auto: " +
+            "those that tune plan finds (${DEFAULT-VALUE}).")
     private String pin;
 
     @Option(names = "--device", paramLabel = "KIND", description = "auto, loopback or rdma (auto: RDMA if there is a device).")

@@ -45,9 +45,10 @@ record RunConfig(
     /** Poller, three handlers, and the client that posts. */
     static final int HOT_THREADS = 5;
 
-    /** How the handlers wait: as asked, or as the cores suggest. */
+    /** How the handlers wait: as asked, or as the plan of the CPUs advises, or as their number suggests. */
     HandlerWait handlerWait() {
-        return chosenWait != null ? chosenWait : HandlerWait.forCores(Runtime.getRuntime().availableProcessors(), HOT_THREADS);
+        return chosenWait != null ? chosenWait : placement.handlerWait()
+            .orElseGet(() -> HandlerWait.forCores(Runtime.getRuntime().availableProcessors(), HOT_THREADS));
     }
 
     /** What the poller and the client do when they have nothing to do, in keeping with the handlers' wait. */

@@ -9,6 +9,10 @@ import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaLog;
+import io.ringpoll.tuning.plan.AffinityPlan;
+import io.ringpoll.tuning.plan.PlanRequest;
+import io.ringpoll.tuning.plan.ThreadRole;
+import io.ringpoll.tuning.topology.Topology;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -78,6 +82,16 @@ class RunCommandTest {
     void shouldRunWithEveryWait(final String wait) {
         assertEquals(0, execute("--operations", "2000", "--wait", wait), () -> out + "\n" + err);
         assertTrue(out.toString().contains("waits by " + wait + " (as asked)"), out.toString());
+    }
+
+    @Test
+    @Tag("device")
+    void shouldPinEachThreadWhereThePlanSays() {
+        final AffinityPlan plan = AffinityPlan.plan(Topology.ofThisMachine(), PlanRequest.ofPipeline());
+        assertEquals(0, execute("--operations", "2000", "--pin", "auto"), () -> out + "\n" + err);
+        final String pinned = plan.cpus().isEmpty() ? "no thread pinned" : "pinned " + plan.cpus() + " (by plan)";
+        assertTrue(out.toString().contains(pinned), out.toString());
+        assertTrue(out.toString().contains("waits by " + plan.waitHint(ThreadRole.Kind.HANDLER) + " (by plan)"), out.toString());
     }
 
     @Test

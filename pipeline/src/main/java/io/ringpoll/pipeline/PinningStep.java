@@ -1,0 +1,61 @@
+package io.ringpoll.pipeline;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Gives the threads of a description the CPUs that its {@link Pinning} finds, before it is checked.
+ */
+final class PinningStep {
+    private final PipelineBuilder description;
+
+    PinningStep(final PipelineBuilder description) {
+        this.description = description;
+    }
+
+    void apply() {
+        final List<Pinning.Candidate> candidates = new ArrayList<>();
+        final Set<Integer> taken = new TreeSet<>();
+        add(candidates, taken, description.settledPollerName(), true, description.pollerCpu);
+        for (final HandlerDraft draft : description.handlers) {
+            add(candidates, taken, draft.name(), false, draft.options().cpu);
+        }
+        if (candidates.isEmpty()) {
+            return;
+        }
+        final Map<String, Pinning.Place> places = description.pinning.places(candidates, taken);
+        final Pinning.Place poller = places.get(description.settledPollerName());
+        if (poller != null && description.pollerCpu == ThreadPlacement.ANY_CPU) {
+            description.pollerCpu = poller.cpu();
+            if (description.idleStrategy == null) {
+                description.idleStrategy = poller.waitBy().newIdleStrategy();
+            }
+        }
+        for (final HandlerDraft draft : description.handlers) {
+            final Pinning.Place place = places.get(draft.name());
+            if (place != null && draft.options().cpu == ThreadPlacement.ANY_CPU) {
+                take(draft.options(), place);
+            }
+        }
+    }
+
+    private static void take(final HandlerOptions options, final Pinning.Place place) {
+        options.cpu = place.cpu();
+        if (options.wait == null && options.waitStrategy == null) {
+            options.wait = place.waitBy();
+        }
+    }
+
+    private static void add(
+        final List<Pinning.Candidate> candidates, final Set<Integer> taken, final String name, final boolean polls,
+        final int cpu) {
+        if (cpu == ThreadPlacement.ANY_CPU) {
+            candidates.add(new Pinning.Candidate(name, polls));
+        } else if (cpu >= 0) {
+            taken.add(cpu);
+        }
+    }
+}

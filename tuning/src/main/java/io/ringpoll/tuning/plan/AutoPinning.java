@@ -1,0 +1,81 @@
+package io.ringpoll.tuning.plan;
+
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.Pinning;
+import io.ringpoll.tuning.topology.CpuSet;
+import io.ringpoll.tuning.topology.Topology;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Pins a pipeline's threads by an affinity plan, as {@code ./ringpoll tune plan} would print it: {@code builder.pin(auto())}.
+ *
+ * <p>Immutable.
+ */
+public final class AutoPinning implements Pinning {
+    private final Topology topology;
+    private final Optional<String> device;
+
+    private AutoPinning(final Topology topology, final Optional<String> device) {
+        this.topology = topology;
+        this.device = device;
+    }
+
+    /**
+     * By a plan for this machine, near its first active RDMA device.
+     *
+     * @return for {@code PipelineBuilder.pin}
+     * @throws IllegalStateException if {@code /proc} and {@code /sys} tell of no CPU
+     */
+    public static AutoPinning auto() {
+        return of(Topology.ofThisMachine());
+    }
+
+    /**
+     * By a plan for a machine.
+     *
+     * @param topology the machine
+     * @return for {@code PipelineBuilder.pin}
+     */
+    public static AutoPinning of(final Topology topology) {
+        return new AutoPinning(topology, Optional.empty());
+    }
+
+    /**
+     * The same near another device.
+     *
+     * @param name the RDMA device's name
+     * @return a new pinning
+     */
+    public AutoPinning nearDevice(final String name) {
+        return new AutoPinning(topology, Optional.of(name));
+    }
+
+    @Override
+    public Map<String, Place> places(final List<Candidate> candidates, final Set<Integer> taken) {
+        final CpuSet free = topology.usable().minus(CpuSet.of(taken));
+        if (free.isEmpty()) {
+            throw new IllegalArgumentException("no CPU is left to pin threads to: " + topology.usable().named() +
+                " can be used, and threads with a CPU of their own have all of it");
+        }
+        final List<ThreadRole> roles = new ArrayList<>();
+        for (final Candidate candidate : candidates) {
+            // A thread may have any name; a role's is a word that can stand in an option.
+            final String name = "thread-" + roles.size();
+            roles.add(candidate.polls() ? ThreadRole.poller(name) : ThreadRole.handler(name));
+        }
+        final Optional<CpuSet> only = taken.isEmpty() ? Optional.empty() : Optional.of(free);
+        final AffinityPlan plan = AffinityPlan.plan(topology, new PlanRequest(roles, device, only));
+        final Map<String, Place> places = new LinkedHashMap<>();
+        for (int i = 0; i < roles.size(); i++) {
+            final Placement placement = plan.placements().get(i);
+            places.put(candidates.get(i).name(),
+                new Place(placement.cpu().orElse(ANY_CPU), HandlerWait.valueOf(placement.waitHint().name())));
+        }
+        return places;
+    }
+}

@@ -1,0 +1,113 @@
+package io.ringpoll.tuning.plan;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.os.ThreadAffinity;
+import io.ringpoll.pipeline.CompletionHandler;
+import io.ringpoll.pipeline.HandlerLifecycle;
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.Pinning;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.SlotControl;
+import io.ringpoll.tuning.RecordedTree;
+import io.ringpoll.tuning.topology.Topology;
+import io.ringpoll.verbs.WorkCompletion;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A pipeline pinned by plan. */
+@Timeout(30)
+class AutoPinningTest {
+    private static final List<Pinning.Candidate> THREADS = List.of(
+        new Pinning.Candidate("orders poller", true), new Pinning.Candidate("fills #1", false),
+        new Pinning.Candidate("fills #2", false));
+
+    @TempDir
+    private Path root;
+
+    @Test
+    void shouldGiveEachThreadTheCpuAndTheWaitOfThePlan() {
+        final AutoPinning pinning = AutoPinning.of(RecordedTree.named("two-socket-smt").topology(root));
+        // Node 1, the device's, from its second core on, as the plan's own tests argue.
+        assertEquals(
+            Map.of("orders poller", new Pinning.Place(17, HandlerWait.BUSY_SPIN),
+                "fills #1", new Pinning.Place(18, HandlerWait.BUSY_SPIN),
+                "fills #2", new Pinning.Place(19, HandlerWait.BUSY_SPIN)),
+            pinning.places(THREADS, Set.of()));
+    }
+
+    @Test
+    void shouldLeaveAloneTheCpusThatTheUserHasGivenOut() {
+        final AutoPinning pinning = AutoPinning.of(RecordedTree.named("two-socket-smt").topology(root));
+        final Map<String, Pinning.Place> places = pinning.places(THREADS, Set.of(17, 19));
+        assertTrue(places.values().stream().noneMatch(place -> place.cpu() == 17 || place.cpu() == 19), places::toString);
+        assertEquals(3, places.values().stream().map(Pinning.Place::cpu).distinct().count(), places::toString);
+    }
+
+    @Test
+    void shouldSayThatNoCpuIsLeft() {
+        final AutoPinning pinning = AutoPinning.of(RecordedTree.named("machine-at-hand").topology(root));
+        final IllegalArgumentException refused =
+            assertThrows(IllegalArgumentException.class, () -> pinning.places(THREADS, Set.of(0, 1)));
+        assertEquals(
+            "no CPU is left to pin threads to: CPUs 0-1 can be used, and threads with a CPU of their own have all of it",
+            refused.getMessage());
+    }
+
+    @Test
+    void shouldSayThatTheDeviceIsNotThere() {
+        final AutoPinning pinning = AutoPinning.of(RecordedTree.named("two-socket-smt").topology(root)).nearDevice("mlx9_9");
+        final var description = Pipeline.builder().withoutCountersFile().onAll((wc, sequence, endOfBatch) -> { }).pin(pinning);
+        assertTrue(assertThrows(IllegalArgumentException.class, description::start).getMessage().contains("mlx9_9"));
+    }
+
+    @Test
+    void shouldStartAPipelineWithItsThreadsOnThoseCpus() throws Exception {
+        final Topology here = Topology.ofThisMachine();
+        final Place first = new Place();
+        final Place second = new Place();
+        Pipeline.builder().name("pinned").withoutCountersFile()
+            .onAll(first, options -> options.name("first"))
+            .onAll(second, options -> options.name("second"))
+            .pin(AutoPinning.of(here))
+            .start().close();
+        final Map<String, Pinning.Place> places = AutoPinning.of(here).places(
+            List.of(new Pinning.Candidate("pinned-poller", true), new Pinning.Candidate("first", false),
+                new Pinning.Candidate("second", false)), Set.of());
+        assertEquals(allowed(places.get("first"), here), first.allowed);
+        assertEquals(allowed(places.get("second"), here), second.allowed);
+    }
+
+    private static BitSet allowed(final Pinning.Place place, final Topology here) {
+        final BitSet cpus = new BitSet();
+        if (place.cpu() == Pinning.ANY_CPU) {
+            here.affinity().stream().forEach(cpus::set);
+        } else {
+            cpus.set(place.cpu());
+        }
+        return cpus;
+    }
+
+    /** Remembers where its thread may run. */
+    private static final class Place implements CompletionHandler, HandlerLifecycle {
+        private volatile BitSet allowed;
+
+        @Override
+        public void onStart(final SlotControl slots) {
+            allowed = ThreadAffinity.get();
+        }
+
+        @Override
+        public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+            throw new AssertionError("no queue, no completion");
+        }
+    }
+}
