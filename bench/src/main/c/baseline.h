@@ -113,8 +113,9 @@ struct baseline_link *baseline_link_open(const char *address, const char *port);
 void baseline_link_close(struct baseline_link *link);
 
 enum baseline_operation {
-    BASELINE_WRITE = 0,
-    BASELINE_READ = 1,
+    BASELINE_SEND = 0,
+    BASELINE_WRITE = 1, /* in ping-pong with immediate data: the other end gets a completion */
+    BASELINE_READ = 2,
 };
 
 /* What goes over a link. */
@@ -125,15 +126,16 @@ struct baseline_traffic {
     uint64_t round_trips;        /* ping-pong: how many are recorded at most; 0: no limit */
     uint32_t schedule_length;
     uint32_t size;               /* bytes of a message, up to BASELINE_LINK_BYTES */
-    uint32_t operation;          /* enum baseline_operation, of paced operations */
+    uint32_t operation;          /* enum baseline_operation; paced operations: BASELINE_WRITE or BASELINE_READ */
     int32_t poster_cpu;          /* of the thread that posts paced operations */
 };
 
 /*
- * Sends a message back and forth: the client's and the server's receives are handled by the one
- * handler (or by the polling thread, without handlers), which answers each at once. Recorded is
- * half of each round trip that begins within the options' times. The options' device, work and
- * paths are not used. Returns NULL as baseline_start does.
+ * Closed loop: each operation is posted by the handler (or by the polling thread, without handlers)
+ * of the one before. A send or a write with immediate data is answered by the server with its like,
+ * and half of the round trip is recorded; of a read, which the server has no part in, the whole.
+ * Recorded is what begins within the options' times. The options' device, work and paths are not
+ * used. Returns NULL as baseline_start does.
  */
 struct baseline *baseline_ping_pong_start(struct baseline_link *link,
     const struct baseline_options *options, const struct baseline_traffic *traffic);

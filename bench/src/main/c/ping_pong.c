@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ping_pong.c: one message back and forth over a link. */
+/* ping_pong.c: one operation after the other over a link, back and forth but for reads. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 
@@ -8,10 +8,26 @@
 #include "link.h"
 #include "ring.h"
 
-/* Every send is signalled, so that the send queue never fills. */
-static void send_from(struct baseline_link *link, struct link_end *end)
+/* Every operation is signalled, so that the send queue never fills. */
+static void post_from(struct baseline_link *link, struct link_end *end)
 {
-    if (rpma_send(end->conn, end->local, 0, link->traffic.size, RPMA_F_COMPLETION_ALWAYS, NULL) != 0)
+    const size_t size = link->traffic.size;
+    int result;
+
+    switch (link->traffic.operation) {
+    case BASELINE_SEND:
+        result = rpma_send(end->conn, end->local, 0, size, RPMA_F_COMPLETION_ALWAYS, NULL);
+        break;
+    case BASELINE_WRITE:
+        result = rpma_write_with_imm(end->conn, end->remote, 0, end->local, 0, size,
+            RPMA_F_COMPLETION_ALWAYS, 0, NULL);
+        break;
+    default:
+        result = rpma_read(end->conn, end->local, 0, end->remote, 0, size,
+            RPMA_F_COMPLETION_ALWAYS, NULL);
+        break;
+    }
+    if (result != 0)
         atomic_store_explicit(&link->failed, true, memory_order_release);
 }
 
@@ -24,21 +40,23 @@ static void receive_at(struct baseline_link *link, struct link_end *end)
 static void on_return(struct baseline_link *link, uint64_t *histogram)
 {
     const uint64_t now = now_ns();
+    const bool is_read = link->traffic.operation == BASELINE_READ;
 
     if (link->sent_ns - link->record_from_ns < link->record_length_ns) {
-        histogram_record(histogram, (now - link->sent_ns) / 2);
+        histogram_record(histogram, (now - link->sent_ns) / (is_read ? 1 : 2));
         if (++link->recorded == link->traffic.round_trips) {
             atomic_store_explicit(&link->done, true, memory_order_release);
             link->record_length_ns = 0;
         }
     }
-    receive_at(link, &link->client);
+    if (!is_read)
+        receive_at(link, &link->client);
     if (atomic_load_explicit(&link->stop, memory_order_relaxed)) {
         atomic_store_explicit(&link->at_rest, true, memory_order_release);
         return;
     }
     link->sent_ns = now_ns();
-    send_from(link, &link->client);
+    post_from(link, &link->client);
 }
 
 static void handle(void *context, const struct ibv_wc *wc, uint64_t *histogram)
@@ -52,8 +70,10 @@ static void handle(void *context, const struct ibv_wc *wc, uint64_t *histogram)
             on_return(link, histogram);
         } else {
             receive_at(link, &link->server);
-            send_from(link, &link->server);
+            post_from(link, &link->server);
         }
+    } else if (wc->opcode == IBV_WC_RDMA_READ) {
+        on_return(link, histogram);
     }
 }
 
@@ -63,7 +83,8 @@ struct baseline *baseline_ping_pong_start(struct baseline_link *link,
     struct rpma_cq *cqs[2] = {link->client.cq, link->server.cq};
     struct baseline_options options = *given;
 
-    if (traffic->size > BASELINE_LINK_BYTES || options.handlers > 1) {
+    if (traffic->size > BASELINE_LINK_BYTES || traffic->operation > BASELINE_READ ||
+        options.handlers > 1) {
         errno = EINVAL;
         return NULL;
     }
@@ -80,6 +101,6 @@ struct baseline *baseline_ping_pong_start(struct baseline_link *link,
     atomic_store(&link->failed, false);
     /* Before the threads start: from then on the handler's thread posts. */
     link->sent_ns = now_ns();
-    send_from(link, &link->client);
+    post_from(link, &link->client);
     return ring_start(&options, cqs, 2, handle, link);
 }

@@ -42,10 +42,11 @@ public final class CLink implements AutoCloseable {
     }
 
     /**
-     * Sends a message back and forth; half of each round trip is recorded.
+     * Posts an operation after the other, sends and writes back and forth: half of each round trip is recorded; of reads, which
+     * the other end has no part in, the whole.
      *
      * @param options how the threads run; at most one handler
-     * @param traffic the message
+     * @param traffic the operation
      * @return to be stopped after {@link #rest()}
      */
     public CBaseline startPingPong(final BaselineOptions options, final Traffic traffic) {

@@ -41,8 +41,9 @@ final class CLinkContestant implements Contestant {
     }
 
     /** Ping-pong; bare: one thread polls and answers, as ib_send_lat does. */
-    static CLinkContestant pingPong(final CLink link, final boolean bare, final int sizeBytes, final HotThreads threads) {
-        return new CLinkContestant(link, bare, Traffic.Operation.WRITE, sizeBytes, Schedule.saturation(), threads);
+    static CLinkContestant pingPong(final CLink link, final boolean bare, final Traffic.Operation operation, final int sizeBytes,
+        final HotThreads threads) {
+        return new CLinkContestant(link, bare, operation, sizeBytes, Schedule.saturation(), threads);
     }
 
     /** Paced operations. */

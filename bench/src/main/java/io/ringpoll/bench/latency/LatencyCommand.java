@@ -147,13 +147,13 @@ public final class LatencyCommand implements Callable<Integer> {
         final String kind = options.over().name().toLowerCase(Locale.ROOT);
         final List<LatencyReport> reports = new ArrayList<>();
         for (final int size : options.sizes()) {
-            final String how = pingPong ? "send-ping-pong" :
-                options.operation().name().toLowerCase(Locale.ROOT) + "-at-" + options.perSecond() + "-per-second";
+            final String how = options.operation().name().toLowerCase(Locale.ROOT) +
+                (pingPong ? "-ping-pong" : "-at-" + options.perSecond() + "-per-second");
             final String name = "latency/" + kind + "/" + how + "/" + size + "-bytes";
             final List<Contestant> contestants = new ArrayList<>();
             try {
                 final LinkedPair pair = new LinkedPair(options.host(), Integer.toString(options.port()));
-                contestants.add(pingPong ? new RingpollPingPong(pair, size, threads) :
+                contestants.add(pingPong ? new RingpollPingPong(pair, options.operation(), size, threads) :
                     new RingpollPacedPosts(pair, options.operation(), size, options.schedule(), threads));
                 for (final String label : against) {
                     addC(label, pingPong, size, threads, contestants);
@@ -172,7 +172,8 @@ public final class LatencyCommand implements Callable<Integer> {
             return;
         }
         final CLink link = CLink.open(options.host(), Integer.toString(options.port()));
-        contestants.add(pingPong ? CLinkContestant.pingPong(link, CHandOff.BARE_NAME.equals(label), size, threads) :
+        contestants.add(pingPong ? 
+            CLinkContestant.pingPong(link, CHandOff.BARE_NAME.equals(label), options.operation(), size, threads) :
             CLinkContestant.paced(link, options.operation(), size, options.schedule(), threads));
     }
 

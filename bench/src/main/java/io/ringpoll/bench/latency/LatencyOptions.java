@@ -49,8 +49,9 @@ final class LatencyOptions {
     @Option(names = "--random", description = "Due at random times of that mean rate (a Poisson process).")
     private boolean random;
 
-    @Option(names = "--operation", paramLabel = "OP", defaultValue = "write",
-        description = "What is posted at a rate: write or read (${DEFAULT-VALUE}); ping-pong sends.")
+    @Option(names = "--operation", paramLabel = "OP",
+        description = "What is posted over a device: in ping-pong send, write (with immediate data) or read (send); at a rate "
+            + "write or read (write). Of a ping-pong of reads the whole round trip is shown.")
     private String operation;
 
     @Option(names = "--size", paramLabel = "BYTES",
@@ -94,6 +95,9 @@ final class LatencyOptions {
         require(leadInMs >= 0 && leadInMs <= 60_000, "--lead-in " + leadInMs + " is not from 0 to 60000 milliseconds");
         require(mode() == Mode.RATE || rate == null && burst == 1 && !random, "ping-pong has no --rate, --burst or --random");
         require(over() != Over.SYNTHETIC || mode() == Mode.RATE, "there is no ping-pong over the synthetic queue");
+        require(mode() == Mode.PING_PONG || operation() != Traffic.Operation.SEND,
+            "--operation send: at a rate there are write and read");
+        require(over() != Over.SYNTHETIC || operation == null, "nothing is posted over the synthetic queue: no --operation");
         require(over() != Over.SYNTHETIC || size == null, "there are no messages over the synthetic queue: no --size");
     }
 
@@ -106,6 +110,9 @@ final class LatencyOptions {
     }
 
     Traffic.Operation operation() {
+        if (operation == null) {
+            return mode() == Mode.PING_PONG ? Traffic.Operation.SEND : Traffic.Operation.WRITE;
+        }
         return choice("--operation", operation, Traffic.Operation.values());
     }
 

@@ -34,6 +34,7 @@ final class LinkedPair implements AutoCloseable {
     private final Connection server;
     private final LocalMemoryRegion clientMemory;
     private final LocalMemoryRegion serverMemory;
+    private final RemoteMemoryRegion clientFromServer;
     private final RemoteMemoryRegion serverFromClient;
 
     LinkedPair(final String address, final String port) {
@@ -42,6 +43,7 @@ final class LinkedPair implements AutoCloseable {
             final Peer peer = opened(Peer.ofLocal(address));
             clientMemory = opened(peer.allocate(MEMORY_BYTES, USAGES));
             serverMemory = opened(peer.allocate(MEMORY_BYTES, USAGES));
+            clientFromServer = opened(RemoteMemoryRegion.ofDescriptor(clientMemory.descriptor()));
             serverFromClient = opened(RemoteMemoryRegion.ofDescriptor(serverMemory.descriptor()));
             try (Endpoint endpoint = peer.listen(address, port);
                 ConnectionConfig config = ConnectionConfig.create().sqSize(DEPTH).rqSize(DEPTH).cqSize(CQ_SIZE)) {
@@ -77,6 +79,11 @@ final class LinkedPair implements AutoCloseable {
 
     LocalMemoryRegion serverMemory() {
         return serverMemory;
+    }
+
+    /** The client's memory as the server reads and writes it. */
+    RemoteMemoryRegion clientFromServer() {
+        return clientFromServer;
     }
 
     /** The server's memory as the client reads and writes it. */

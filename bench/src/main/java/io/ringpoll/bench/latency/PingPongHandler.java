@@ -1,20 +1,25 @@
 package io.ringpoll.bench.latency;
 
+import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WorkCompletion;
 import org.HdrHistogram.Histogram;
 
 /**
- * Answers each message at both ends of a {@link LinkedPair}, and records half of each round trip.
+ * Answers each send, or write with immediate data, at both ends of a {@link LinkedPair}, and records half of each round trip; of
+ * reads, which the other end has no part in, the whole.
  *
  * <p>Belongs to the handler's thread; {@link #stop()} and the questions may come from another.
  */
 final class PingPongHandler implements CompletionHandler {
     private final LinkedPair pair;
+    private final Traffic.Operation operation;
     private final int sizeBytes;
     private final int clientQueuePair;
     private final long fromNs;
@@ -28,9 +33,10 @@ final class PingPongHandler implements CompletionHandler {
     private volatile boolean atRest;
     private volatile boolean failed;
 
-    PingPongHandler(
-        final LinkedPair pair, final int sizeBytes, final long fromNs, final long untilNs, final long iterations) {
+    PingPongHandler(final LinkedPair pair, final Traffic.Operation operation, final int sizeBytes, final long fromNs,
+        final long untilNs, final long iterations) {
         this.pair = pair;
+        this.operation = operation;
         this.sizeBytes = sizeBytes;
         this.clientQueuePair = pair.client().queuePairNumber();
         this.fromNs = fromNs;
@@ -38,13 +44,13 @@ final class PingPongHandler implements CompletionHandler {
         this.iterations = iterations;
     }
 
-    /** Sends the first message; before the pipeline starts. */
+    /** Posts the first operation; before the pipeline starts. */
     void serve() {
         sentNs = System.nanoTime();
-        send(pair.client(), pair.clientMemory());
+        postFromClient();
     }
 
-    /** Sends no more messages after the present one. */
+    /** Posts no more operations after the present one. */
     void stop() {
         stopped = true;
     }
@@ -54,7 +60,7 @@ final class PingPongHandler implements CompletionHandler {
         return done || failed;
     }
 
-    /** Whether no message is on its way. */
+    /** Whether nothing is on its way. */
     boolean isAtRest() {
         return atRest || failed;
     }
@@ -63,7 +69,7 @@ final class PingPongHandler implements CompletionHandler {
         return failed;
     }
 
-    /** Halves of round trips; to be read when the pipeline has ended. */
+    /** What was recorded; to be read when the pipeline has ended. */
     Histogram latencyNs() {
         return histogram;
     }
@@ -78,26 +84,34 @@ final class PingPongHandler implements CompletionHandler {
                 onReturn();
             } else {
                 receive(pair.server(), pair.serverMemory());
-                send(pair.server(), pair.serverMemory());
+                postFromServer();
             }
+        } else if (completion.opcode() == WcOpcode.RDMA_READ) {
+            onReturn();
         }
     }
 
     private void onReturn() {
         final long nowNs = System.nanoTime();
         if (!done && Long.compareUnsigned(sentNs - fromNs, lengthNs) < 0) {
-            histogram.recordValue((nowNs - sentNs) / 2);
+            histogram.recordValue(isRead() ? nowNs - sentNs : (nowNs - sentNs) / 2);
             if (histogram.getTotalCount() == iterations) {
                 done = true;
             }
         }
-        receive(pair.client(), pair.clientMemory());
+        if (!isRead()) {
+            receive(pair.client(), pair.clientMemory());
+        }
         if (stopped) {
             atRest = true;
             return;
         }
         sentNs = System.nanoTime();
-        send(pair.client(), pair.clientMemory());
+        postFromClient();
+    }
+
+    private boolean isRead() {
+        return operation == Traffic.Operation.READ;
     }
 
     private void receive(final Connection end, final LocalMemoryRegion memory) {
@@ -106,8 +120,21 @@ final class PingPongHandler implements CompletionHandler {
         }
     }
 
-    private void send(final Connection end, final LocalMemoryRegion memory) {
-        if (!end.send(memory, 0, sizeBytes, CompletionFlag.ALWAYS, 0)) {
+    private void postFromClient() {
+        post(pair.client(), pair.clientMemory(), pair.serverFromClient());
+    }
+
+    private void postFromServer() {
+        post(pair.server(), pair.serverMemory(), pair.clientFromServer());
+    }
+
+    private void post(final Connection end, final LocalMemoryRegion local, final RemoteMemoryRegion remote) {
+        final boolean posted = switch (operation) {
+            case SEND -> end.send(local, 0, sizeBytes, CompletionFlag.ALWAYS, 0);
+            case WRITE -> end.writeWithImmediate(remote, 0, local, 0, sizeBytes, CompletionFlag.ALWAYS, 0, 0);
+            case READ -> end.read(local, 0, remote, 0, sizeBytes, CompletionFlag.ALWAYS, 0);
+        };
+        if (!posted) {
             failed = true;
         }
     }

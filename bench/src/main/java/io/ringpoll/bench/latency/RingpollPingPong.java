@@ -1,5 +1,6 @@
 package io.ringpoll.bench.latency;
 
+import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.CpuLoss;
@@ -23,11 +24,14 @@ final class RingpollPingPong implements Contestant {
     private static final long REST_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final LinkedPair pair;
+    private final Traffic.Operation operation;
     private final int sizeBytes;
     private final HotThreads threads;
 
-    RingpollPingPong(final LinkedPair pair, final int sizeBytes, final HotThreads threads) {
+    RingpollPingPong(
+        final LinkedPair pair, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads) {
         this.pair = pair;
+        this.operation = operation;
         this.sizeBytes = sizeBytes;
         this.threads = threads;
     }
@@ -41,7 +45,8 @@ final class RingpollPingPong implements Contestant {
     public LatencyWindow run(final Turn turn) throws TimeoutException {
         final long fromNs = System.nanoTime() + START_NS + turn.leadInNs();
         final long untilNs = fromNs + turn.lengthNs();
-        final PingPongHandler handler = new PingPongHandler(pair, sizeBytes, fromNs, untilNs, turn.iterations());
+        final PingPongHandler handler = 
+            new PingPongHandler(pair, operation, sizeBytes, fromNs, untilNs, turn.iterations());
         // Before the threads start: from then on the handler's thread posts.
         handler.serve();
         final Pipeline pipeline = start(handler);

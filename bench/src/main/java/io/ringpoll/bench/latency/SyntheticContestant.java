@@ -11,6 +11,7 @@ import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
 import io.ringpoll.synthetic.SyntheticSource;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * A hand-off over the synthetic queue: completions become visible at their due times, whether earlier ones were handled or not,
@@ -19,6 +20,9 @@ import java.util.concurrent.TimeUnit;
 final class SyntheticContestant implements Contestant {
     /** Time for the threads to start before the first completion is due. */
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    /** How late what is due at the end of a turn may be: until then it is waited for. */
+    private static final long LATEST_NS = TimeUnit.SECONDS.toNanos(2);
 
     private final HandOff handOff;
     private final SyntheticSource source;
@@ -46,7 +50,8 @@ final class SyntheticContestant implements Contestant {
         final long untilNs = fromNs + turn.lengthNs();
         final HandOff.Running running = handOff.start(new Job(source.queue(), source.context(), threads.handlers(),
             threads.ringSize(), threads.batch(), threads.waitBy(), threads.cpus(), fromNs, untilNs, 0));
-        source.start(SyntheticProgram.of(Mixes.usual(), schedule).startingAt(startNs));
+        final long all = schedule.dueWithin(turn.leadInNs() + turn.lengthNs());
+        source.start(SyntheticProgram.of(Mixes.usual(), schedule).startingAt(startNs).limitedTo(all));
         Timing.sleepUntil(fromNs);
         final CpuWatch watch = CpuWatch.ofThisProcess();
         watch.start();
@@ -56,10 +61,12 @@ final class SyntheticContestant implements Contestant {
         final long onTime = running.handled() - before;
         final long gapNs = source.takeLongestGapNs();
         final CpuLoss loss = watch.stop();
+        // What came due in the time and is late has the longest latencies: without it they would look better than they are.
+        final boolean complete = handledAll(running, all, untilNs + LATEST_NS);
         source.stop();
         final Outcome outcome = running.stop();
-        final String fault = outcome.isSound(false) ? "" :
-            outcome.fault() + " (polled " + outcome.polled() + ", handled " + outcome.handled() + ")";
+        final String fault = outcome.isSound(false) && complete ? "" :
+            outcome.fault() + " (due " + all + ", polled " + outcome.polled() + ", handled " + outcome.handled() + ")";
         return new LatencyWindow(turn.round(), label(), outcome.latencyNs(), schedule.dueWithin(turn.lengthNs()), onTime, loss,
             gapNs, fault);
     }
@@ -67,5 +74,14 @@ final class SyntheticContestant implements Contestant {
     @Override
     public void close() {
         source.stop();
+    }
+
+    private static boolean handledAll(final HandOff.Running running, final long all, final long deadlineNs) {
+        try {
+            Timing.await(() -> running.handled() >= all, deadlineNs, "all that was due");
+            return true;
+        } catch (final TimeoutException late) {
+            return false;
+        }
     }
 }

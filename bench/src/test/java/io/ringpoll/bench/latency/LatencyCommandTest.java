@@ -1,6 +1,7 @@
 package io.ringpoll.bench.latency;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -44,11 +45,23 @@ class LatencyCommandTest {
     }
 
     @Test
+    void shouldMarkARateThatCannotBeKept() {
+        assertEquals(1, run("--rate 1000000000 --duration 0.05 --warm-up 0 --lead-in 0 --against none --strict"));
+        assertTrue(out.toString().contains("missed its rate"), out.toString());
+    }
+
+    @Test
     void shouldRecordAsManyRoundTripsAsAskedForOverTheLoopbackDevice() throws IOException {
-        final JsonNode root =
-            json("--over loopback --iterations 300 --warm-up 0 --lead-in 20 --against c,c-bare-loop --size 256");
-        for (final JsonNode run : root.path("latencies").path(0).path("runs")) {
-            assertEquals(300, run.path("count").asInt(), run.path("name").asText());
+        for (final String operation : List.of("send", "write", "read")) {
+            final JsonNode root = json("--over loopback --iterations 300 --warm-up 0 --lead-in 20 --against c,c-bare-loop "
+                + "--size 256 --operation " + operation);
+            final JsonNode measurement = root.path("latencies").path(0);
+            assertEquals("latency/loopback/" + operation + "-ping-pong/256-bytes", measurement.path("name").asText());
+            assertEquals(3, measurement.path("runs").size());
+            for (final JsonNode run : measurement.path("runs")) {
+                assertEquals(300, run.path("count").asInt(), run.path("name").asText());
+                assertFalse(run.path("marks").toString().contains("went wrong"), run.toString());
+            }
         }
     }
 
@@ -87,6 +100,9 @@ class LatencyCommandTest {
         "--over moon | --over 'moon' is not synthetic or loopback or rdma",
         "--mode ping-pong | there is no ping-pong over the synthetic queue",
         "--size 64 | no --size",
+        "--operation read | no --operation",
+        "--over loopback --mode rate --operation send | there are write and read",
+        "--over loopback --operation shout | --operation 'shout' is not send or write or read",
         "--over loopback --size 0 | --size 0",
         "--over loopback --rate 5 | ping-pong has no --rate",
         "--duration 1 --iterations 1 | exclude each other",
