@@ -172,7 +172,7 @@ public final class LatencyCommand implements Callable<Integer> {
             return;
         }
         final CLink link = CLink.open(options.host(), Integer.toString(options.port()));
-        contestants.add(pingPong ? 
+        contestants.add(pingPong ?
             CLinkContestant.pingPong(link, CHandOff.BARE_NAME.equals(label), options.operation(), size, threads) :
             CLinkContestant.paced(link, options.operation(), size, options.schedule(), threads));
     }

@@ -45,7 +45,7 @@ final class RingpollPingPong implements Contestant {
     public LatencyWindow run(final Turn turn) throws TimeoutException {
         final long fromNs = System.nanoTime() + START_NS + turn.leadInNs();
         final long untilNs = fromNs + turn.lengthNs();
-        final PingPongHandler handler = 
+        final PingPongHandler handler =
             new PingPongHandler(pair, operation, sizeBytes, fromNs, untilNs, turn.iterations());
         // Before the threads start: from then on the handler's thread posts.
         handler.serve();
