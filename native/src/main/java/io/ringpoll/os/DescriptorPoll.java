@@ -104,19 +104,24 @@ public final class DescriptorPoll implements AutoCloseable {
 
     /** Ends the wait that is under way, or the next one; any thread may call it. */
     public void wakeUp() {
-        if (!closed) {
-            final CallState state = CallState.current();
-            final long one = state.scratch();
-            state.longAt(0, 1);
-            POSIX.write(eventFd, one, Long.BYTES);
+        // Not while it is being closed: the number of the descriptor may be another file's a moment later.
+        synchronized (actions) {
+            if (!closed) {
+                final CallState state = CallState.current();
+                final long one = state.scratch();
+                state.longAt(0, 1);
+                POSIX.write(eventFd, one, Long.BYTES);
+            }
         }
     }
 
     @Override
     public void close() {
-        if (!closed) {
-            closed = true;
-            POSIX.close(eventFd);
+        synchronized (actions) {
+            if (!closed) {
+                closed = true;
+                POSIX.close(eventFd);
+            }
         }
     }
 

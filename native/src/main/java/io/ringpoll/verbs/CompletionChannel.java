@@ -81,10 +81,28 @@ public final class CompletionChannel extends NativeResource {
         channel.dependsOn(first);
         channel.add(first);
         for (final VerbsCompletionQueue other : others) {
-            channel.dependsOn(other);
-            channel.add(other);
+            channel.include(other);
         }
         return channel;
+    }
+
+    /**
+     * Takes in a further queue of librpma's that has this channel; any thread.
+     *
+     * @param queue to be closed after this
+     * @throws IllegalArgumentException if it has another channel, or none
+     */
+    public void include(final VerbsCompletionQueue queue) {
+        final long address = enter();
+        try {
+            if (queue.channelAddress() != address) {
+                throw new IllegalArgumentException(queue.name() + " does not have the " + name());
+            }
+            dependsOn(queue);
+            add(queue);
+        } finally {
+            exit();
+        }
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.Sequence;
+import com.lmax.disruptor.Sequencer;
 import io.ringpoll.verbs.WorkCompletion;
 
 /**
@@ -11,7 +12,8 @@ final class HandlerSlots implements SlotControl {
     private final CompletionSlab slab;
     private final Sequence sequence;
     private final HeldSlots held;
-    private long batchEnd = -1;
+    /** The last slot that the handler may now dispose of; a sequence because that is padded, and it changes with each batch. */
+    private final Sequence batchEnd = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
 
     HandlerSlots(
         final CompletionProcessor processor, final CompletionSlab slab, final Sequence sequence, final HeldSlots held) {
@@ -23,7 +25,7 @@ final class HandlerSlots implements SlotControl {
 
     /** Names the last slot that the handler may now dispose of; its thread only. */
     void beginBatch(final long last) {
-        batchEnd = last;
+        batchEnd.set(last);
     }
 
     @Override
@@ -72,9 +74,9 @@ final class HandlerSlots implements SlotControl {
     }
 
     private void checkInBatch(final long checked) {
-        if (checked <= sequence.get() || checked > batchEnd) {
+        if (checked <= sequence.get() || checked > batchEnd.get()) {
             throw new IllegalStateException("slot " + checked + " is not in the present batch, " + (sequence.get() + 1) + " to " +
-                batchEnd);
+                batchEnd.get());
         }
     }
 

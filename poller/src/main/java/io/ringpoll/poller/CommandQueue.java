@@ -21,6 +21,7 @@ final class CommandQueue {
     private final ManyToOneConcurrentArrayQueue<PollerCommand> queue = new ManyToOneConcurrentArrayQueue<>(CAPACITY);
     private final Object lock = new Object();
     private volatile Runnable wakeUp = NO_WAKE_UP;
+    private volatile boolean stopping;
     /** Guarded by the lock. */
     private boolean running;
 
@@ -29,9 +30,15 @@ final class CommandQueue {
         wakeUp = action;
     }
 
-    /** Ends the poller's sleep if it sleeps; any thread. */
-    void wakePoller() {
+    /** Lets the poller sleep no more, since it is to end; any thread. */
+    void stopSleeping() {
+        stopping = true;
         wakeUp.run();
+    }
+
+    /** Whether the poller must not go to sleep now; polling thread only. */
+    boolean isWakeUpDue() {
+        return stopping || hasPending();
     }
 
     /**

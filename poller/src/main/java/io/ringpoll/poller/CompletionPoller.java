@@ -130,6 +130,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      */
     @Override
     public int doWork() {
+        cycles++;
         commands.executePending();
         if (paused) {
             outcome = Outcome.PAUSED;
@@ -166,7 +167,12 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         if (stall.isActive()) {
             stall.end();
         }
+        if (round.sleeper != null) {
+            round.sleeper.close();
+            round.sleeper = null;
+        }
         commands.onClose();
+        queues.onClose();
     }
 
     @Override
@@ -226,9 +232,19 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         return commands;
     }
 
-    /** The queues of the round; polling thread only. */
-    QueueRound round() {
-        return round;
+    /** Lets a strategy sleep on the events of the queues; before any is added. */
+    void sleepBy(final EventDrivenIdle sleeper) {
+        if (queues.size() > 0) {
+            throw new IllegalStateException("queues are added once the poller's thread has its idle strategy");
+        }
+        sleeper.attach(round, commands, counters);
+        round.sleeper = sleeper;
+        queues.notifying();
+    }
+
+    /** Duty cycles so far; polling thread only. */
+    long cycles() {
+        return cycles;
     }
 
     PollerCounters counters() {
@@ -291,7 +307,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         failed = true;
         if (faultProbe.isEnabled()) {
             final QueueFaultEvent event = new QueueFaultEvent();
-            event.queue = polled.queue.name();
+            event.queue = polled.added.name();
             event.code = code;
             event.commit();
         }

@@ -67,8 +67,6 @@ public enum CounterType {
     EVENTS(143, COUNT, "completion events"),
     /** Sleeps that ended by an event after which no queue had a completion. */
     SPURIOUS_WAKEUPS(144, COUNT, "wake-ups without a completion"),
-    /** Completion events acknowledged. */
-    ACKNOWLEDGED(145, COUNT, "completion events acknowledged"),
 
     /** Slots that a handler has passed. */
     HANDLER_POSITION(200, POSITION, "slots passed"),

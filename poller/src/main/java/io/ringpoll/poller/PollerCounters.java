@@ -32,7 +32,6 @@ public final class PollerCounters {
     final AtomicCounter sleepTimeouts;
     final AtomicCounter events;
     final AtomicCounter spuriousWakeups;
-    final AtomicCounter acknowledged;
 
     private final AtomicCounter[] errorsByStatus = new AtomicCounter[WcStatus.COUNT + 1];
     private final AtomicCounter[] batchesBySize = new AtomicCounter[SIZE_CLASSES];
@@ -63,7 +62,6 @@ public final class PollerCounters {
         sleepTimeouts = CounterType.SLEEP_TIMEOUTS.allocate(counters, owner);
         events = CounterType.EVENTS.allocate(counters, owner);
         spuriousWakeups = CounterType.SPURIOUS_WAKEUPS.allocate(counters, owner);
-        acknowledged = CounterType.ACKNOWLEDGED.allocate(counters, owner);
         for (int status = 1; status < WcStatus.COUNT; status++) {
             errorsByStatus[status] =
                 CounterType.ERRORS_BY_STATUS.allocate(counters, owner, status, "errors, " + WcStatus.name(status));
@@ -77,8 +75,13 @@ public final class PollerCounters {
 
     /** Counts a batch that has been published. */
     void onBatch(final int size, final int receiveCount, final int errorCount) {
-        receives.getAndAddRelease(receiveCount);
-        sendWrites.getAndAddRelease(size - receiveCount - errorCount);
+        final int sendWriteCount = size - receiveCount - errorCount;
+        if (receiveCount != 0) {
+            receives.getAndAddRelease(receiveCount);
+        }
+        if (sendWriteCount != 0) {
+            sendWrites.getAndAddRelease(sendWriteCount);
+        }
         if (errorCount != 0) {
             errors.getAndAddRelease(errorCount);
         }
@@ -219,6 +222,15 @@ public final class PollerCounters {
      */
     public long sleeps() {
         return sleeps.get();
+    }
+
+    /**
+     * Number of sleeps so far that ended by an event after which all queues were empty.
+     *
+     * @return sleeps
+     */
+    public long spuriousWakeups() {
+        return spuriousWakeups.get();
     }
 
     /**

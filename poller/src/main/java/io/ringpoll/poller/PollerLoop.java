@@ -32,7 +32,7 @@ public final class PollerLoop implements Runnable {
     private int fullCycles;
 
     /**
-     * Creates a loop.
+     * Creates a loop; before queues are added to the poller.
      *
      * @param poller       whose duty cycle it is
      * @param idleStrategy for rounds in which all queues were empty; no other thread uses it
@@ -47,6 +47,9 @@ public final class PollerLoop implements Runnable {
         this.idleStrategy = idleStrategy;
         this.errorHandler = errorHandler;
         this.spins = idleStrategy instanceof BusySpinIdleStrategy;
+        if (idleStrategy instanceof final EventDrivenIdle eventDriven) {
+            poller.sleepBy(eventDriven);
+        }
         this.stallTracker = new StallTracker(
             SystemNanoClock.INSTANCE, poller.counters(), thresholdNs, spins ? BUSY_SPIN_CLOCK_INTERVAL : 1);
     }
@@ -63,7 +66,7 @@ public final class PollerLoop implements Runnable {
             stallTracker.restart();
             while (running) {
                 final int workCount = poller.doWork();
-                stallTracker.onCycle();
+                stallTracker.onCycle(poller.cycles());
                 idle(workCount);
             }
         } catch (final Throwable failure) {
@@ -76,7 +79,7 @@ public final class PollerLoop implements Runnable {
     /** Ends the loop after its present duty cycle. */
     public void stop() {
         running = false;
-        poller.commands().wakePoller();
+        poller.commands().stopSleeping();
     }
 
     private void idle(final int workCount) {

@@ -22,6 +22,9 @@ public final class QueueFault {
     /** Code of a queue whose poll threw an exception; what it threw is in the error log. */
     public static final int POLL_THREW = Integer.MIN_VALUE;
 
+    /** Code of a queue that could not be asked for an event, or whose channel has failed. */
+    public static final int NOTIFICATION_FAILED = Integer.MIN_VALUE + 1;
+
     private QueueFault() {
     }
 

@@ -24,10 +24,11 @@ public final class QueueRegistry {
     private final CommandQueue commands;
     private final PollerCounters counters;
 
-    /** Guarded by this, as the next two. */
+    /** Guarded by this, as what follows. */
     private final Map<CompletionQueue, PolledQueue> registered = new IdentityHashMap<>();
     private final PolledQueue[] byIndex = new PolledQueue[MAX_QUEUES];
     private int nextIndex;
+    private RpmaNotifications notifications;
 
     QueueRegistry(final QueueRound round, final CommandQueue commands, final PollerCounters counters) {
         this.round = round;
@@ -53,10 +54,12 @@ public final class QueueRegistry {
             nextIndex = nextIndex + 1 & MAX_QUEUES - 1;
         }
         final int index = nextIndex;
-        final PolledQueue polled = new PolledQueue(queue, index);
+        final PolledQueue polled =
+            new PolledQueue(queue, notifications == null ? queue : notifications.open(queue), index);
         try {
             commands.submit(new PollerCommand(() -> onAdd(polled)), System.nanoTime() + COMMAND_TIMEOUT_NS);
         } catch (final TimeoutException stalled) {
+            closeNotifications(queue);
             throw new IllegalStateException(queue.name() + " cannot be added: " + stalled.getMessage(), stalled);
         }
         byIndex[index] = polled;
@@ -84,7 +87,9 @@ public final class QueueRegistry {
             commands.submit(removal, deadlineNs);
             removal.await(deadlineNs, "let go of " + queue.name());
             synchronized (this) {
-                registered.remove(queue, polled);
+                if (registered.remove(queue, polled)) {
+                    closeNotifications(queue);
+                }
             }
         }
     }
@@ -124,7 +129,7 @@ public final class QueueRegistry {
      */
     public synchronized String name(final int index) {
         final PolledQueue polled = byIndex[index & MAX_QUEUES - 1];
-        return polled == null ? "completion queue " + index : polled.queue.name();
+        return polled == null ? "completion queue " + index : polled.added.name();
     }
 
     /**
@@ -145,15 +150,32 @@ public final class QueueRegistry {
         final List<CompletionQueue> remaining = new ArrayList<>();
         commands.guarded(() -> {
             for (int i = 0; i < round.size; i++) {
-                remaining.add(round.queues[i].queue);
+                remaining.add(round.queues[i].added);
             }
         });
         return remaining;
     }
 
+    /** From now on queues that are added are made ready to notify; before any is. */
+    synchronized void notifying() {
+        notifications = new RpmaNotifications();
+    }
+
+    /** Gives back what was opened to be notified; the poller has ended. */
+    synchronized void onClose() {
+        registered.keySet().forEach(this::closeNotifications);
+        notifications = null;
+    }
+
+    private void closeNotifications(final CompletionQueue queue) {
+        if (notifications != null) {
+            notifications.close(queue);
+        }
+    }
+
     private boolean isTaken(final int index) {
         final PolledQueue polled = byIndex[index];
-        return polled != null && registered.get(polled.queue) == polled;
+        return polled != null && registered.get(polled.added) == polled;
     }
 
     private void onAdd(final PolledQueue polled) {

@@ -14,12 +14,17 @@ final class QueueRound {
     int size;
     /** Position at which the next round begins: the queue that missed its turn when the ring became full. */
     int first;
+    /** Sleeps on the queues' events; null if the poller does not sleep so. */
+    EventDrivenIdle sleeper;
 
     void add(final PolledQueue polled) {
         if (size == queues.length) {
             queues = Arrays.copyOf(queues, 2 * size);
         }
         queues[size++] = polled;
+        if (sleeper != null) {
+            sleeper.onAdded(polled);
+        }
     }
 
     /** Takes a queue out, if it is there, and lets the round begin where it would have begun. */
@@ -42,6 +47,9 @@ final class QueueRound {
     }
 
     private void removeAt(final int position) {
+        if (sleeper != null) {
+            sleeper.onRemoved(queues[position]);
+        }
         size--;
         System.arraycopy(queues, position + 1, queues, position, size - position);
         queues[size] = null;

@@ -13,46 +13,43 @@ final class StallTracker {
     private final NanoClock clock;
     private final PollerCounters counters;
     private final long thresholdNs;
-    private final int interval;
+    private final long mask;
 
-    private int untilRead;
+    /** Changes only when the clock is read: on the other cycles nothing here is written. */
     private long lastNs;
 
     /**
      * Creates a tracker.
      *
      * @param thresholdNs above which a cycle is counted; negative to read no clock at all
-     * @param interval    number of cycles between two readings of the clock, at least 1
+     * @param interval    number of cycles between two readings of the clock, a power of two
      */
     StallTracker(final NanoClock clock, final PollerCounters counters, final long thresholdNs, final int interval) {
         this.clock = clock;
         this.counters = counters;
         this.thresholdNs = thresholdNs;
-        this.interval = interval;
-        this.untilRead = thresholdNs < 0 ? Integer.MAX_VALUE : interval;
+        this.mask = interval - 1;
     }
 
     /** Begins a first cycle, or one after a time that is none of the poller's: a sleep. */
     void restart() {
         if (thresholdNs >= 0) {
             lastNs = clock.nanoTime();
-            untilRead = interval;
         }
     }
 
-    /** Ends a cycle and begins the next. */
-    void onCycle() {
-        if (--untilRead == 0) {
+    /**
+     * Ends a cycle and begins the next.
+     *
+     * @param cycles so far
+     */
+    void onCycle(final long cycles) {
+        if ((cycles & mask) == 0 && thresholdNs >= 0) {
             measure();
         }
     }
 
     private void measure() {
-        if (thresholdNs < 0) {
-            untilRead = Integer.MAX_VALUE;
-            return;
-        }
-        untilRead = interval;
         final long nowNs = clock.nanoTime();
         final long elapsedNs = nowNs - lastNs;
         lastNs = nowNs;

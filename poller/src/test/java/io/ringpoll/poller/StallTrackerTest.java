@@ -17,7 +17,7 @@ class StallTrackerTest {
         tracker.restart();
         for (final long cycleNs : new long[]{50, 101, 100, 7000, 20}) {
             clock.advance(cycleNs);
-            tracker.onCycle();
+            tracker.onCycle(1);
         }
         assertEquals(7000, counters.dutyCycleMaxNs());
         assertEquals(2, counters.dutyCyclesOver());
@@ -30,7 +30,7 @@ class StallTrackerTest {
         clock.advance(1_000_000);
         tracker.restart();
         clock.advance(30);
-        tracker.onCycle();
+        tracker.onCycle(1);
         assertEquals(30, counters.dutyCycleMaxNs());
         assertEquals(0, counters.dutyCyclesOver());
     }
@@ -41,7 +41,7 @@ class StallTrackerTest {
         final StallTracker tracker = new StallTracker(() -> ++readings[0], counters, 100, 64);
         tracker.restart();
         for (int i = 0; i < 640; i++) {
-            tracker.onCycle();
+            tracker.onCycle(i);
         }
         assertEquals(11, readings[0]);
     }
@@ -55,7 +55,7 @@ class StallTrackerTest {
             counters, -1, 1);
         tracker.restart();
         for (int i = 0; i < 1000; i++) {
-            tracker.onCycle();
+            tracker.onCycle(i);
         }
         assertEquals(0, counters.dutyCycleMaxNs());
     }

@@ -1,0 +1,343 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.ringpoll.poller.EventDrivenIdle;
+import io.ringpoll.poller.NotifyingQueue;
+import io.ringpoll.poller.QueueFault;
+import io.ringpoll.poller.ScriptedQueue;
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.testing.Completions;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.CompletionChannel;
+import io.ringpoll.verbs.VerbsCompletionQueue;
+import io.ringpoll.verbs.WcOpcode;
+import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletion;
+import java.lang.management.ManagementFactory;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A poller that sleeps on real completion channels, with a bound so long that a missed event is a failure. */
+@Tag(TestDevice.TAG)
+@Timeout(60)
+class EventDrivenTest {
+    private static final long FOREVER_NS = TimeUnit.SECONDS.toNanos(40);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private final AtomicLong handled = new AtomicLong();
+    private final Completions completions = new Completions();
+    private ConnectedPair pair;
+    private LocalMemoryRegion memory;
+    private RemoteMemoryRegion remote;
+
+    @BeforeEach
+    void connect() {
+        pair = ConnectedPair.ofDefaults();
+        memory = pair.memory(4096);
+        remote = pair.remote(memory);
+    }
+
+    @AfterEach
+    void disconnect() {
+        pair.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldMissNoCompletionThatComesBetweenArmAndSleep(final Moment moment) {
+        final int rounds = 2000;
+        final VerbsCompletionQueue view = pair.closed(pair.client().completionQueue().openVerbs());
+        final CompletionChannel channel = pair.closed(CompletionChannel.borrow(view));
+        final RacingQueue racing = new RacingQueue(NotifyingQueue.of(view, channel), moment);
+        try (Pipeline pipeline = start(0, FOREVER_NS)) {
+            pipeline.addQueue(racing);
+            for (int i = 0; i < rounds; i++) {
+                racing.due = true;
+                // Ends the sleep, so that the queue is armed anew; with it comes the completion that races.
+                post(i);
+                awaitHandled(2 * i + 2);
+            }
+            assertEquals(rounds, racing.raced);
+            assertTrue(pipeline.pollerCounters().sleeps() > 0);
+        }
+    }
+
+    @Test
+    void shouldMissNoCompletionAtWhateverMomentItComes() {
+        final int rounds = 5000;
+        final Random random = new Random(5);
+        try (Pipeline pipeline = start(TimeUnit.MICROSECONDS.toNanos(2), FOREVER_NS)) {
+            pipeline.addQueue(pair.client().completionQueue());
+            for (int i = 0; i < rounds; i++) {
+                post(i);
+                awaitHandled(i + 1);
+                final long untilNs = System.nanoTime() + random.nextInt(40_000);
+                while (System.nanoTime() < untilNs) {
+                    Thread.onSpinWait();
+                }
+            }
+            assertTrue(pipeline.pollerCounters().events() > 0);
+        }
+    }
+
+    @Test
+    void shouldSleepOnOneChannelForBothQueuesOfAConnection() throws TimeoutException {
+        try (ConnectedPair shared =
+                ConnectedPair.of(config -> config.cqSize(32).rcqSize(32).sharedCompletionChannel(true));
+            Pipeline pipeline = start(0, FOREVER_NS)) {
+            final LocalMemoryRegion buffer = shared.memory(4096);
+            pipeline.addQueue(shared.server().completionQueue());
+            pipeline.addQueue(shared.server().receiveCompletionQueue().orElseThrow());
+            for (int i = 0; i < 400; i += 2) {
+                assertTrue(shared.server().receive(buffer, 0, 64, i));
+                assertTrue(shared.client().send(buffer, 64, 64, CompletionFlag.ALWAYS, i));
+                awaitHandled(i + 1);
+                assertEquals(1, shared.client().completionQueue().poll(completions.address(), 1));
+                assertTrue(shared.server().write(shared.remote(buffer), 0, buffer, 64, 8, CompletionFlag.ALWAYS, i));
+                awaitHandled(i + 2);
+            }
+            pipeline.removeQueue(shared.server().completionQueue());
+            pipeline.removeQueue(shared.server().receiveCompletionQueue().orElseThrow());
+        }
+    }
+
+    @Test
+    void shouldAcknowledgeEveryEventBeforeTheQueueIsDestroyed() throws TimeoutException {
+        try (Pipeline pipeline = start(0, FOREVER_NS)) {
+            pipeline.addQueue(pair.client().completionQueue());
+            for (int i = 0; i < 50; i++) {
+                post(i);
+                awaitHandled(i + 1);
+            }
+            assertTrue(pipeline.pollerCounters().events() > 0);
+            pipeline.removeQueue(pair.client().completionQueue());
+            // Destroying a queue waits for acknowledgements: with one missing this would never return.
+            pair.close();
+        }
+    }
+
+    @Test
+    void shouldTakeCommandsAtOnceThoughItSleeps() throws TimeoutException, InterruptedException {
+        final ScriptedQueue other = new ScriptedQueue("other");
+        try (Pipeline pipeline = start(0, FOREVER_NS)) {
+            pipeline.addQueue(pair.client().completionQueue());
+            awaitSleep(pipeline);
+            assertTrue(pipeline.pause(BOUND_NS));
+            assertTrue(pipeline.resume(BOUND_NS));
+            awaitSleep(pipeline);
+            other.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+            pipeline.addQueue(other);
+            awaitHandled(1);
+            pipeline.removeQueue(other);
+            awaitSleep(pipeline);
+            pipeline.removeQueue(pair.client().completionQueue());
+            awaitSleep(pipeline);
+            assertTrue(pipeline.close(BOUND_NS).inTime());
+        }
+    }
+
+    @Test
+    void shouldLookAtAQueueWithoutEventsEachMillisecond() throws InterruptedException {
+        final ScriptedQueue silent = new ScriptedQueue("silent");
+        try (Pipeline pipeline = start(0, FOREVER_NS)) {
+            pipeline.addQueue(silent);
+            pipeline.addQueue(pair.client().completionQueue());
+            awaitSleep(pipeline);
+            silent.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+            awaitHandled(1);
+            assertTrue(pipeline.pollerCounters().sleeps() > 0);
+        }
+    }
+
+    @Test
+    void shouldTakeAQueueOutThatCannotBeAskedForAnEvent() {
+        final VerbsCompletionQueue view = pair.closed(pair.client().completionQueue().openVerbs());
+        final CompletionChannel channel = pair.closed(CompletionChannel.borrow(view));
+        final AtomicInteger code = new AtomicInteger();
+        final CompletionHandler listening = new CompletionHandler() {
+            @Override
+            public void onCompletion(
+                final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+            }
+
+            @Override
+            public void onQueueFault(final int queueIndex, final String queueName, final int faultCode) {
+                code.set(faultCode);
+                handled.incrementAndGet();
+            }
+        };
+        try (Pipeline pipeline =
+                Pipeline.builder().onAll(listening).idleStrategy(new EventDrivenIdle(0, FOREVER_NS)).start()) {
+            pipeline.addQueue(new ForwardingQueue(NotifyingQueue.of(view, channel)) {
+                @Override
+                public void arm() {
+                    throw new IllegalStateException("provoked");
+                }
+            });
+            awaitHandled(1);
+            assertEquals(QueueFault.NOTIFICATION_FAILED, code.get());
+        }
+    }
+
+    @Test
+    void shouldUseLessThanOnePercentOfACoreWhileNothingComes() throws InterruptedException {
+        try (Pipeline pipeline = start(EventDrivenIdle.DEFAULT_SPIN_NS, EventDrivenIdle.DEFAULT_MAX_SLEEP_NS)) {
+            pipeline.addQueue(pair.client().completionQueue());
+            awaitSleep(pipeline);
+            final long before = THREADS.getThreadCpuTime(pipeline.pollerThread().threadId());
+            final long beganNs = System.nanoTime();
+            Thread.sleep(1000);
+            final long used = THREADS.getThreadCpuTime(pipeline.pollerThread().threadId()) - before;
+            final long elapsed = System.nanoTime() - beganNs;
+            assertTrue(used * 100 < elapsed, used + " ns of " + elapsed);
+        }
+    }
+
+    @Test
+    void shouldAllocateNothingWhileItSleepsAndWakes() {
+        final int wakeUps = 2000;
+        try (Pipeline pipeline = start(0, FOREVER_NS)) {
+            pipeline.addQueue(pair.client().completionQueue());
+            long least = Long.MAX_VALUE;
+            // The JVM itself allocates a little in a round in which it compiles; what a wake-up allocates shows in each.
+            for (int round = 0; round < 8 && least > 0; round++) {
+                final long before = THREADS.getThreadAllocatedBytes(pipeline.pollerThread().threadId());
+                for (int i = 0; i < wakeUps; i++) {
+                    post(i);
+                    awaitHandled((long) round * wakeUps + i + 1);
+                }
+                least = Math.min(least, THREADS.getThreadAllocatedBytes(pipeline.pollerThread().threadId()) - before);
+            }
+            assertEquals(0, least, "bytes in " + wakeUps + " wake-ups");
+        }
+    }
+
+    private Pipeline start(final long spinNs, final long maxSleepNs) {
+        return Pipeline.builder()
+            .ringSize(64)
+            .idleStrategy(new EventDrivenIdle(spinNs, maxSleepNs))
+            .onAll((wc, sequence, endOfBatch) -> handled.incrementAndGet())
+            .start();
+    }
+
+    private void post(final long id) {
+        assertTrue(pair.client().write(remote, 0, memory, 64, 8, CompletionFlag.ALWAYS, id));
+    }
+
+    private void awaitHandled(final long count) {
+        final long deadlineNs = System.nanoTime() + BOUND_NS;
+        while (handled.get() < count) {
+            assertTrue(System.nanoTime() < deadlineNs, () -> "only " + handled.get() + " of " + count + " in time");
+            Thread.yield();
+        }
+        assertEquals(count, handled.get());
+    }
+
+    private static void awaitSleep(final Pipeline pipeline) throws InterruptedException {
+        final long deadlineNs = System.nanoTime() + BOUND_NS;
+        while (!isAsleep(pipeline)) {
+            assertTrue(System.nanoTime() < deadlineNs, "it does not sleep");
+            Thread.sleep(1);
+        }
+    }
+
+    /** Whether no poll is made for a while. */
+    private static boolean isAsleep(final Pipeline pipeline) throws InterruptedException {
+        final long polls = pipeline.pollerCounters().polls();
+        Thread.sleep(5);
+        return pipeline.pollerCounters().sleeps() > 0 && pipeline.pollerCounters().polls() == polls;
+    }
+
+    /** When a completion comes while the poller goes to sleep. */
+    private enum Moment { BEFORE_ARM, AFTER_ARM, AFTER_LAST_POLL }
+
+    /** A queue on which one more completion comes just while its poller goes to sleep. */
+    private final class RacingQueue extends ForwardingQueue {
+        private final Moment moment;
+        private volatile boolean due;
+        private boolean armed;
+        private int raced;
+
+        RacingQueue(final NotifyingQueue queue, final Moment moment) {
+            super(queue);
+            this.moment = moment;
+        }
+
+        @Override
+        public void arm() {
+            raceAt(Moment.BEFORE_ARM);
+            super.arm();
+            raceAt(Moment.AFTER_ARM);
+            armed = true;
+        }
+
+        @Override
+        public int poll(final long wcAddress, final int maxEntries) {
+            final int polled = super.poll(wcAddress, maxEntries);
+            if (armed && polled == 0) {
+                raceAt(Moment.AFTER_LAST_POLL);
+            }
+            armed = false;
+            return polled;
+        }
+
+        private void raceAt(final Moment now) {
+            if (due && now == moment) {
+                due = false;
+                raced++;
+                post(-1);
+            }
+        }
+    }
+
+    /** Passes everything on. */
+    private static class ForwardingQueue implements NotifyingQueue {
+        private final NotifyingQueue queue;
+
+        ForwardingQueue(final NotifyingQueue queue) {
+            this.queue = queue;
+        }
+
+        @Override
+        public int poll(final long wcAddress, final int maxEntries) {
+            return queue.poll(wcAddress, maxEntries);
+        }
+
+        @Override
+        public String name() {
+            return queue.name();
+        }
+
+        @Override
+        public int eventFd() {
+            return queue.eventFd();
+        }
+
+        @Override
+        public void arm() {
+            queue.arm();
+        }
+
+        @Override
+        public int takeEvents() {
+            return queue.takeEvents();
+        }
+    }
+}

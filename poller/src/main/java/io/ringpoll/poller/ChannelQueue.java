@@ -1,0 +1,56 @@
+package io.ringpoll.poller;
+
+import io.ringpoll.verbs.CompletionChannel;
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.VerbsCompletionQueue;
+
+/**
+ * A queue whose events come through a channel of libibverbs.
+ */
+final class ChannelQueue implements NotifyingQueue {
+    private final CompletionQueue polled;
+    private final VerbsCompletionQueue armed;
+    private final CompletionChannel channel;
+
+    /**
+     * Creates a view.
+     *
+     * @param polled  by which completions are taken
+     * @param armed   the same queue, by which events are asked for
+     * @param channel of the queue
+     */
+    ChannelQueue(final CompletionQueue polled, final VerbsCompletionQueue armed, final CompletionChannel channel) {
+        this.polled = polled;
+        this.armed = armed;
+        this.channel = channel;
+    }
+
+    @Override
+    public int poll(final long wcAddress, final int maxEntries) {
+        return polled.poll(wcAddress, maxEntries);
+    }
+
+    @Override
+    public String name() {
+        return polled.name();
+    }
+
+    @Override
+    public int eventFd() {
+        return channel.fd();
+    }
+
+    @Override
+    public void arm() {
+        armed.requestNotification(false);
+    }
+
+    @Override
+    public int takeEvents() {
+        int taken = 0;
+        while (channel.await(0) != null) {
+            taken++;
+        }
+        return taken;
+    }
+}
