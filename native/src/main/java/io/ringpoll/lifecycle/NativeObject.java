@@ -119,7 +119,7 @@ public abstract class NativeObject {
      * @param fd        the descriptor
      * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until {@link #end()}
      * @return true if it is readable, false if the time is over
-     * @throws IllegalStateException if the object is closed while this waits
+     * @throws IllegalStateException if the object is closed while this waits, or nothing can come through the descriptor
      */
     protected final boolean awaitReadable(final int fd, final int timeoutMs) {
         final Wakeup wait = Wakeup.take();
@@ -133,6 +133,10 @@ public abstract class NativeObject {
             final int outcome = wait.await(fd, timeoutMs);
             if (outcome == Wakeup.SIGNALLED) {
                 throw closed();
+            }
+            if (outcome == Wakeup.BROKEN) {
+                throw new IllegalStateException(
+                    "file descriptor " + fd + " of " + name() + " is closed or in an error state: nothing will come through it");
             }
             return outcome == Wakeup.READABLE;
         } finally {

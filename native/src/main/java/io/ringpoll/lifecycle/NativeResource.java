@@ -13,6 +13,8 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
 
     private final Set<NativeResource> dependents = ConcurrentHashMap.newKeySet();
     private final List<NativeResource> dependencies = new ArrayList<>(2);
+    /** The address, after an end that could not be brought to its end; 0 otherwise. */
+    private long unfinishedAddress;
 
     /**
      * Takes an object that C has just created.
@@ -25,14 +27,18 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
     }
 
     /**
-     * Ends the C object: ends waits on it, waits for calls of other threads, frees it. A second call does nothing.
+     * Ends the C object: ends waits on it, waits for calls of other threads, frees it. A second call does nothing, unless the
+     * first one could not finish.
      *
-     * @throws IllegalStateException if something that needs this object is still open, or a call has not returned for 30 s;
-     *     the object stays open then
+     * @throws IllegalStateException if something that needs this object is still open, or a call has not returned for 30 s: the
+     *     object stays open then; or if a poll or post has not returned for 10 s: then it can be used no more, and is to be
+     *     closed again
+     * @throws RuntimeException      the binding's exception for the C function that frees it, if that one fails; what it holds
+     *     is lost then
      */
     @Override
     public final void close() {
-        if (isClosed()) {
+        if (isClosed() && !isUnfinished()) {
             return;
         }
         requireNoDependents();
@@ -63,7 +69,10 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
         return false;
     }
 
-    /** Ends the objects that live and die with this one; called when no call is inside this one. */
+    /**
+     * Ends the objects that live and die with this one; called when no call is inside this one, and again if it threw an
+     * {@link IllegalStateException}.
+     */
     protected void endParts() {
     }
 
@@ -75,22 +84,48 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
      * @throws IllegalStateException as {@link #close()}
      */
     protected final long surrender() {
-        final long last = end();
+        final long unfinished = takeUnfinished();
+        final long last = unfinished != 0 ? unfinished : end();
         if (last == 0) {
             return 0;
         }
         try {
             // A call that was inside until just now may have made one more.
             requireNoDependents();
-            endParts();
         } catch (final IllegalStateException e) {
-            reopen(last);
+            if (unfinished == 0) {
+                reopen(last);
+            } else {
+                leaveUnfinished(last);
+            }
             throw e;
         }
-        if (usedInHotCalls()) {
-            HotCalls.awaitQuiescence();
+        try {
+            endParts();
+            // So may a call that was inside a part.
+            requireNoDependents();
+            if (usedInHotCalls()) {
+                HotCalls.awaitQuiescence();
+            }
+        } catch (final IllegalStateException e) {
+            leaveUnfinished(last);
+            throw e;
         }
         return last;
+    }
+
+    private synchronized boolean isUnfinished() {
+        return unfinishedAddress != 0;
+    }
+
+    private synchronized long takeUnfinished() {
+        final long last = unfinishedAddress;
+        unfinishedAddress = 0;
+        return last;
+    }
+
+    private synchronized void leaveUnfinished(final long last) {
+        unfinishedAddress = last;
     }
 
     /** Lets go of what this object needed. */

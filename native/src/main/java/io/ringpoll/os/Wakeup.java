@@ -17,8 +17,10 @@ import org.agrona.concurrent.UnsafeBuffer;
  * @see <a href="https://man7.org/linux/man-pages/man2/poll.2.html">poll(2)</a>
  */
 public final class Wakeup {
-    /** What {@link #await} returns when the descriptor is readable, or in an error state that a read would tell. */
+    /** What {@link #await} returns when the descriptor is readable. */
     public static final int READABLE = 1;
+    /** What {@link #await} returns when the descriptor is in an error state, or none: it will never be readable. */
+    public static final int BROKEN = 2;
     /** What {@link #await} returns when the time is over. */
     public static final int TIMED_OUT = 0;
     /** What {@link #await} returns when another thread has ended the wait. */
@@ -90,7 +92,7 @@ public final class Wakeup {
      *
      * @param fd        the descriptor
      * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits without a bound
-     * @return {@link #READABLE}, {@link #TIMED_OUT} or {@link #SIGNALLED}
+     * @return {@link #READABLE}, {@link #BROKEN}, {@link #TIMED_OUT} or {@link #SIGNALLED}
      * @throws OsException if poll(2) fails
      */
     public int await(final int fd, final int timeoutMs) {
@@ -100,7 +102,10 @@ public final class Wakeup {
         while (true) {
             final int ready = POSIX.poll(memory.addressOffset(), 2, remainingMs);
             if (ready > 0) {
-                return memory.getShort(POLLFD_BYTES + REVENTS_OFFSET) != 0 ? SIGNALLED : READABLE;
+                if (memory.getShort(POLLFD_BYTES + REVENTS_OFFSET) != 0) {
+                    return SIGNALLED;
+                }
+                return (memory.getShort(REVENTS_OFFSET) & POLLIN) != 0 ? READABLE : BROKEN;
             }
             if (ready == 0) {
                 return TIMED_OUT;

@@ -28,7 +28,7 @@ public final class Connection extends NativeResource {
     static final int WAIT_FOR_COMPLETION = 1;
     private static final int CACHE_LINE_BYTES = 64;
 
-    private final HotCalls calls = HotCalls.register();
+    private final HotCalls calls;
     private final UnsafeBuffer atomicValue;
     private final int queuePairNumber;
     private final int eventFd;
@@ -55,6 +55,7 @@ public final class Connection extends NativeResource {
         final long receiveQueue = state.longAt(0);
         receiveSome = receiveQueue == 0 ? Optional.empty() :
             Optional.of(new RpmaCompletionQueue(name() + " receive CQ", receiveQueue, this));
+        calls = HotCalls.register();
         dependsOn(peer);
         if (sharedQueue != null) {
             dependsOn(sharedQueue);
@@ -247,6 +248,10 @@ public final class Connection extends NativeResource {
                 }
                 if (result != RpmaError.NO_COMPLETION) {
                     throw RpmaException.withoutErrno("rpma_conn_wait", result);
+                }
+                LogSink.clearError();
+                if (remainingMs == 0) {
+                    return Optional.empty();
                 }
                 remainingMs = RpmaCompletionQueue.remaining(timeoutMs, startNs);
             }
@@ -513,6 +518,15 @@ public final class Connection extends NativeResource {
         return state.intAt(0);
     }
 
+    /** Frees what librpma has made. */
+    static int delete(final long connection) {
+        final CallState state = CallState.current();
+        final long pointer = state.scratch();
+        state.longAt(0, connection);
+        LogSink.clearError();
+        return Librpma.CONNECTION.rpma_conn_delete(pointer);
+    }
+
     private static int completionFd(final long connection) {
         final CallState state = CallState.current();
         RpmaException.check("rpma_conn_get_compl_fd",
@@ -534,11 +548,7 @@ public final class Connection extends NativeResource {
     @Override
     protected void destroy(final long lastAddress) {
         try {
-            final CallState state = CallState.current();
-            final long pointer = state.scratch();
-            state.longAt(0, lastAddress);
-            LogSink.clearError();
-            RpmaException.check("rpma_conn_delete", Librpma.CONNECTION.rpma_conn_delete(pointer));
+            RpmaException.check("rpma_conn_delete", delete(lastAddress));
         } finally {
             calls.discard();
             completionQueue.discard();

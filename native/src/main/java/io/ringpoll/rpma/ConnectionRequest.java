@@ -96,11 +96,17 @@ public final class ConnectionRequest extends NativeResource {
      * @param workRequestId is given back with the completion
      * @return true if it was accepted; false if the receive queue is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalArgumentException  if there is no region, or the message may not be that long
+     * @throws IllegalStateException     if the request or the region is closed
      * @throws RpmaException             as rpma_conn_req_recv(3) says, but for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_recv.3.html">rpma_conn_req_recv(3)</a>
      */
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
         final long workRequestId) {
+        Posts.checkLength(lengthBytes);
+        if (destination == null) {
+            throw new IllegalArgumentException("a receive before the connection needs a memory region");
+        }
         final long request = enter();
         try {
             final long region = destination.enterFor(offset, lengthBytes);
@@ -155,7 +161,13 @@ public final class ConnectionRequest extends NativeResource {
             LogSink.clearError();
             RpmaException.check("rpma_conn_req_connect", Librpma.CONNECTION.rpma_conn_req_connect(pointers,
                 privateData.length == 0 ? 0 : struct.address(), pointers + Long.BYTES));
-            return new Connection(peer, sharedQueue, state.longAt(Long.BYTES));
+            final long connection = state.longAt(Long.BYTES);
+            try {
+                return new Connection(peer, sharedQueue, connection);
+            } catch (final RuntimeException | Error failure) {
+                Connection.delete(connection);
+                throw failure;
+            }
         } finally {
             release();
         }

@@ -37,9 +37,15 @@ public final class Endpoint extends NativeResource {
                     Librpma.CONNECTION.rpma_ep_listen(peerAddress, arena.allocateFrom(address).address(),
                         arena.allocateFrom(port).address(), state.scratch()));
             }
-            final Endpoint endpoint = new Endpoint("endpoint " + address + ":" + port, peer, state.longAt(0));
-            endpoint.dependsOn(peer);
-            return endpoint;
+            final long listening = state.longAt(0);
+            try {
+                final Endpoint endpoint = new Endpoint("endpoint " + address + ":" + port, peer, listening);
+                endpoint.dependsOn(peer);
+                return endpoint;
+            } catch (final RuntimeException | Error failure) {
+                shutDown(listening);
+                throw failure;
+            }
         } finally {
             peer.exitAsParent();
         }
@@ -109,7 +115,12 @@ public final class Endpoint extends NativeResource {
      * Whether an event channel had nothing: librpma's own answer, or the one it gives on a channel that does not block.
      */
     static boolean isNoEvent(final int result) {
-        return result == RpmaError.NO_EVENT || result == RpmaError.PROVIDER && CallState.current().errno() == Errno.EAGAIN;
+        final boolean none =
+            result == RpmaError.NO_EVENT || result == RpmaError.PROVIDER && CallState.current().errno() == Errno.EAGAIN;
+        if (none) {
+            LogSink.clearError();
+        }
+        return none;
     }
 
     Peer peer() {
@@ -118,12 +129,16 @@ public final class Endpoint extends NativeResource {
 
     @Override
     protected void destroy(final long lastAddress) {
+        RpmaException.check("rpma_ep_shutdown", shutDown(lastAddress));
+    }
+
+    private static int shutDown(final long endpoint) {
         final CallState state = CallState.current();
         final long pointer = state.scratch();
-        state.longAt(0, lastAddress);
+        state.longAt(0, endpoint);
         LogSink.clearError();
         synchronized (Librpma.SETUP) {
-            RpmaException.check("rpma_ep_shutdown", Librpma.CONNECTION.rpma_ep_shutdown(pointer));
+            return Librpma.CONNECTION.rpma_ep_shutdown(pointer);
         }
     }
 }

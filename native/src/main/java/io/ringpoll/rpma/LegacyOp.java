@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 /**
  * Kinds of operation as librpma up to 0.11 told them ({@code enum rpma_op}).
  *
- * @see LegacyCompletion
+ * @see <a href="https://pmem.io/rpma/manpages/v0.11.0/rpma_cq_get_completion.3/">rpma_cq_get_completion(3)</a>
  */
 public enum LegacyOp {
     /** A read ({@code RPMA_OP_READ}); a flush is told as one too. */

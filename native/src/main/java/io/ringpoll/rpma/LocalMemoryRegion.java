@@ -23,6 +23,9 @@ public final class LocalMemoryRegion extends NativeResource {
     /** The value of {@code IBV_ADVISE_MR_FLAG_FLUSH}. */
     static final int ADVISE_FLAG_FLUSH = 1;
 
+    /** librpma puts the length into 32 bits unseen. */
+    private static final long MAX_ADVISED_BYTES = 0xFFFF_FFFFL;
+
     private final MemorySegment memory;
     private final Arena owned;
     private final long lengthBytes;
@@ -39,6 +42,9 @@ public final class LocalMemoryRegion extends NativeResource {
         if (!memory.isNative() || memory.isReadOnly() || memory.byteSize() == 0) {
             throw new IllegalArgumentException(
                 "a memory region needs native, writable memory of at least one byte, not " + memory);
+        }
+        if (!memory.scope().isAlive()) {
+            throw new IllegalArgumentException("a memory region needs memory that is still there, and its arena is closed");
         }
         final int usage = MemoryUsage.bits(usages);
         final long peerAddress = peer.enterAsParent();
@@ -133,15 +139,21 @@ public final class LocalMemoryRegion extends NativeResource {
      * Tells the device what to expect of a piece of the region. For regions with on-demand paging.
      *
      * @param offset      of the piece in bytes
-     * @param lengthBytes of the piece
+     * @param lengthBytes of the piece, below 4 GiB
      * @param advice      what to expect
      * @param flush       whether to wait until the device has done it ({@code IBV_ADVISE_MR_FLAG_FLUSH})
      * @throws IndexOutOfBoundsException if the piece is not within the region
+     * @throws IllegalArgumentException  if the piece is too long for one advice
+     * @throws IllegalStateException     if the region is closed
      * @throws RpmaException             as rpma_mr_advise(3) says; {@code RPMA_E_NOSUPP} if the device takes no advice
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_advise.3.html">rpma_mr_advise(3)</a>
      */
     public void advise(final long offset, final long lengthBytes, final MemoryAdvice advice, final boolean flush) {
         checkRange(offset, lengthBytes);
+        if (lengthBytes > MAX_ADVISED_BYTES) {
+            throw new IllegalArgumentException(
+                "advice for " + lengthBytes + " bytes; at most " + MAX_ADVISED_BYTES + " can be named at once");
+        }
         final long region = enter();
         try {
             LogSink.clearError();
@@ -180,18 +192,16 @@ public final class LocalMemoryRegion extends NativeResource {
 
     @Override
     protected void destroy(final long lastAddress) {
-        try {
-            final CallState state = CallState.current();
-            final long pointer = state.scratch();
-            state.longAt(0, lastAddress);
-            LogSink.clearError();
-            synchronized (Librpma.SETUP) {
-                RpmaException.check("rpma_mr_dereg", Librpma.MEMORY.rpma_mr_dereg(pointer));
-            }
-        } finally {
-            if (owned != null) {
-                owned.close();
-            }
+        final CallState state = CallState.current();
+        final long pointer = state.scratch();
+        state.longAt(0, lastAddress);
+        LogSink.clearError();
+        synchronized (Librpma.SETUP) {
+            RpmaException.check("rpma_mr_dereg", Librpma.MEMORY.rpma_mr_dereg(pointer));
+        }
+        // Not after a failure: the device may still write to it.
+        if (owned != null) {
+            owned.close();
         }
     }
 }

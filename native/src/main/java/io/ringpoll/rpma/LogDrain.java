@@ -35,7 +35,13 @@ final class LogDrain implements Runnable {
         final int fd = sink.ringpoll_log_fd();
         while (true) {
             sink.ringpoll_log_arm();
-            drain();
+            try {
+                drain();
+            } catch (final RuntimeException | Error failure) {
+                // A log handler's failure is its own: the next message may fare better, and nobody else would pass it on.
+                final Thread self = Thread.currentThread();
+                self.getUncaughtExceptionHandler().uncaughtException(self, failure);
+            }
             wait.await(fd, -1);
         }
     }

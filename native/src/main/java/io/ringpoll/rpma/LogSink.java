@@ -12,6 +12,9 @@ import io.ringpoll.ffm.Memory;
  * Thread-safe.
  */
 final class LogSink {
+    /** librpma sets the function by one compare-and-swap, which may fail without a reason. */
+    private static final int MAX_TRIES = 1000;
+
     private static volatile LogSinkFunctions functions;
 
     private LogSink() {
@@ -23,7 +26,11 @@ final class LogSink {
         }
         final long function = device.libringpoll().get().find("ringpoll_log").orElseThrow().address();
         functions = new FfmLogSinkFunctions();
-        Librpma.LOG.rpma_log_set_function(function);
+        int result = RpmaError.AGAIN;
+        for (int i = 0; i < MAX_TRIES && result == RpmaError.AGAIN; i++) {
+            result = Librpma.LOG.rpma_log_set_function(function);
+        }
+        RpmaException.check("rpma_log_set_function", result);
         LogDrain.start(functions);
     }
 
@@ -51,7 +58,10 @@ final class LogSink {
         return text;
     }
 
-    /** Forgets this thread's latest error message, so that the next one belongs to the next call. */
+    /**
+     * Forgets this thread's latest error message, so that the next one belongs to the next call. Whoever takes a negative result
+     * for an ordinary answer must forget what librpma said of it.
+     */
     static void clearError() {
         if (functions != null) {
             functions.ringpoll_error_clear();

@@ -25,6 +25,7 @@ final class Posts {
 
     private static boolean isRefused(final String function, final int result) {
         if (result == RpmaError.PROVIDER && LogSink.errorErrno() == Errno.ENOMEM) {
+            LogSink.clearError();
             return false;
         }
         throw RpmaException.withoutErrno(function, result);

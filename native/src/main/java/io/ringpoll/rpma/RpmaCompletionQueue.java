@@ -16,17 +16,19 @@ import org.agrona.concurrent.UnsafeBuffer;
 /**
  * A completion queue of librpma: a connection's main or receive queue, or the receive queue of a shared receive queue.
  *
- * <p>{@link #poll} belongs to one thread at a time; the rest may be called by any. The queue ends with the connection or shared
- * receive queue that it belongs to; polling it then gives {@link RpmaError#INVAL}, the rest throws
- * {@link IllegalStateException}.
+ * <p>{@link #poll} and {@link #getCompletion} belong to one thread at a time; the rest may be called by any. The queue ends
+ * with the connection or shared receive queue that it belongs to; polling it then gives {@link RpmaError#INVAL}, the rest
+ * throws {@link IllegalStateException}.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_wc.3.html">rpma_cq_get_wc(3)</a>
  */
 public final class RpmaCompletionQueue extends NativeObject implements CompletionQueue {
     private static final int CACHE_LINE_BYTES = 64;
+    /** The first function of librpma 1.0 that is about shared channels. */
+    private static final boolean HAS_SHARED_CHANNELS = Device.current().librpma().has("rpma_conn_get_compl_fd");
     private static final boolean HAS_GET_COMPLETION = Device.current().librpma().has("rpma_cq_get_completion");
 
-    private final HotCalls calls = HotCalls.register();
+    private final HotCalls calls;
     private final UnsafeBuffer got;
     private final int fd;
     private final NativeResource owner;
@@ -40,7 +42,8 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
         RpmaException.check("rpma_cq_get_fd", Librpma.COMPLETION.rpma_cq_get_fd(address, state.scratch()));
         fd = state.intAt(0);
         FileDescriptors.setNonBlocking(fd);
-        ibvCq = RpmaCq.ibvCq(address, fd);
+        ibvCq = RpmaCq.ibvCq(address, fd, HAS_SHARED_CHANNELS);
+        calls = HotCalls.register();
     }
 
     /**
@@ -53,13 +56,17 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      */
     @Override
     public int poll(final long wcAddress, final int maxEntries) {
+        final int result;
         calls.enter();
-        final int result = Librpma.COMPLETION.rpma_cq_get_wc(addressOrZero(), maxEntries, wcAddress, got.addressOffset());
-        calls.leave();
+        try {
+            result = Librpma.COMPLETION.rpma_cq_get_wc(addressOrZero(), maxEntries, wcAddress, got.addressOffset());
+        } finally {
+            calls.leave();
+        }
         if (result == 0) {
             return got.getInt(0);
         }
-        return result == RpmaError.NO_COMPLETION ? 0 : result;
+        return result == RpmaError.NO_COMPLETION ? 0 : failed(result);
     }
 
     /**
@@ -76,10 +83,10 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
         calls.enter();
         try {
             if (HAS_GET_COMPLETION) {
-                return Librpma.COMPLETION.rpma_cq_get_completion(addressOrZero(), completion.structAddress());
+                return failed(Librpma.COMPLETION.rpma_cq_get_completion(addressOrZero(), completion.structAddress()));
             }
             final int result = Librpma.COMPLETION.rpma_cq_get_wc(addressOrZero(), 1, completion.wcAddress(), 0);
-            return result == RpmaError.SUCCESS ? completion.setFromWc() : result;
+            return result == RpmaError.SUCCESS ? completion.setFromWc() : failed(result);
         } finally {
             calls.leave();
         }
@@ -120,7 +127,8 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
                 if (result != RpmaError.NO_COMPLETION) {
                     throw RpmaException.withoutErrno("rpma_cq_wait", result);
                 }
-                if (!awaitReadable(fd, remainingMs)) {
+                LogSink.clearError();
+                if (remainingMs == 0 || !awaitReadable(fd, remainingMs)) {
                     return false;
                 }
                 remainingMs = remaining(timeoutMs, startNs);
@@ -142,7 +150,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
         enter();
         try {
             if (ibvCq == 0) {
-                throw new UnsupportedOperationException("this librpma lays out struct rpma_cq differently from 0.10 to 1.3");
+                throw new UnsupportedOperationException("this librpma's struct rpma_cq is none of those of 0.10 to 1.3");
             }
             return VerbsCompletionQueue.borrow(ibvCq, name() + " (verbs)", owner);
         } finally {
@@ -158,6 +166,14 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      */
     public boolean isSubjectOf(final AsyncEvent event) {
         return event.completionQueueAddress() != 0 && event.completionQueueAddress() == ibvCq;
+    }
+
+    /** Forgets what librpma said of a result that the caller gets as a value. */
+    private static int failed(final int result) {
+        if (result != RpmaError.NO_COMPLETION && result != RpmaError.SUCCESS) {
+            LogSink.clearError();
+        }
+        return result;
     }
 
     /** What is left of a time-out, in milliseconds; a negative one stays as it is. */

@@ -3,21 +3,22 @@ package io.ringpoll.rpma;
 import io.ringpoll.ffm.Memory;
 
 /**
- * Layout of librpma's own {@code struct rpma_cq}, which has been the same since completion queues became objects (0.10 to 1.3):
- * the only way to the verbs queue below it.
+ * Layout of librpma's own {@code struct rpma_cq}, the only way to the verbs queue below it. It has had two forms since completion
+ * queues became objects: 0.10 to 0.14, and 1.0 to 1.3, which know shared channels.
  *
  * <pre>
- *   struct rpma_cq {                        struct ibv_cq {                       struct ibv_comp_channel {
- *       struct ibv_comp_channel *channel; 0     struct ibv_context *context;  0       struct ibv_context *context;  0
- *       bool shared_comp_channel;         8     struct ibv_comp_channel               int fd;                       8
- *       struct ibv_cq *cq;               16         *channel;                 8       ...
- *   };                                      };                                    };
+ *   struct rpma_cq {                  to 0.14, 1.0    struct ibv_cq {                       struct ibv_comp_channel {
+ *       struct ibv_comp_channel *channel;  0    0         struct ibv_context *context;  0       struct ibv_context *context;  0
+ *       bool shared_comp_channel;          -    8         struct ibv_comp_channel               int fd;                       8
+ *       struct ibv_cq *cq;                 8   16             *channel;                 8       ...
+ *   };                                                };                                    };
  * </pre>
  *
  * <p>It is no interface, so it is not believed: what it says must agree with what the public calls say.
  */
 final class RpmaCq {
     private static final int CHANNEL_OFFSET = 0;
+    private static final int CQ_OFFSET_BEFORE_SHARED_CHANNELS = 8;
     private static final int CQ_OFFSET = 16;
     private static final int IBV_CQ_CONTEXT_OFFSET = 0;
     private static final int IBV_CQ_CHANNEL_OFFSET = 8;
@@ -31,16 +32,17 @@ final class RpmaCq {
     /**
      * Finds the verbs queue below one of librpma's.
      *
-     * @param rpmaCq address of the {@code struct rpma_cq}
-     * @param fd     what rpma_cq_get_fd(3) says
+     * @param rpmaCq         address of the {@code struct rpma_cq}
+     * @param fd             what rpma_cq_get_fd(3) says
+     * @param sharedChannels whether the library knows shared channels; the shorter struct must not be read beyond its end
      * @return address of the {@code struct ibv_cq}; 0 if this librpma is laid out otherwise
      */
-    static long ibvCq(final long rpmaCq, final int fd) {
+    static long ibvCq(final long rpmaCq, final int fd, final boolean sharedChannels) {
         final long channel = Memory.longAt(rpmaCq + CHANNEL_OFFSET);
         if (!isPointer(channel) || Memory.intAt(channel + CHANNEL_FD_OFFSET) != fd) {
             return 0;
         }
-        final long cq = Memory.longAt(rpmaCq + CQ_OFFSET);
+        final long cq = Memory.longAt(rpmaCq + (sharedChannels ? CQ_OFFSET : CQ_OFFSET_BEFORE_SHARED_CHANNELS));
         if (!isPointer(cq) || Memory.longAt(cq + IBV_CQ_CHANNEL_OFFSET) != channel) {
             return 0;
         }

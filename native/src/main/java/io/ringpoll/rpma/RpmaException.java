@@ -5,6 +5,8 @@ import io.ringpoll.os.Errno;
 
 /**
  * Says which call of librpma failed and why: the function, the code, its meaning and, for provider errors, errno.
+ *
+ * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_err_2str.3.html">rpma_err_2str(3)</a>
  */
 public final class RpmaException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -29,9 +31,11 @@ public final class RpmaException extends RuntimeException {
      * @return to be thrown
      */
     static RpmaException of(final String function, final int code) {
+        if (code != RpmaError.PROVIDER) {
+            return new RpmaException(function, code, 0, LogSink.takeErrorText());
+        }
         final int told = LogSink.errorErrno();
-        final int errno = told != 0 || code != RpmaError.PROVIDER ? told : CallState.current().errno();
-        return new RpmaException(function, code, errno, LogSink.takeErrorText());
+        return new RpmaException(function, code, told != 0 ? told : CallState.current().errno(), LogSink.takeErrorText());
     }
 
     /**
@@ -43,7 +47,8 @@ public final class RpmaException extends RuntimeException {
      * @return to be thrown
      */
     static RpmaException withoutErrno(final String function, final int code) {
-        return new RpmaException(function, code, LogSink.errorErrno(), LogSink.takeErrorText());
+        return new RpmaException(
+            function, code, code == RpmaError.PROVIDER ? LogSink.errorErrno() : 0, LogSink.takeErrorText());
     }
 
     /**
@@ -62,7 +67,7 @@ public final class RpmaException extends RuntimeException {
     /**
      * The call that failed.
      *
-     * @return its C name
+     * @return its C name, with the address in parentheses where the call is about one
      */
     public String function() {
         return function;

@@ -8,6 +8,7 @@ package io.ringpoll.verbs;
  * @param completionQueueAddress address of the {@code struct ibv_cq}, if that is what it is about; else 0. To be compared only
  * @param queuePairNumber        number of the queue pair, if that is what it is about; else 0
  * @param port                   number of the port, if that is what it is about; else 0
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_async_event.3.html">ibv_get_async_event(3)</a>
  */
 public record AsyncEvent(String device, AsyncEventType type, long completionQueueAddress, int queuePairNumber, int port) {
     /**

@@ -29,7 +29,8 @@ public final class AsyncEvents {
 
     private final VerbsContext context;
     private final List<Consumer<AsyncEvent>> listeners = new CopyOnWriteArrayList<>();
-    private final Wakeup wakeup = Wakeup.take();
+    /** Changed under the lock of {@link #READERS}, by the reader's thread. */
+    private Wakeup wakeup = Wakeup.take();
 
     private AsyncEvents(final VerbsContext context) {
         this.context = context;
@@ -61,12 +62,38 @@ public final class AsyncEvents {
 
     private void run() {
         try {
-            boolean readable = true;
-            while (readable && wakeup.await(context.asyncFd(), -1) != Wakeup.SIGNALLED) {
-                readable = readOne();
+            while (isWanted() && readOne()) {
+                // What came has been passed on.
             }
         } finally {
-            wakeup.giveBack();
+            synchronized (READERS) {
+                READERS.remove(context, this);
+                wakeup.giveBack();
+            }
+        }
+    }
+
+    /** Waits for an event; false if nobody listens any more, or none can come. */
+    private boolean isWanted() {
+        while (true) {
+            final int outcome = wakeup.await(context.asyncFd(), -1);
+            if (outcome == Wakeup.READABLE) {
+                return true;
+            }
+            if (outcome == Wakeup.BROKEN) {
+                LOGGER.log(System.Logger.Level.ERROR, "the asynchronous events of {0} can no longer be read: " +
+                    "their descriptor is closed or in an error state", context.name());
+                return false;
+            }
+            synchronized (READERS) {
+                if (listeners.isEmpty()) {
+                    READERS.remove(context, this);
+                    return false;
+                }
+                // Somebody has come since the last one left.
+                wakeup.giveBack();
+                wakeup = Wakeup.take();
+            }
         }
     }
 
@@ -88,7 +115,8 @@ public final class AsyncEvents {
         for (final Consumer<AsyncEvent> listener : listeners) {
             try {
                 listener.accept(read);
-            } catch (final RuntimeException e) {
+            } catch (final RuntimeException | Error e) {
+                // A listener's failure is its own: without this thread nobody hears of the next event.
                 LOGGER.log(System.Logger.Level.ERROR, "a listener failed on " + read.description(), e);
             }
         }
@@ -105,7 +133,8 @@ public final class AsyncEvents {
     private void remove(final Consumer<AsyncEvent> listener) {
         synchronized (READERS) {
             listeners.remove(listener);
-            if (listeners.isEmpty() && READERS.remove(context, this)) {
+            // A reader that has ended by itself has given its wake-up away.
+            if (listeners.isEmpty() && READERS.get(context) == this) {
                 wakeup.signal();
             }
         }

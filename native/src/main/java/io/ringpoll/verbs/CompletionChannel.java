@@ -5,6 +5,7 @@ import static io.ringpoll.verbs.FfmVerbsFunctions.VERBS;
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.ffm.Memory;
 import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.os.Errno;
 import io.ringpoll.os.FileDescriptors;
 import java.util.ArrayList;
 import java.util.List;
@@ -163,10 +164,10 @@ public final class CompletionChannel extends NativeResource {
         final CallState state = CallState.current();
         final long results = state.scratch();
         if (VERBS.ibv_get_cq_event(channel, results, results + CONTEXT_RESULT_OFFSET) != 0) {
-            // Somebody else has taken the event; else the descriptor is still readable.
-            if (awaitReadable(fd, 0)) {
-                throw new VerbsException("ibv_get_cq_event", 0);
+            if (state.errno() != Errno.EAGAIN) {
+                throw new VerbsException("ibv_get_cq_event", state.errno());
             }
+            // Somebody else has taken the event.
             return null;
         }
         final long cq = state.longAt(0);

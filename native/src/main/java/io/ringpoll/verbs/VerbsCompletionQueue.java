@@ -26,6 +26,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     private final MemorySegment notifyFunction;
     private final boolean created;
     private int unacknowledged;
+    private boolean ended;
 
     private VerbsCompletionQueue(final String name, final long address, final boolean created) {
         super(name, address);
@@ -90,10 +91,12 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     @Override
     public int poll(final long wcAddress, final int maxEntries) {
         calls.enter();
-        final long cq = addressOrZero();
-        final int result = cq == 0 ? -Errno.EINVAL : VERBS.ibv_poll_cq(pollFunction, cq, maxEntries, wcAddress);
-        calls.leave();
-        return result;
+        try {
+            final long cq = addressOrZero();
+            return cq == 0 ? -Errno.EINVAL : VERBS.ibv_poll_cq(pollFunction, cq, maxEntries, wcAddress);
+        } finally {
+            calls.leave();
+        }
     }
 
     /**
@@ -157,7 +160,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     /** Counts an event, and acknowledges all once there are as many as a batch. */
     synchronized void count(final long cq, final int batch) {
         unacknowledged++;
-        acknowledge(cq, batch);
+        // ibv_destroy_cq in another thread waits for this very event.
+        acknowledge(cq, ended ? 1 : batch);
     }
 
     /** The queue's address, or 0 if it is closed; to compare with the one that an event names. */
@@ -173,6 +177,11 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         } finally {
             exit();
         }
+    }
+
+    private synchronized void acknowledgeRest(final long cq) {
+        ended = true;
+        acknowledge(cq, 1);
     }
 
     private synchronized void acknowledge(final long cq, final int atLeast) {
@@ -191,7 +200,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     protected void destroy(final long lastAddress) {
         try {
             // ibv_destroy_cq waits for acknowledgements: whoever gives none waits for ever.
-            acknowledge(lastAddress, 1);
+            acknowledgeRest(lastAddress);
             if (created) {
                 final int errno = VERBS.ibv_destroy_cq(lastAddress);
                 if (errno != 0) {

@@ -2,7 +2,11 @@ package io.ringpoll.verbs;
 
 import io.ringpoll.os.Errno;
 
-/** Says which call of libibverbs failed, and why. */
+/**
+ * Says which call of libibverbs failed, and why.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/errno.3.html">errno(3)</a>
+ */
 public final class VerbsException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -21,6 +21,8 @@ import org.junit.jupiter.api.Timeout;
 class DescriptorsTest {
     private static final int TIMEOUT_MS = 10_000;
     private static final int EBADF = 9;
+    /** Above what a process may open. */
+    private static final int NO_DESCRIPTOR = 1 << 30;
 
     private final List<Integer> fds = new ArrayList<>();
 
@@ -44,6 +46,13 @@ class DescriptorsTest {
         assertSame(wakeup, again);
         assertEquals(Wakeup.READABLE, again.await(fd, TIMEOUT_MS), "a signal does not outlive its wait");
         again.giveBack();
+    }
+
+    @Test
+    void shouldTellThatNothingCanComeThroughADescriptorThatIsClosed() {
+        final Wakeup wakeup = Wakeup.take();
+        assertEquals(Wakeup.BROKEN, wakeup.await(NO_DESCRIPTOR, TIMEOUT_MS));
+        wakeup.giveBack();
     }
 
     @Test

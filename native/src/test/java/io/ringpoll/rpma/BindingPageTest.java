@@ -62,6 +62,27 @@ class BindingPageTest {
     }
 
     @Test
+    void shouldNameClassesThatCallTheFunctionOrTheClassThatDoes() throws IOException {
+        for (final Matcher row : rows()) {
+            final Matcher method = METHOD.matcher(row.group(2));
+            boolean calls = WITHOUT_JAVA.equals(row.group(2));
+            while (method.find()) {
+                calls |= calls(method.group(1), row.group(1));
+            }
+            assertTrue(calls, () -> row.group(1) + " is not called by " + row.group(2));
+        }
+    }
+
+    private static boolean calls(final String type, final String function) throws IOException {
+        final String source = read(SOURCES.resolve(type + ".java"));
+        try (Stream<Path> files = Files.list(SOURCES)) {
+            return files.filter(file -> read(file).contains("." + function + "("))
+                .map(file -> file.getFileName().toString().replace(".java", ""))
+                .anyMatch(caller -> caller.equals(type) || source.contains(caller + "."));
+        }
+    }
+
+    @Test
     void shouldCallEveryFunctionSomewhere() throws IOException {
         final TreeSet<String> called = new TreeSet<>();
         for (final String source : sources("")) {

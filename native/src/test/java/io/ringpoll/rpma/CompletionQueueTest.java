@@ -146,9 +146,9 @@ class CompletionQueueTest {
             }
             pair.client().disconnect();
             assertEquals(ConnectionEvent.CLOSED, pair.server().nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow());
-            assertEquals(ConnectionEvent.CLOSED, pair.client().nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow());
             // The queue pair of the side that hears of it goes to the error state when that side disconnects too.
             pair.server().disconnect();
+            assertEquals(ConnectionEvent.CLOSED, pair.client().nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow());
             completions.await(pair.server().completionQueue(), WRITES);
             for (int i = 0; i < WRITES; i++) {
                 assertEquals(WcStatus.WR_FLUSH_ERR, completions.at(i).status());

@@ -81,6 +81,58 @@ class ConcurrentCloseTest {
         pair.close();
     }
 
+    @RepeatedTest(TRIES)
+    void shouldTellThreadsThatPostToAndPollASharedReceiveQueueThatItIsClosed() {
+        try (SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create().rqSize(16).rcqSize(16)) {
+            final SharedReceiveQueue shared = pair.peer().sharedReceiveQueue(config);
+            final OtherThread<Void> poster = OtherThread.run(() -> {
+                while (true) {
+                    shared.receive(memory, 0, 64, 1);
+                }
+            });
+            final OtherThread<Integer> poller =
+                OtherThread.run(() -> pollUntilFailure(shared.receiveCompletionQueue().orElseThrow()));
+            pause();
+            shared.close();
+            poster.failure(IllegalStateException.class);
+            assertEquals(RpmaError.INVAL, poller.result());
+        }
+        pair.close();
+    }
+
+    @RepeatedTest(TRIES)
+    void shouldTellAThreadThatUsesTheOldCallThatTheConnectionIsClosed() {
+        final OtherThread<Integer> reader = OtherThread.run(() -> {
+            final LegacyCompletion completion = new LegacyCompletion();
+            int result = RpmaError.NO_COMPLETION;
+            while (result == RpmaError.NO_COMPLETION) {
+                result = pair.client().completionQueue().getCompletion(completion);
+            }
+            return result;
+        });
+        pause();
+        pair.client().close();
+        assertEquals(RpmaError.INVAL, reader.result());
+        pair.close();
+    }
+
+    @RepeatedTest(TRIES)
+    void shouldNotDestroyTheQueueBelowOneThatIsBeingOpened() {
+        final OtherThread<VerbsCompletionQueue> opener =
+            OtherThread.run(() -> pair.client().completionQueue().openVerbs());
+        pause();
+        try {
+            pair.client().close();
+            opener.failure(IllegalStateException.class);
+        } catch (final IllegalStateException openedFirst) {
+            final VerbsCompletionQueue queue = opener.result();
+            assertEquals(0, queue.poll(new Completions().address(), 1));
+            queue.close();
+            pair.client().close();
+        }
+        pair.close();
+    }
+
     private static int pollUntilFailure(final RpmaCompletionQueue queue) {
         final Completions completions = new Completions();
         int result = 0;

@@ -1,12 +1,17 @@
 package io.ringpoll.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.LogCapture;
+import io.ringpoll.testing.OtherThread;
+import io.ringpoll.testing.PollFault;
 import io.ringpoll.testing.TestDevice;
+import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -14,14 +19,18 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Real errors of the real library: what exceptions tell, and which answers are none. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ErrorsTest {
     private static final int EADDRINUSE = 98;
+    private static final int TRIES = 50;
     private static final String NOT_OURS = "203.0.113.1";
 
+    @TempDir
+    private Path folder;
     private LogCapture log;
 
     @BeforeEach
@@ -113,10 +122,54 @@ class ErrorsTest {
     }
 
     @Test
-    void shouldKeepTheErrorsOfThreadsApart() throws InterruptedException {
-        final Thread other = new Thread(() -> assertThrows(RpmaException.class, () -> Peer.ofLocal(NOT_OURS)));
-        other.start();
-        other.join();
-        assertEquals(0, LogSink.errorErrno(), "this thread has had no error");
+    void shouldKeepTheErrorsOfThreadsApart() {
+        final String port = ConnectedPair.anyPort();
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint endpoint = peer.listen(TestDevice.address(), port)) {
+            assertTrue(endpoint.fd() >= 0);
+            final OtherThread<Void> other = OtherThread.run(() -> {
+                for (int i = 0; i < TRIES; i++) {
+                    final int errno = assertThrows(RpmaException.class, () -> Peer.ofLocal(NOT_OURS)).errno();
+                    assertTrue(errno != 0 && errno != EADDRINUSE, () -> "errno " + errno);
+                }
+                return null;
+            });
+            for (int i = 0; i < TRIES; i++) {
+                assertEquals(EADDRINUSE,
+                    assertThrows(RpmaException.class, () -> peer.listen(TestDevice.address(), port)).errno());
+            }
+            other.result();
+        }
+    }
+
+    @Test
+    void shouldNotTellOfAFullQueueInAnotherCallsException() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final RemoteMemoryRegion remote = pair.remote(pair.memory(64));
+            boolean accepted = true;
+            while (accepted) {
+                accepted = pair.server().receive(null, 0, 0, 1);
+            }
+            final RpmaException notShared =
+                assertThrows(RpmaException.class, () -> pair.server().awaitCompletions(0));
+            assertEquals(RpmaError.NOT_SHARED_CHNL, notShared.code());
+            assertSaysNothingForeign(notShared);
+            assertSaysNothingForeign(assertThrows(RpmaException.class,
+                () -> pair.server().atomicWrite(remote, 4, 1, CompletionFlag.ALWAYS, 1)));
+        }
+    }
+
+    @Test
+    void shouldNotTellOfAFailedPollInAnotherCallsException() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final Completions completions = new Completions();
+            PollFault.whileFailing(pair.peer().context(), folder, () -> assertEquals(
+                RpmaError.PROVIDER, pair.client().completionQueue().poll(completions.address(), 1)));
+            assertSaysNothingForeign(assertThrows(RpmaException.class, () -> pair.client().awaitCompletions(0)));
+        }
+    }
+
+    private static void assertSaysNothingForeign(final RpmaException error) {
+        assertEquals(0, error.errno(), error::getMessage);
+        assertFalse(error.getMessage().contains("ibv_"), error::getMessage);
     }
 }

@@ -84,6 +84,16 @@ class LegacyCompletionTest {
         }
     }
 
+    @Test
+    void shouldNotSupportAnOpcodeThatItMeetsInAQueue() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            PollFault.whileGivingAnUnknownOpcode(pair.peer().context(), folder, () -> {
+                assertEquals(RpmaError.NOSUPP, pair.client().completionQueue().getCompletion(completion));
+                assertEquals(99, completion.opContext());
+            });
+        }
+    }
+
     @ParameterizedTest
     @CsvSource({"0, SEND", "1, WRITE", "2, READ", "128, RECV", "129, RECV_RDMA_WITH_IMM"})
     void shouldKnowTheOldOperations(final int opcode, final LegacyOp op) {

@@ -13,6 +13,8 @@ import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verbs.WcStatus;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Set;
@@ -74,13 +76,43 @@ class MemoryTest {
         try (LogCapture log = new LogCapture(); Peer peer = Peer.ofLocal(TestDevice.address());
             LocalMemoryRegion region = peer.allocate(8192, MemoryUsage.SEND)) {
             assertNotNull(log);
-            if (peer.isOdpCapable() || TestDevice.isLoopback()) {
+            assertTrue(peer.isOdpCapable() || !TestDevice.isLoopback(), "the loopback device has on-demand paging");
+            if (peer.isOdpCapable()) {
                 region.advise(4096, 4096, MemoryAdvice.PREFETCH, true);
             } else {
                 final RpmaException refused =
                     assertThrows(RpmaException.class, () -> region.advise(4096, 4096, MemoryAdvice.PREFETCH, true));
                 assertEquals(RpmaError.NOSUPP, refused.code(), refused::getMessage);
             }
+        }
+    }
+
+    @Test
+    void shouldRefuseAdviceThatCDoesNotSeeWhole() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            LocalMemoryRegion region = peer.allocate(8192, MemoryUsage.SEND)) {
+            assertThrows(IndexOutOfBoundsException.class, () -> region.advise(4096, 4097, MemoryAdvice.PREFETCH, false));
+            assertThrows(IndexOutOfBoundsException.class, () -> region.advise(0, 1L << 33, MemoryAdvice.PREFETCH, false));
+        }
+    }
+
+    @Test
+    void shouldRefuseMemoryThatIsGone() {
+        final Arena arena = Arena.ofConfined();
+        final MemorySegment memory = arena.allocate(4096);
+        arena.close();
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            final IllegalArgumentException refused =
+                assertThrows(IllegalArgumentException.class, () -> peer.register(memory, MemoryUsage.SEND));
+            assertTrue(refused.getMessage().contains("closed"), refused::getMessage);
+        }
+    }
+
+    @Test
+    void shouldRefuseAReceiveBeforeTheConnectionThatHasNoRegion() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            ConnectionRequest request = peer.request(TestDevice.address(), ConnectedPair.anyPort())) {
+            assertThrows(IllegalArgumentException.class, () -> request.receive(null, 0, 0, 1));
         }
     }
 

@@ -88,7 +88,15 @@ class PageExamplesTest {
         try (ConnectedPair pair = ConnectedPair.ofDefaults();
             VerbsCompletionQueue queue = pair.client().completionQueue().openVerbs();
             CompletionChannel channel = CompletionChannel.borrow(queue)) {
-            sleep(queue, channel);
+            final OtherThread<Void> sleeper = OtherThread.run(() -> {
+                sleep(queue, channel);
+                return null;
+            });
+            sleeper.requireWaiting();
+            assertTrue(pair.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, 1));
+            sleeper.result();
+            assertEquals(1, queue.unacknowledgedEvents(), "it woke without an event");
+            completions.await(queue, 1);
         }
     }
 
@@ -150,7 +158,6 @@ class PageExamplesTest {
     private void sleep(final VerbsCompletionQueue queue, final CompletionChannel channel) {
         final long wcs = wcAddress;
         final int n = 1;
-        final int timeoutMs = 5;
         queue.requestNotification(false);                  // arm
         if (queue.poll(wcs, n) == 0                        // final poll: what came before the arming gives no event
                 && channel.await(timeoutMs) == queue) {    // sleep, wake

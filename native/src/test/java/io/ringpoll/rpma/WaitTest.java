@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.testing.Allocation;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.OtherThread;
@@ -139,25 +138,6 @@ class WaitTest {
             waiting.requireWaiting();
             endpoint.close();
             assertEquals(endpoint.name() + " is closed", waiting.failure(IllegalStateException.class).getMessage());
-        }
-    }
-
-    @Test
-    void shouldAllocateNothingWhenWaiting() {
-        try (ConnectedPair pair = ConnectedPair.of(config -> config.rcqSize(10).sharedCompletionChannel(true));
-            ConnectedPair separate = ConnectedPair.ofDefaults()) {
-            Allocation.assertNone(() -> {
-                send(separate);
-                separate.server().completionQueue().await(TIMEOUT_MS);
-                completions.await(separate.server().completionQueue(), 1);
-                separate.server().completionQueue().await(0);
-            });
-            Allocation.assertNone(() -> {
-                send(pair);
-                pair.server().awaitCompletions(TIMEOUT_MS);
-                completions.await(pair.server().receiveCompletionQueue().get(), 1);
-                pair.server().awaitCompletions(0);
-            });
         }
     }
 

@@ -32,7 +32,7 @@ class ScaleTest extends Scenario {
     private static final int WARM_UP_CONNECTS = 100;
     /**
      * The JVM's own compiler uses the C heap too, up to some hundred bytes a connect while it is busy; a connection's queues that
-     * nobody frees take more, and that in every round. Small leaks are AddressSanitizer's to find, in the C tests.
+     * nobody frees take more, and that in every round. {@link LeakTest} finds the small ones.
      */
     private static final int ROUNDS = 4;
     private static final long LEAK_BYTES_PER_CONNECT = 4096;

@@ -10,8 +10,7 @@ import java.lang.management.ManagementFactory;
 public final class Allocation {
     private static final int WARM_UP_ROUNDS = 20;
     private static final int MEASURED_ROUNDS = 5;
-    /** Fewer where every instruction is emulated. */
-    private static final int ITERATIONS = Integer.getInteger("ringpoll.iterations", 2_000);
+    private static final int ITERATIONS = 2_000;
 
     private Allocation() {
     }
@@ -22,7 +21,6 @@ public final class Allocation {
      */
     public static void assertNone(final Runnable action) {
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean, "this JVM does not count allocated bytes");
-        assumeTrue(TestDevice.isLoopback(), "allocation shows in compiled code, and an emulated CPU takes too long to get there");
         final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         for (int round = 0; round < WARM_UP_ROUNDS; round++) {
             repeat(action);

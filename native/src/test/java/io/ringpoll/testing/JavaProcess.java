@@ -34,6 +34,12 @@ public final class JavaProcess {
         return this;
     }
 
+    /** Sets an option of the JVM. */
+    public JavaProcess option(final String text) {
+        options.add(text);
+        return this;
+    }
+
     /** Sets an environment variable. */
     public JavaProcess variable(final String name, final String value) {
         environment.put(name, value);

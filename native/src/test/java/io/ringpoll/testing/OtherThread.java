@@ -5,22 +5,30 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.ringpoll.os.KernelThread;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Callable;
-
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** Something that runs beside the test's thread, and what came of it; every wait for it has a bound. */
 public final class OtherThread<T> {
     private static final long TIMEOUT_MS = 20_000;
-    private static final long SETTLE_MS = 20;
+    private static final int LOOKS_ASLEEP = 3;
+    private static final long LOOK_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final Thread thread;
     private volatile T result;
     private volatile Throwable failure;
+    private volatile int kernelThread;
 
     private OtherThread(final Callable<T> action) {
         thread = new Thread(() -> {
             try {
+                kernelThread = KernelThread.current().id();
                 result = action.call();
             } catch (final Throwable t) {
                 failure = t;
@@ -35,14 +43,26 @@ public final class OtherThread<T> {
         return new OtherThread<>(action);
     }
 
-    /** Lets the action come to the place where it waits; fails if it has ended. */
+    /** Waits until the action sleeps in the kernel, within a call into C; fails if it ends instead. */
     public void requireWaiting() {
-        try {
-            Thread.sleep(SETTLE_MS);
-        } catch (final InterruptedException e) {
-            Thread.currentThread().interrupt();
+        final long startNs = System.nanoTime();
+        int asleep = 0;
+        while (asleep < LOOKS_ASLEEP) {
+            assertTrue(thread.isAlive(), () -> "it did not wait, but gave " + result + " or " + failure);
+            assertTrue(System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS), "it does not come to wait");
+            // The JVM's own waits are not RUNNABLE; one look could meet a moment's lock in C.
+            asleep = thread.getState() == Thread.State.RUNNABLE && isAsleep() ? asleep + 1 : 0;
+            LockSupport.parkNanos(LOOK_INTERVAL_NS);
         }
-        assertTrue(thread.isAlive(), () -> "it did not wait, but gave " + result + " or " + failure);
+    }
+
+    private boolean isAsleep() {
+        try {
+            final String stat = Files.readString(Path.of("/proc/self/task", Integer.toString(kernelThread), "stat"));
+            return stat.charAt(stat.lastIndexOf(')') + 2) == 'S';
+        } catch (final IOException notThere) {
+            return false;
+        }
     }
 
     /** What the action returned; fails if it threw. */

@@ -14,10 +14,17 @@ import java.nio.file.Path;
 public final class PollFault {
     private static final int POLL_CQ_OFFSET = 96;
     private static final String SOURCE = """
-        struct ibv_cq;
-        struct ibv_wc;
+        #include <string.h>
+        #include <infiniband/verbs.h>
         int fail(struct ibv_cq *cq, int n, struct ibv_wc *wc) { return -1; }
         int too_many(struct ibv_cq *cq, int n, struct ibv_wc *wc) { return n + 1; }
+        int unknown_opcode(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+        {
+            memset(wc, 0, sizeof(*wc));
+            wc->wr_id = 99;
+            wc->opcode = IBV_WC_TSO;
+            return 1;
+        }
         """;
 
     private final MemorySegment pointer;
@@ -37,6 +44,11 @@ public final class PollFault {
     /** While the action runs, every poll of the device claims one completion more than it was asked for. */
     public static void whileGivingTooMany(final VerbsContext context, final Path folder, final Runnable action) {
         new PollFault(context).run(function(folder, "too_many"), action);
+    }
+
+    /** While the action runs, every poll of the device gives a completion of a kind that librpma posts none of. */
+    public static void whileGivingAnUnknownOpcode(final VerbsContext context, final Path folder, final Runnable action) {
+        new PollFault(context).run(function(folder, "unknown_opcode"), action);
     }
 
     private void run(final MemorySegment function, final Runnable action) {

@@ -9,7 +9,6 @@ import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
-import io.ringpoll.testing.Allocation;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.PollFault;
@@ -85,14 +84,6 @@ class VerbsCompletionQueueTest {
                 () -> VerbsCompletionQueue.create(peer.context(), "huge", Integer.MAX_VALUE, null));
             assertEquals("ibv_create_cq", error.function());
             assertTrue(error.errno() == Errno.EINVAL || error.errno() == Errno.ENOMEM, error::getMessage);
-        }
-    }
-
-    @Test
-    void shouldAllocateNothingWhenPolling() {
-        try (ConnectedPair pair = ConnectedPair.ofDefaults();
-            VerbsCompletionQueue queue = pair.client().completionQueue().openVerbs()) {
-            Allocation.assertNone(() -> queue.poll(completions.address(), 4));
         }
     }
 

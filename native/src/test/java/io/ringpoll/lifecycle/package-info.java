@@ -1,0 +1,2 @@
+/** Tests of the life of C objects. */
+package io.ringpoll.lifecycle;
