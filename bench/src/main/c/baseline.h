@@ -99,6 +99,16 @@ uint64_t baseline_calls(struct ibv_context *device, uint32_t call, uint32_t batc
     uint64_t *completions);
 
 /*
+ * A queue of a device for callers that make the calls themselves; *poll_cq is the
+ * device's function for *ibv_cq. Returns NULL with errno EIO if librpma or verbs failed, or ENOMEM.
+ */
+struct baseline_queue;
+
+struct baseline_queue *baseline_queue_open(struct ibv_context *device, uint64_t *rpma_cq,
+    uint64_t *ibv_cq, uint64_t *poll_cq);
+void baseline_queue_close(struct baseline_queue *queue);
+
+/*
  * A connection of librpma with both ends in this process, each with BASELINE_LINK_BYTES of memory
  * registered. One measurement at a time uses it.
  */
@@ -146,6 +156,14 @@ struct baseline *baseline_ping_pong_start(struct baseline_link *link,
  */
 struct baseline *baseline_paced_start(struct baseline_link *link,
     const struct baseline_options *options, const struct baseline_traffic *traffic);
+
+/*
+ * Posts an operation from the client to the server, signalled, and polls until its completion is
+ * there, again and again from the calling thread; operation is BASELINE_WRITE or BASELINE_READ.
+ * Returns the nanoseconds that it took, or 0 with errno EIO if something failed.
+ */
+uint64_t baseline_posts(struct baseline_link *link, uint32_t operation, uint32_t size,
+    uint64_t count);
 
 /* Whether ping-pong has recorded as many round trips as it was to. */
 int baseline_link_is_done(struct baseline_link *link);

@@ -64,7 +64,40 @@ final class BaselineFunctions {
     private static final MethodHandle baseline_link_rest$mh =
         LIBRARY.capturing("baseline_link_rest", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
 
+    private static final MethodHandle baseline_queue_open$mh = LIBRARY.capturing(
+        "baseline_queue_open", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_queue_close$mh =
+        LIBRARY.plain("baseline_queue_close", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle baseline_posts$mh = LIBRARY.capturing(
+        "baseline_posts", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG));
+
     private BaselineFunctions() {
+    }
+
+    static long queueOpen(final long device, final long rpmaCq, final long ibvCq, final long pollCq) {
+        try {
+            return (long) baseline_queue_open$mh.invokeExact(
+                CallState.current().errnoSegment(), device, rpmaCq, ibvCq, pollCq);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static void queueClose(final long queue) {
+        try {
+            baseline_queue_close$mh.invokeExact(queue);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long posts(final long link, final int operation, final int sizeBytes, final long count) {
+        try {
+            return (long) baseline_posts$mh.invokeExact(
+                CallState.current().errnoSegment(), link, operation, sizeBytes, count);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
     }
 
     static long start(final long options) {

@@ -71,6 +71,23 @@ public final class CLink implements AutoCloseable {
     }
 
     /**
+     * Posts an operation and polls until it has completed, again and again from the calling thread.
+     *
+     * @param operation write or read
+     * @param sizeBytes of each
+     * @param count     how many
+     * @return nanoseconds that it took
+     * @throws VerbsException if one failed
+     */
+    public long posts(final Traffic.Operation operation, final int sizeBytes, final long count) {
+        final long tookNs = BaselineFunctions.posts(address, operation.ordinal(), sizeBytes, count);
+        if (tookNs == 0) {
+            throw new VerbsException("baseline_posts", CallState.current().errno());
+        }
+        return tookNs;
+    }
+
+    /**
      * Whether ping-pong has recorded as many round trips as it was to, or has failed.
      *
      * @return a moment's answer

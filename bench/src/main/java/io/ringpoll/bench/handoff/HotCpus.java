@@ -1,5 +1,9 @@
 package io.ringpoll.bench.handoff;
 
+import io.ringpoll.tuning.plan.AffinityPlan;
+import io.ringpoll.tuning.plan.PlanRequest;
+import io.ringpoll.tuning.plan.ThreadRole;
+import io.ringpoll.tuning.topology.Topology;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -15,6 +19,9 @@ public record HotCpus(int poller, List<Integer> handlers) {
     /** Not pinned. */
     public static final int ANY = -1;
 
+    private static final String POLLER = "poller";
+    private static final String HANDLER = "handler-";
+
     /** Copies the list. */
     public HotCpus {
         handlers = List.copyOf(handlers);
@@ -27,6 +34,45 @@ public record HotCpus(int poller, List<Integer> handlers) {
      */
     public static HotCpus unpinned() {
         return new HotCpus(ANY, List.of());
+    }
+
+    /**
+     * By the affinity plan of this machine.
+     *
+     * @param handlerCount how many handlers there are
+     * @return a CPU for each thread
+     */
+    public static HotCpus planned(final int handlerCount) {
+        return of(AffinityPlan.plan(Topology.ofThisMachine(), request(handlerCount)), handlerCount);
+    }
+
+    /**
+     * What is to be planned.
+     *
+     * @param handlerCount how many handlers there are
+     * @return a poller and the handlers
+     */
+    public static PlanRequest request(final int handlerCount) {
+        final List<ThreadRole> roles = new ArrayList<>(List.of(ThreadRole.poller(POLLER)));
+        for (int i = 1; i <= handlerCount; i++) {
+            roles.add(ThreadRole.handler(HANDLER + i));
+        }
+        return PlanRequest.of(roles.toArray(new ThreadRole[0]));
+    }
+
+    /**
+     * What a plan says.
+     *
+     * @param plan         for a {@link #request}
+     * @param handlerCount how many handlers there are
+     * @return a CPU for each thread
+     */
+    public static HotCpus of(final AffinityPlan plan, final int handlerCount) {
+        final List<Integer> cpus = new ArrayList<>();
+        for (int i = 1; i <= handlerCount; i++) {
+            cpus.add(plan.cpu(HANDLER + i).orElse(ANY));
+        }
+        return new HotCpus(plan.cpu(POLLER).orElse(ANY), cpus);
     }
 
     /**

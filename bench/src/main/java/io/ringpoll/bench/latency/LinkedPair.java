@@ -18,11 +18,11 @@ import java.util.Optional;
  * A connection of librpma with both ends in this process, as C's own link has it: a message's memory at each end, registered, and
  * one receive posted at each.
  */
-final class LinkedPair implements AutoCloseable {
+public final class LinkedPair implements AutoCloseable {
     /** Work requests in flight, at most; as in baseline.h. */
     static final int DEPTH = 64;
     /** Memory at each end; as in baseline.h. */
-    static final int MEMORY_BYTES = 1 << 23;
+    public static final int MEMORY_BYTES = 1 << 23;
 
     private static final int CQ_SIZE = 4 * DEPTH;
     private static final int TIMEOUT_MS = 5_000;
@@ -37,7 +37,13 @@ final class LinkedPair implements AutoCloseable {
     private final RemoteMemoryRegion clientFromServer;
     private final RemoteMemoryRegion serverFromClient;
 
-    LinkedPair(final String address, final String port) {
+    /**
+     * Listens and connects.
+     *
+     * @param address of this machine
+     * @param port    to listen on for a moment
+     */
+    public LinkedPair(final String address, final String port) {
         boolean connected = false;
         try {
             final Peer peer = opened(Peer.ofLocal(address));
@@ -65,29 +71,57 @@ final class LinkedPair implements AutoCloseable {
         }
     }
 
-    Connection client() {
+    /**
+     * The end that connected.
+     *
+     * @return its connection
+     */
+    public Connection client() {
         return client;
     }
 
-    Connection server() {
+    /**
+     * The end that listened.
+     *
+     * @return its connection
+     */
+    public Connection server() {
         return server;
     }
 
-    LocalMemoryRegion clientMemory() {
+    /**
+     * The client's memory.
+     *
+     * @return its registration
+     */
+    public LocalMemoryRegion clientMemory() {
         return clientMemory;
     }
 
-    LocalMemoryRegion serverMemory() {
+    /**
+     * The server's memory.
+     *
+     * @return its registration
+     */
+    public LocalMemoryRegion serverMemory() {
         return serverMemory;
     }
 
-    /** The client's memory as the server reads and writes it. */
-    RemoteMemoryRegion clientFromServer() {
+    /**
+     * The client's memory as the server reads and writes it.
+     *
+     * @return its description
+     */
+    public RemoteMemoryRegion clientFromServer() {
         return clientFromServer;
     }
 
-    /** The server's memory as the client reads and writes it. */
-    RemoteMemoryRegion serverFromClient() {
+    /**
+     * The server's memory as the client reads and writes it.
+     *
+     * @return its description
+     */
+    public RemoteMemoryRegion serverFromClient() {
         return serverFromClient;
     }
 

@@ -22,6 +22,15 @@ public record CpuLoss(long windowNs, long runDelayNs, long stealNs, long involun
     }
 
     /**
+     * How much of the time that is.
+     *
+     * @return from 0 on; above 1 if several threads lost theirs
+     */
+    public double lostShare() {
+        return lostNs() / (double) Math.max(1, windowNs);
+    }
+
+    /**
      * Whether so much was lost that the figures of this time say more about the machine than about the program.
      *
      * @return true from a thousandth of the time on

@@ -4,7 +4,6 @@ import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.tuning.plan.AffinityPlan;
 import io.ringpoll.tuning.plan.PlanRequest;
-import io.ringpoll.tuning.plan.ThreadRole;
 import io.ringpoll.tuning.topology.CpuSet;
 import io.ringpoll.tuning.topology.NumaNode;
 import io.ringpoll.tuning.topology.Topology;
@@ -87,11 +86,7 @@ public final class HotThreadOptions {
 
     private HotCpus plan(final int handlers) {
         final Topology topology = Topology.ofThisMachine();
-        final List<ThreadRole> roles = new ArrayList<>(List.of(ThreadRole.poller("poller")));
-        for (int i = 1; i <= handlers; i++) {
-            roles.add(ThreadRole.handler("handler-" + i));
-        }
-        PlanRequest request = PlanRequest.of(roles.toArray(new ThreadRole[0]));
+        PlanRequest request = HotCpus.request(handlers);
         if (numaNode != null) {
             request = request.onCpus(cpusOf(topology, numaNode));
         }
@@ -102,11 +97,7 @@ public final class HotThreadOptions {
             throw refused("--numa-node: " + e.getMessage());
         }
         compromises = plan.givenUp();
-        final List<Integer> cpus = new ArrayList<>();
-        for (int i = 1; i <= handlers; i++) {
-            cpus.add(plan.cpu("handler-" + i).orElse(HotCpus.ANY));
-        }
-        return new HotCpus(plan.cpu("poller").orElse(HotCpus.ANY), cpus);
+        return HotCpus.of(plan, handlers);
     }
 
     private CpuSet cpusOf(final Topology topology, final int node) {

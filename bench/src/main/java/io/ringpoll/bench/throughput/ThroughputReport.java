@@ -92,7 +92,7 @@ final class ThroughputReport {
     }
 
     private long lost(final String label) {
-        return windows.stream().filter(window -> window.label().equals(label) && window.loss().isSignificant()).count();
+        return windows.stream().filter(window -> window.label().equals(label) && !window.counts()).count();
     }
 
     private Map<Integer, ThroughputWindow> counting(final String label, final Regime regime) {

@@ -1,0 +1,151 @@
+package io.ringpoll.bench.micro;
+
+import io.ringpoll.bench.handoff.Mixes;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import io.ringpoll.poller.CompletionPoller;
+import io.ringpoll.poller.PollerCounters;
+import io.ringpoll.poller.SlotRing;
+import io.ringpoll.rpma.RpmaCompletionQueue;
+import io.ringpoll.synthetic.Schedule;
+import io.ringpoll.synthetic.SyntheticProgram;
+import io.ringpoll.synthetic.SyntheticSource;
+import io.ringpoll.verbs.IbvWc;
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import org.agrona.BufferUtil;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.agrona.concurrent.status.CountersManager;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * The poller's duty cycle with all that it counts and marks, beside a bare claim, poll and publish: on one thread, into a ring
+ * whose slots are free again at once.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 10, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+@Fork(value = ForkOptions.FORKS, jvmArgs = {ForkOptions.OPENS, ForkOptions.NATIVE_ACCESS, ForkOptions.UNSAFE, ForkOptions.HEAP,
+    ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
+public class CountersBenchmark {
+    private static final int CYCLES = 100_000;
+    private static final int BATCH = 32;
+    private static final int SLOTS = 8192;
+    private static final int CACHE_LINE_BYTES = 64;
+    private static final int COUNTERS_BYTES = 128 * 1024;
+
+    /** Completions that each poll gets; 0: the queue is empty. */
+    @Param({"0", "1", "32"})
+    public int batch;
+
+    private final FreeRing ring = new FreeRing();
+    private SyntheticSource source;
+    private RpmaCompletionQueue queue;
+    private CompletionPoller poller;
+
+    /** Created by JMH. */
+    public CountersBenchmark() {
+    }
+
+    /** Starts the queue. */
+    @Setup
+    public void setUp() {
+        Device.choose(DeviceKind.LOOPBACK);
+        source = SyntheticSource.open();
+        queue = source.queue();
+        final CountersManager counters = new CountersManager(new UnsafeBuffer(ByteBuffer.allocateDirect(4 * COUNTERS_BYTES)),
+            new UnsafeBuffer(ByteBuffer.allocateDirect(COUNTERS_BYTES)));
+        poller = new CompletionPoller("benchmark", ring, batch == 0 ? BATCH : batch, new PollerCounters(counters, "benchmark"));
+        poller.queues().add(queue);
+        poller.onStart();
+        if (batch == 0) {
+            source.stop();
+        } else {
+            source.start(SyntheticProgram.of(Mixes.usual(), Schedule.saturation()));
+        }
+    }
+
+    /** Closes everything. */
+    @TearDown
+    public void tearDown() {
+        poller.onClose();
+        source.close();
+    }
+
+    /**
+     * The poller as it is.
+     *
+     * @return completions
+     */
+    @Benchmark
+    @OperationsPerInvocation(CYCLES)
+    public long dutyCycle() {
+        long completions = 0;
+        for (int i = 0; i < CYCLES; i++) {
+            completions += poller.doWork();
+        }
+        return completions;
+    }
+
+    /**
+     * What a poller does that counts nothing.
+     *
+     * @return completions
+     */
+    @Benchmark
+    @OperationsPerInvocation(CYCLES)
+    public long bare() {
+        final int limit = batch == 0 ? BATCH : batch;
+        final long slab = ring.slab().addressOffset();
+        long completions = 0;
+        for (int i = 0; i < CYCLES; i++) {
+            final int got = queue.poll(slab + ring.claimedOffset(), ring.claim(limit));
+            if (got > 0) {
+                ring.publish(got);
+                completions += got;
+            }
+        }
+        return completions;
+    }
+
+    /** A ring that nobody reads. */
+    private static final class FreeRing implements SlotRing {
+        private final UnsafeBuffer slab =
+            new UnsafeBuffer(BufferUtil.allocateDirectAligned(SLOTS * IbvWc.SIZE_BYTES, CACHE_LINE_BYTES));
+        private int next;
+
+        @Override
+        public UnsafeBuffer slab() {
+            return slab;
+        }
+
+        @Override
+        public int claim(final int limit) {
+            return Math.min(limit, SLOTS - next);
+        }
+
+        @Override
+        public int claimedOffset() {
+            return next * IbvWc.SIZE_BYTES;
+        }
+
+        @Override
+        public void publish(final int count) {
+            next = next + count & SLOTS - 1;
+        }
+    }
+}

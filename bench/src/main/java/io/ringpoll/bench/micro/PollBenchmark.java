@@ -1,0 +1,233 @@
+package io.ringpoll.bench.micro;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import io.ringpoll.bench.baseline.CBaseline;
+import io.ringpoll.bench.baseline.CQueue;
+import io.ringpoll.bench.handoff.Mixes;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import io.ringpoll.ffm.NativeLibrary;
+import io.ringpoll.rpma.RpmaCompletionQueue;
+import io.ringpoll.synthetic.Schedule;
+import io.ringpoll.synthetic.SyntheticProgram;
+import io.ringpoll.synthetic.SyntheticSource;
+import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.VerbsCompletionQueue;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * One poll of the synthetic queue: through the binding as the poller makes it, by bare handles that are critical or plain,
+ * through librpma or straight through the device's function, and in C.
+ *
+ * <p>All loop in the same way, Java in Java and C in C, so that nothing of JMH's own loop is in one and not in the other.
+ */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 10, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+@Fork(value = ForkOptions.FORKS, jvmArgs = {ForkOptions.OPENS, ForkOptions.NATIVE_ACCESS, ForkOptions.UNSAFE, ForkOptions.HEAP,
+    ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
+public class PollBenchmark {
+    private static final int CALLS = 500_000;
+    private static final int MAX_BATCH = 1024;
+    private static final int CACHE_LINE_BYTES = 64;
+    private static final FunctionDescriptor RPMA_CQ_GET_WC =
+        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
+    private static final FunctionDescriptor POLL_CQ = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG);
+
+    /** Bare handles; a holder, so that the device is chosen before they are bound. */
+    private static final class Handles {
+        static final MethodHandle rpma_cq_get_wc_critical$mh =
+            Device.current().librpma().critical("rpma_cq_get_wc", RPMA_CQ_GET_WC);
+        static final MethodHandle rpma_cq_get_wc_plain$mh =
+            Device.current().librpma().plain("rpma_cq_get_wc", RPMA_CQ_GET_WC);
+        static final MethodHandle poll_cq_critical$mh = NativeLibrary.criticalPointer(POLL_CQ);
+        static final MethodHandle poll_cq_plain$mh = NativeLibrary.plainPointer(POLL_CQ);
+
+        private Handles() {
+        }
+    }
+
+    /** Completions that a poll asks for and gets; 0: the queue is empty. */
+    @Param({"0", "1", "8", "32", "128"})
+    public int batch;
+
+    private Arena arena;
+    private SyntheticSource source;
+    private RpmaCompletionQueue queue;
+    private VerbsCompletionQueue verbs;
+    private CQueue bare;
+    private MemorySegment pollFunction;
+    private long records;
+    private long got;
+    private int asked;
+
+    /** Created by JMH. */
+    public PollBenchmark() {
+    }
+
+    /** Starts the queue. */
+    @Setup
+    public void setUp() {
+        Device.choose(DeviceKind.LOOPBACK);
+        arena = Arena.ofShared();
+        records = arena.allocate((long) MAX_BATCH * IbvWc.SIZE_BYTES, CACHE_LINE_BYTES).address();
+        got = arena.allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).address();
+        source = SyntheticSource.open();
+        queue = source.queue();
+        verbs = VerbsCompletionQueue.create(source.context(), "benchmark", 1, null);
+        bare = CQueue.open(source.context());
+        pollFunction = MemorySegment.ofAddress(bare.pollFunction());
+        asked = batch == 0 ? 1 : batch;
+        if (batch == 0) {
+            source.stop();
+        } else {
+            source.start(SyntheticProgram.of(Mixes.usual(), Schedule.saturation()));
+        }
+    }
+
+    /** Closes everything. */
+    @TearDown
+    public void tearDown() {
+        bare.close();
+        verbs.close();
+        source.close();
+        arena.close();
+    }
+
+    /**
+     * As the poller polls: librpma, critical, with the binding's guard against a close meanwhile.
+     *
+     * @return completions
+     */
+    @Benchmark
+    @OperationsPerInvocation(CALLS)
+    public long librpma() {
+        long completions = 0;
+        for (int i = 0; i < CALLS; i++) {
+            completions += queue.poll(records, asked);
+        }
+        return completions;
+    }
+
+    /**
+     * As the poller polls a queue of verbs.
+     *
+     * @return completions
+     */
+    @Benchmark
+    @OperationsPerInvocation(CALLS)
+    public long direct() {
+        long completions = 0;
+        for (int i = 0; i < CALLS; i++) {
+            completions += verbs.poll(records, asked);
+        }
+        return completions;
+    }
+
+    /**
+     * librpma, critical, nothing around it.
+     *
+     * @return results
+     * @throws Throwable never
+     */
+    @Benchmark
+    @OperationsPerInvocation(CALLS)
+    public long librpmaBareCritical() throws Throwable {
+        long results = 0;
+        for (int i = 0; i < CALLS; i++) {
+            results += (int) Handles.rpma_cq_get_wc_critical$mh.invokeExact(bare.rpmaCq(), asked, records, got);
+        }
+        return results;
+    }
+
+    /**
+     * librpma by an ordinary downcall.
+     *
+     * @return results
+     * @throws Throwable never
+     */
+    @Benchmark
+    @OperationsPerInvocation(CALLS)
+    public long librpmaBarePlain() throws Throwable {
+        long results = 0;
+        for (int i = 0; i < CALLS; i++) {
+            results += (int) Handles.rpma_cq_get_wc_plain$mh.invokeExact(bare.rpmaCq(), asked, records, got);
+        }
+        return results;
+    }
+
+    /**
+     * The device's function, critical.
+     *
+     * @return completions
+     * @throws Throwable never
+     */
+    @Benchmark
+    @OperationsPerInvocation(CALLS)
+    public long directBareCritical() throws Throwable {
+        long completions = 0;
+        for (int i = 0; i < CALLS; i++) {
+            completions += (int) Handles.poll_cq_critical$mh.invokeExact(pollFunction, bare.ibvCq(), asked, records);
+        }
+        return completions;
+    }
+
+    /**
+     * The device's function by an ordinary downcall.
+     *
+     * @return completions
+     * @throws Throwable never
+     */
+    @Benchmark
+    @OperationsPerInvocation(CALLS)
+    public long directBarePlain() throws Throwable {
+        long completions = 0;
+        for (int i = 0; i < CALLS; i++) {
+            completions += (int) Handles.poll_cq_plain$mh.invokeExact(pollFunction, bare.ibvCq(), asked, records);
+        }
+        return completions;
+    }
+
+    /**
+     * {@code rpma_cq_get_wc} in C.
+     *
+     * @return nanoseconds by C's own clock
+     */
+    @Benchmark
+    @OperationsPerInvocation(CALLS)
+    public long librpmaInC() {
+        return CBaseline.calls(source.context(), CBaseline.Call.RPMA_CQ_GET_WC, asked, CALLS);
+    }
+
+    /**
+     * {@code ibv_poll_cq} in C.
+     *
+     * @return nanoseconds by C's own clock
+     */
+    @Benchmark
+    @OperationsPerInvocation(CALLS)
+    public long directInC() {
+        return CBaseline.calls(source.context(), CBaseline.Call.IBV_POLL_CQ, asked, CALLS);
+    }
+}

@@ -1,0 +1,117 @@
+package io.ringpoll.bench.micro;
+
+import io.ringpoll.bench.baseline.CLink;
+import io.ringpoll.bench.baseline.Traffic;
+import io.ringpoll.bench.latency.LinkedPair;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.RpmaCompletionQueue;
+import io.ringpoll.verbs.IbvWc;
+import java.lang.foreign.Arena;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** A signalled operation over the loopback device, posted and polled by one thread: through the binding and in C. */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 10, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+@Fork(value = ForkOptions.FORKS, jvmArgs = {ForkOptions.OPENS, ForkOptions.NATIVE_ACCESS, ForkOptions.UNSAFE, ForkOptions.HEAP,
+    ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
+public class PostBenchmark {
+    private static final int OPERATIONS = 20_000;
+    private static final int CACHE_LINE_BYTES = 64;
+    private static final String ADDRESS = "127.0.0.1";
+    private static final String PORT = "7492";
+    private static final String C_PORT = "7493";
+
+    /** What is posted. */
+    @Param({"WRITE", "READ"})
+    public Traffic.Operation operation;
+
+    /** Bytes of it. */
+    @Param({"64", "4096"})
+    public int sizeBytes;
+
+    private Arena arena;
+    private LinkedPair pair;
+    private CLink link;
+    private RpmaCompletionQueue queue;
+    private long record;
+
+    /** Created by JMH. */
+    public PostBenchmark() {
+    }
+
+    /** Connects. */
+    @Setup
+    public void setUp() {
+        Device.choose(DeviceKind.LOOPBACK);
+        arena = Arena.ofShared();
+        record = arena.allocate(IbvWc.SIZE_BYTES, CACHE_LINE_BYTES).address();
+        pair = new LinkedPair(ADDRESS, PORT);
+        link = CLink.open(ADDRESS, C_PORT);
+        queue = pair.client().completionQueue();
+    }
+
+    /** Disconnects. */
+    @TearDown
+    public void tearDown() {
+        link.close();
+        pair.close();
+        arena.close();
+    }
+
+    /**
+     * Through the binding.
+     *
+     * @return completions
+     */
+    @Benchmark
+    @OperationsPerInvocation(OPERATIONS)
+    public long binding() {
+        long completions = 0;
+        for (int i = 0; i < OPERATIONS; i++) {
+            if (!post()) {
+                throw new IllegalStateException("the send queue is full with nothing in flight");
+            }
+            int got = queue.poll(record, 1);
+            while (got == 0) {
+                got = queue.poll(record, 1);
+            }
+            completions += got;
+        }
+        return completions;
+    }
+
+    /**
+     * In C.
+     *
+     * @return nanoseconds by C's own clock
+     */
+    @Benchmark
+    @OperationsPerInvocation(OPERATIONS)
+    public long inC() {
+        return link.posts(operation, sizeBytes, OPERATIONS);
+    }
+
+    private boolean post() {
+        return operation == Traffic.Operation.READ ?
+            pair.client().read(pair.clientMemory(), 0, pair.serverFromClient(), 0, sizeBytes, CompletionFlag.ALWAYS, 0) :
+            pair.client().write(pair.serverFromClient(), 0, pair.clientMemory(), 0, sizeBytes, CompletionFlag.ALWAYS, 0);
+    }
+}

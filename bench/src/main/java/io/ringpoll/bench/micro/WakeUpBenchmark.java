@@ -1,0 +1,148 @@
+package io.ringpoll.bench.micro;
+
+import io.ringpoll.bench.latency.LinkedPair;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.RpmaCompletionQueue;
+import io.ringpoll.verbs.IbvWc;
+import java.lang.foreign.Arena;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.BusySpinIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.SleepingIdleStrategy;
+import org.agrona.concurrent.YieldingIdleStrategy;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/**
+ * What it costs to wake a polling thread that has found nothing for a while: from the post of a write, by the thread that waits
+ * for it, to the moment at which the polling thread has its completion. Busy spin is the baseline.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SampleTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 10, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+@Fork(value = ForkOptions.FORKS, jvmArgs = {ForkOptions.OPENS, ForkOptions.NATIVE_ACCESS, ForkOptions.UNSAFE, ForkOptions.HEAP,
+    ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
+public class WakeUpBenchmark {
+    private static final int CACHE_LINE_BYTES = 64;
+    private static final String ADDRESS = "127.0.0.1";
+    private static final String PORT = "7494";
+    private static final int SIZE_BYTES = 64;
+    private static final long QUIET_NS = 300_000;
+
+    /** How the polling thread waits. */
+    @Param({"BUSY_SPIN", "YIELD", "BACK_OFF", "SLEEP"})
+    public Idle idle;
+
+    private Arena arena;
+    private LinkedPair pair;
+    private Thread poller;
+    private volatile boolean stopped;
+    private volatile long polled;
+
+    /** Agrona's idle strategies. */
+    public enum Idle {
+        /** Never gives the CPU away. */
+        BUSY_SPIN,
+        /** Gives it to who wants it. */
+        YIELD,
+        /** Spins, yields, then parks for longer and longer, to a millisecond. */
+        BACK_OFF,
+        /** Parks for a microsecond. */
+        SLEEP;
+
+        IdleStrategy strategy() {
+            return switch (this) {
+                case BUSY_SPIN -> BusySpinIdleStrategy.INSTANCE;
+                case YIELD -> YieldingIdleStrategy.INSTANCE;
+                case BACK_OFF -> new BackoffIdleStrategy();
+                case SLEEP -> new SleepingIdleStrategy(TimeUnit.MICROSECONDS.toNanos(1));
+            };
+        }
+    }
+
+    /** Created by JMH. */
+    public WakeUpBenchmark() {
+    }
+
+    /** Connects and starts the polling thread. */
+    @Setup
+    public void setUp() {
+        Device.choose(DeviceKind.LOOPBACK);
+        arena = Arena.ofShared();
+        pair = new LinkedPair(ADDRESS, PORT);
+        final RpmaCompletionQueue queue = pair.client().completionQueue();
+        final long record = arena.allocate(IbvWc.SIZE_BYTES, CACHE_LINE_BYTES).address();
+        final IdleStrategy strategy = idle.strategy();
+        poller = new Thread(() -> poll(queue, record, strategy), "bench-poller");
+        poller.setDaemon(true);
+        poller.start();
+    }
+
+    /**
+     * Ends the polling thread and disconnects.
+     *
+     * @throws InterruptedException if JMH gives up
+     */
+    @TearDown
+    public void tearDown() throws InterruptedException {
+        stopped = true;
+        poller.join();
+        pair.close();
+        arena.close();
+    }
+
+    /** Lets the strategy find nothing for so long that it has gone as far as it goes. */
+    @Setup(Level.Invocation)
+    public void quiet() {
+        LockSupport.parkNanos(QUIET_NS);
+    }
+
+    /**
+     * Posts a write and waits until the polling thread has its completion.
+     *
+     * @return completions so far
+     */
+    @Benchmark
+    public long postToPolled() {
+        final long before = polled;
+        if (!pair.client().write(
+            pair.serverFromClient(), 0, pair.clientMemory(), 0, SIZE_BYTES, CompletionFlag.ALWAYS, before)) {
+            throw new IllegalStateException("the send queue is full with nothing in flight");
+        }
+        long now = polled;
+        while (now == before) {
+            Thread.onSpinWait();
+            now = polled;
+        }
+        return now;
+    }
+
+    private void poll(final RpmaCompletionQueue queue, final long record, final IdleStrategy strategy) {
+        long count = 0;
+        while (!stopped) {
+            final int got = queue.poll(record, 1);
+            if (got > 0) {
+                count += got;
+                polled = count;
+            }
+            strategy.idle(got);
+        }
+    }
+}
