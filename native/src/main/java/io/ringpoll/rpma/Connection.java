@@ -1,7 +1,6 @@
 package io.ringpoll.rpma;
 
 import static io.ringpoll.rpma.Posts.checkLength;
-import static io.ringpoll.rpma.Posts.isAccepted;
 
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.HotCalls;
@@ -9,6 +8,7 @@ import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.FileDescriptors;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.AsyncEventElement;
+import io.ringpoll.verbs.CompletionBudget;
 import java.lang.foreign.Arena;
 import java.util.Optional;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -17,8 +17,9 @@ import org.agrona.concurrent.UnsafeBuffer;
  * A reliable connection to another node: what is posted on one side and completes in its completion queues.
  *
  * <p>Posts belong to one thread at a time, as do the polls of each completion queue; events and {@link #close} may come from any
- * thread, also while another posts, polls or waits. A post allocates nothing and returns false if the queue has no room; posted
- * requests complete in the order they were posted.
+ * thread, also while another posts, polls or waits. A post allocates nothing and returns false if the queue has no room, or
+ * the completion queue may have none for its completion ({@link CompletionBudget}); posted requests complete in the order they
+ * were posted.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man7/librpma.7.html">librpma(7)</a>
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
@@ -35,12 +36,16 @@ public final class Connection extends NativeResource {
     private final RpmaCompletionQueue completionQueue;
     private final Optional<RpmaCompletionQueue> some;
     private final Optional<RpmaCompletionQueue> receiveSome;
+    /** Where receives complete. */
+    private final RpmaCompletionQueue receiveQueue;
 
-    Connection(final Peer peer, final SharedReceiveQueue sharedQueue, final long address) {
-        this(peer, sharedQueue, address, queuePairNumberOf(address));
+    Connection(final Peer peer, final SharedReceiveQueue sharedQueue, final long address, final int receivesPosted) {
+        this(peer, sharedQueue, address, receivesPosted, queuePairNumberOf(address));
     }
 
-    private Connection(final Peer peer, final SharedReceiveQueue sharedQueue, final long address, final int queuePairNumber) {
+    private Connection(
+        final Peer peer, final SharedReceiveQueue sharedQueue, final long address, final int receivesPosted,
+        final int queuePairNumber) {
         super("connection " + Integer.toUnsignedString(queuePairNumber), address);
         this.queuePairNumber = queuePairNumber;
         atomicValue = new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
@@ -52,9 +57,13 @@ public final class Connection extends NativeResource {
         completionQueue = new RpmaCompletionQueue(name() + " main CQ", state.longAt(0), this);
         some = Optional.of(completionQueue);
         Librpma.CONNECTION.rpma_conn_get_rcq(address, state.scratch());
-        final long receiveQueue = state.longAt(0);
-        receiveSome = receiveQueue == 0 ? Optional.empty() :
-            Optional.of(new RpmaCompletionQueue(name() + " receive CQ", receiveQueue, this));
+        final long receiveAddress = state.longAt(0);
+        receiveSome = receiveAddress == 0 ? Optional.empty() :
+            Optional.of(new RpmaCompletionQueue(name() + " receive CQ", receiveAddress, this));
+        receiveQueue = receiveSome.orElse(completionQueue);
+        for (int i = 0; i < receivesPosted && receiveQueue.budget() != null; i++) {
+            receiveQueue.budget().onReceivePosted();
+        }
         calls = HotCalls.register();
         dependsOn(peer);
         if (sharedQueue != null) {
@@ -272,7 +281,7 @@ public final class Connection extends NativeResource {
      * @param lengthBytes       how much
      * @param flag              when it gives a completion
      * @param workRequestId     is given back with the completion
-     * @return true if it was accepted; false if the send queue is full
+     * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if a piece is not within its region
      * @throws IllegalStateException     if the connection or a region is closed
      * @throws RpmaException             as rpma_read(3) says, but for a full queue
@@ -281,6 +290,9 @@ public final class Connection extends NativeResource {
     public boolean read(final LocalMemoryRegion destination, final long destinationOffset, final RemoteMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final CompletionFlag flag, final long workRequestId) {
         checkLength(lengthBytes);
+        if (isOverBudget(completionQueue)) {
+            return false;
+        }
         final int result;
         calls.enter();
         try {
@@ -290,7 +302,7 @@ public final class Connection extends NativeResource {
         } finally {
             calls.leave();
         }
-        return isAccepted("rpma_read", result);
+        return Posts.isAccepted("rpma_read", result, flag, completionQueue.budget());
     }
 
     /**
@@ -304,7 +316,7 @@ public final class Connection extends NativeResource {
      * @param lengthBytes       how much
      * @param flag              when it gives a completion
      * @param workRequestId     is given back with the completion
-     * @return true if it was accepted; false if the send queue is full
+     * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if a piece is not within its region
      * @throws IllegalStateException     if the connection or a region is closed
      * @throws RpmaException             as rpma_write(3) says, but for a full queue
@@ -313,6 +325,9 @@ public final class Connection extends NativeResource {
     public boolean write(final RemoteMemoryRegion destination, final long destinationOffset, final LocalMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final CompletionFlag flag, final long workRequestId) {
         checkLength(lengthBytes);
+        if (isOverBudget(completionQueue)) {
+            return false;
+        }
         final int result;
         calls.enter();
         try {
@@ -322,7 +337,7 @@ public final class Connection extends NativeResource {
         } finally {
             calls.leave();
         }
-        return isAccepted("rpma_write", result);
+        return Posts.isAccepted("rpma_write", result, flag, completionQueue.budget());
     }
 
     /**
@@ -337,7 +352,7 @@ public final class Connection extends NativeResource {
      * @param flag              when it gives a completion
      * @param immediate         the 32 bits, in host byte order
      * @param workRequestId     is given back with the completion
-     * @return true if it was accepted; false if the send queue is full
+     * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if a piece is not within its region
      * @throws IllegalStateException     if the connection or a region is closed
      * @throws RpmaException             as rpma_write_with_imm(3) says, but for a full queue
@@ -347,6 +362,9 @@ public final class Connection extends NativeResource {
         final LocalMemoryRegion source, final long sourceOffset, final long lengthBytes, final CompletionFlag flag,
         final int immediate, final long workRequestId) {
         checkLength(lengthBytes);
+        if (isOverBudget(completionQueue)) {
+            return false;
+        }
         final int result;
         calls.enter();
         try {
@@ -356,7 +374,7 @@ public final class Connection extends NativeResource {
         } finally {
             calls.leave();
         }
-        return isAccepted("rpma_write_with_imm", result);
+        return Posts.isAccepted("rpma_write_with_imm", result, flag, completionQueue.budget());
     }
 
     /**
@@ -367,7 +385,7 @@ public final class Connection extends NativeResource {
      * @param value             the 8 bytes, in native byte order
      * @param flag              when it gives a completion
      * @param workRequestId     is given back with the completion
-     * @return true if it was accepted; false if the send queue is full
+     * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
      * @throws RpmaException             {@code RPMA_E_INVAL} if the offset is not aligned, or as rpma_atomic_write(3) says, but
@@ -376,6 +394,9 @@ public final class Connection extends NativeResource {
      */
     public boolean atomicWrite(final RemoteMemoryRegion destination, final long destinationOffset, final long value,
         final CompletionFlag flag, final long workRequestId) {
+        if (isOverBudget(completionQueue)) {
+            return false;
+        }
         final int result;
         calls.enter();
         try {
@@ -387,7 +408,7 @@ public final class Connection extends NativeResource {
         } finally {
             calls.leave();
         }
-        return isAccepted("rpma_atomic_write", result);
+        return Posts.isAccepted("rpma_atomic_write", result, flag, completionQueue.budget());
     }
 
     /**
@@ -400,7 +421,7 @@ public final class Connection extends NativeResource {
      * @param type              how deep
      * @param flag              when it gives a completion
      * @param workRequestId     is given back with the completion
-     * @return true if it was accepted; false if the send queue is full
+     * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
      * @throws RpmaException             {@code RPMA_E_NOSUPP} if region or peer do not support the type, or as rpma_flush(3)
@@ -409,6 +430,9 @@ public final class Connection extends NativeResource {
      */
     public boolean flush(final RemoteMemoryRegion destination, final long destinationOffset, final long lengthBytes,
         final FlushType type, final CompletionFlag flag, final long workRequestId) {
+        if (isOverBudget(completionQueue)) {
+            return false;
+        }
         final int result;
         calls.enter();
         try {
@@ -417,7 +441,7 @@ public final class Connection extends NativeResource {
         } finally {
             calls.leave();
         }
-        return isAccepted("rpma_flush", result);
+        return Posts.isAccepted("rpma_flush", result, flag, completionQueue.budget());
     }
 
     /**
@@ -428,7 +452,7 @@ public final class Connection extends NativeResource {
      * @param lengthBytes   of the message
      * @param flag          when it gives a completion
      * @param workRequestId is given back with the completion
-     * @return true if it was accepted; false if the send queue is full
+     * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
      * @throws RpmaException             as rpma_send(3) says, but for a full queue
@@ -437,6 +461,9 @@ public final class Connection extends NativeResource {
     public boolean send(final LocalMemoryRegion source, final long offset, final long lengthBytes, final CompletionFlag flag,
         final long workRequestId) {
         checkLength(lengthBytes);
+        if (isOverBudget(completionQueue)) {
+            return false;
+        }
         final int result;
         calls.enter();
         try {
@@ -445,7 +472,7 @@ public final class Connection extends NativeResource {
         } finally {
             calls.leave();
         }
-        return isAccepted("rpma_send", result);
+        return Posts.isAccepted("rpma_send", result, flag, completionQueue.budget());
     }
 
     /**
@@ -457,7 +484,7 @@ public final class Connection extends NativeResource {
      * @param flag          when it gives a completion
      * @param immediate     the 32 bits, in host byte order
      * @param workRequestId is given back with the completion
-     * @return true if it was accepted; false if the send queue is full
+     * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
      * @throws RpmaException             as rpma_send_with_imm(3) says, but for a full queue
@@ -466,6 +493,9 @@ public final class Connection extends NativeResource {
     public boolean sendWithImmediate(final LocalMemoryRegion source, final long offset, final long lengthBytes,
         final CompletionFlag flag, final int immediate, final long workRequestId) {
         checkLength(lengthBytes);
+        if (isOverBudget(completionQueue)) {
+            return false;
+        }
         final int result;
         calls.enter();
         try {
@@ -474,7 +504,7 @@ public final class Connection extends NativeResource {
         } finally {
             calls.leave();
         }
-        return isAccepted("rpma_send_with_imm", result);
+        return Posts.isAccepted("rpma_send_with_imm", result, flag, completionQueue.budget());
     }
 
     /**
@@ -484,7 +514,7 @@ public final class Connection extends NativeResource {
      * @param offset        in bytes
      * @param lengthBytes   room for the message
      * @param workRequestId is given back with the completion
-     * @return true if it was accepted; false if the receive queue is full
+     * @return true if it was accepted; false if the receive queue or the budget of its CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
      * @throws RpmaException             as rpma_recv(3) says, but for a full queue
@@ -493,6 +523,9 @@ public final class Connection extends NativeResource {
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
         final long workRequestId) {
         checkLength(lengthBytes);
+        if (isOverBudget(receiveQueue)) {
+            return false;
+        }
         final int result;
         calls.enter();
         try {
@@ -501,7 +534,13 @@ public final class Connection extends NativeResource {
         } finally {
             calls.leave();
         }
-        return isAccepted("rpma_recv", result);
+        return Posts.isReceiveAccepted("rpma_recv", result, receiveQueue.budget());
+    }
+
+    /** Whether the budget of a queue has no room; one that is closed would have none for ever. */
+    private boolean isOverBudget(final RpmaCompletionQueue queue) {
+        final CompletionBudget budget = queue.budget();
+        return budget != null && !budget.hasRoom() && openAddress() != 0;
     }
 
     private static long addressOf(final LocalMemoryRegion region, final long offset, final long lengthBytes) {

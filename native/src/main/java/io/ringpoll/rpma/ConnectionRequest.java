@@ -25,6 +25,7 @@ public final class ConnectionRequest extends NativeResource {
 
     private final Peer peer;
     private final SharedReceiveQueue sharedQueue;
+    private int receivesPosted;
 
     private ConnectionRequest(final String name, final Peer peer, final SharedReceiveQueue sharedQueue, final long address) {
         super(name, address);
@@ -111,8 +112,10 @@ public final class ConnectionRequest extends NativeResource {
         try {
             final long region = destination.enterFor(offset, lengthBytes);
             try {
-                return Posts.isAccepted("rpma_conn_req_recv",
+                final boolean accepted = Posts.isAccepted("rpma_conn_req_recv",
                     Librpma.POSTING.rpma_conn_req_recv(request, region, offset, lengthBytes, workRequestId));
+                receivesPosted += accepted ? 1 : 0;
+                return accepted;
             } finally {
                 destination.exitFromPost();
             }
@@ -163,7 +166,7 @@ public final class ConnectionRequest extends NativeResource {
                 privateData.length == 0 ? 0 : struct.address(), pointers + Long.BYTES));
             final long connection = state.longAt(Long.BYTES);
             try {
-                return new Connection(peer, sharedQueue, connection);
+                return new Connection(peer, sharedQueue, connection, receivesPosted);
             } catch (final RuntimeException | Error failure) {
                 Connection.delete(connection);
                 throw failure;

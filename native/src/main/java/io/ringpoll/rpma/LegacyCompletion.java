@@ -1,5 +1,6 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
@@ -139,6 +140,14 @@ public final class LegacyCompletion {
     /** Memory for the struct, {@value #SIZE_BYTES} bytes. */
     long structAddress() {
         return struct.addressOffset();
+    }
+
+    /** The path that the completion takes. */
+    CompletionPath path() {
+        if (opStatus() != WcStatus.SUCCESS) {
+            return CompletionPath.ERROR;
+        }
+        return op() == LegacyOp.RECV || op() == LegacyOp.RECV_RDMA_WITH_IMM ? CompletionPath.RECEIVE : CompletionPath.SEND_WRITE;
     }
 
     /** Memory for one work completion, {@link IbvWc#SIZE_BYTES} bytes. */

@@ -1,6 +1,7 @@
 package io.ringpoll.rpma;
 
 import io.ringpoll.os.Errno;
+import io.ringpoll.verbs.CompletionBudget;
 
 /** What the result of a post means: accepted, no room, or a failure. */
 final class Posts {
@@ -13,6 +14,29 @@ final class Posts {
     /** Judges the result of a post by the thread that made it; a full queue is an ordinary answer and allocates nothing. */
     static boolean isAccepted(final String function, final int result) {
         return result == 0 || isRefused(function, result);
+    }
+
+    /** As {@link #isAccepted(String, int)}, for a request of the send queue, which is counted if it was accepted. */
+    static boolean isAccepted(
+        final String function, final int result, final CompletionFlag flag, final CompletionBudget budget) {
+        if (!isAccepted(function, result)) {
+            return false;
+        }
+        if (budget != null) {
+            budget.onPosted(flag == CompletionFlag.ALWAYS);
+        }
+        return true;
+    }
+
+    /** As {@link #isAccepted(String, int)}, for a receive, which is counted if it was accepted. */
+    static boolean isReceiveAccepted(final String function, final int result, final CompletionBudget budget) {
+        if (!isAccepted(function, result)) {
+            return false;
+        }
+        if (budget != null) {
+            budget.onReceivePosted();
+        }
+        return true;
     }
 
     /** librpma puts the length into 32 bits unseen. */

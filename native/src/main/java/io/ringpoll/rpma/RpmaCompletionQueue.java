@@ -7,6 +7,7 @@ import io.ringpoll.lifecycle.NativeObject;
 import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.FileDescriptors;
 import io.ringpoll.verbs.AsyncEvent;
+import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 import java.lang.foreign.Arena;
@@ -33,6 +34,8 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
     private final int fd;
     private final NativeResource owner;
     private final long ibvCq;
+    /** Null if none is kept. */
+    private CompletionBudget budget;
 
     RpmaCompletionQueue(final String name, final long address, final NativeResource owner) {
         super(name, address);
@@ -43,6 +46,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
         fd = state.intAt(0);
         FileDescriptors.setNonBlocking(fd);
         ibvCq = RpmaCq.ibvCq(address, fd, HAS_SHARED_CHANNELS);
+        budget = ibvCq == 0 ? null : new CompletionBudget(VerbsCompletionQueue.capacity(ibvCq));
         calls = HotCalls.register();
     }
 
@@ -64,7 +68,11 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
             calls.leave();
         }
         if (result == 0) {
-            return got.getInt(0);
+            final int count = got.getInt(0);
+            if (budget != null) {
+                budget.onPolled(wcAddress, count);
+            }
+            return count;
         }
         return result == RpmaError.NO_COMPLETION ? 0 : failed(result);
     }
@@ -83,10 +91,20 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
         calls.enter();
         try {
             if (HAS_GET_COMPLETION) {
-                return failed(Librpma.COMPLETION.rpma_cq_get_completion(addressOrZero(), completion.structAddress()));
+                final int result = Librpma.COMPLETION.rpma_cq_get_completion(addressOrZero(), completion.structAddress());
+                if (result == RpmaError.SUCCESS && budget != null) {
+                    budget.onPolled(completion.path());
+                }
+                return failed(result);
             }
             final int result = Librpma.COMPLETION.rpma_cq_get_wc(addressOrZero(), 1, completion.wcAddress(), 0);
-            return result == RpmaError.SUCCESS ? completion.setFromWc() : failed(result);
+            if (result != RpmaError.SUCCESS) {
+                return failed(result);
+            }
+            if (budget != null) {
+                budget.onPolled(completion.wcAddress(), 1);
+            }
+            return completion.setFromWc();
         } finally {
             calls.leave();
         }
@@ -101,6 +119,26 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      */
     public int fd() {
         return fd;
+    }
+
+    /**
+     * {@inheritDoc} It counts the posts of the connection or shared receive queue, and refuses those for whose completions this
+     * queue may have no room. Receives of a shared receive queue that has no receive CQ of its own are not counted.
+     */
+    @Override
+    public CompletionBudget budget() {
+        return budget;
+    }
+
+    /**
+     * Keeps no budget: nothing is refused, and a queue that is not polled in time overruns. To be called before the first post,
+     * and before another thread polls.
+     *
+     * @return this
+     */
+    public RpmaCompletionQueue withoutBudget() {
+        budget = null;
+        return this;
     }
 
     /**
@@ -152,7 +190,9 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
             if (ibvCq == 0) {
                 throw new UnsupportedOperationException("this librpma's struct rpma_cq is none of those of 0.10 to 1.3");
             }
-            return VerbsCompletionQueue.borrow(ibvCq, name() + " (verbs)", owner);
+            final VerbsCompletionQueue queue = VerbsCompletionQueue.borrow(ibvCq, name() + " (verbs)", owner);
+            queue.budget(budget);
+            return queue;
         } finally {
             exit();
         }

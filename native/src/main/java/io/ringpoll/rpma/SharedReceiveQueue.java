@@ -1,11 +1,11 @@
 package io.ringpoll.rpma;
 
 import static io.ringpoll.rpma.Posts.checkLength;
-import static io.ringpoll.rpma.Posts.isAccepted;
 
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.HotCalls;
 import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.verbs.CompletionBudget;
 import java.util.Optional;
 
 /**
@@ -68,7 +68,7 @@ public final class SharedReceiveQueue extends NativeResource {
      * @param offset        in bytes
      * @param lengthBytes   room for the message
      * @param workRequestId is given back with the completion
-     * @return true if it was accepted; false if the queue is full
+     * @return true if it was accepted; false if the queue or the budget of its receive CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the queue or the region is closed
      * @throws RpmaException             as rpma_srq_recv(3) says, but for a full queue
@@ -77,6 +77,11 @@ public final class SharedReceiveQueue extends NativeResource {
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
         final long workRequestId) {
         checkLength(lengthBytes);
+        final CompletionBudget budget = receiveSome.isPresent() ? receiveSome.get().budget() : null;
+        // A closed queue would have no room for ever.
+        if (budget != null && !budget.hasRoom() && openAddress() != 0) {
+            return false;
+        }
         final int result;
         calls.enter();
         try {
@@ -85,7 +90,7 @@ public final class SharedReceiveQueue extends NativeResource {
         } finally {
             calls.leave();
         }
-        return isAccepted("rpma_srq_recv", result);
+        return Posts.isReceiveAccepted("rpma_srq_recv", result, budget);
     }
 
     /** Enters the queue on behalf of what names it. */

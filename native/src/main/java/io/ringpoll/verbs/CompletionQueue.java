@@ -25,4 +25,13 @@ public interface CompletionQueue {
      * @return the queue's name, the same at each call
      */
     String name();
+
+    /**
+     * The account of the work requests in flight towards this queue.
+     *
+     * @return null if none is kept
+     */
+    default CompletionBudget budget() {
+        return null;
+    }
 }

@@ -27,6 +27,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     private final boolean created;
     private int unacknowledged;
     private boolean ended;
+    /** Null if none is kept. */
+    private CompletionBudget budget;
 
     private VerbsCompletionQueue(final String name, final long address, final boolean created) {
         super(name, address);
@@ -90,13 +92,26 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
      */
     @Override
     public int poll(final long wcAddress, final int maxEntries) {
-        calls.enter();
-        try {
-            final long cq = addressOrZero();
-            return cq == 0 ? -Errno.EINVAL : VERBS.ibv_poll_cq(pollFunction, cq, maxEntries, wcAddress);
-        } finally {
-            calls.leave();
+        final int result = pollDevice(wcAddress, maxEntries);
+        final CompletionBudget account = budget;
+        if (result > 0 && account != null) {
+            account.onPolled(wcAddress, result);
         }
+        return result;
+    }
+
+    @Override
+    public CompletionBudget budget() {
+        return budget;
+    }
+
+    /**
+     * Lets polls retire what a budget counts; before another thread polls. Who posts asks the budget.
+     *
+     * @param account of the one queue pair or shared receive queue whose requests complete here; null for none
+     */
+    public void budget(final CompletionBudget account) {
+        budget = account;
     }
 
     /**
@@ -128,10 +143,20 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     public int capacity() {
         final long cq = enter();
         try {
-            return Memory.intAt(cq + IbvCq.CQE_OFFSET);
+            return capacity(cq);
         } finally {
             exit();
         }
+    }
+
+    /**
+     * How many completions a queue holds.
+     *
+     * @param address of its {@code struct ibv_cq}, which the caller vouches for
+     * @return entries
+     */
+    public static int capacity(final long address) {
+        return Memory.intAt(address + IbvCq.CQE_OFFSET);
     }
 
     /**
@@ -182,6 +207,16 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     private synchronized void acknowledgeRest(final long cq) {
         ended = true;
         acknowledge(cq, 1);
+    }
+
+    private int pollDevice(final long wcAddress, final int maxEntries) {
+        calls.enter();
+        try {
+            final long cq = addressOrZero();
+            return cq == 0 ? -Errno.EINVAL : VERBS.ibv_poll_cq(pollFunction, cq, maxEntries, wcAddress);
+        } finally {
+            calls.leave();
+        }
     }
 
     private synchronized void acknowledge(final long cq, final int atLeast) {

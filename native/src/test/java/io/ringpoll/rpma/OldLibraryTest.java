@@ -98,6 +98,7 @@ class OldLibraryTest {
 
         public static void main(final String[] arguments) {
             try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+                pair.server().completionQueue().withoutBudget();
                 boolean accepted = true;
                 while (accepted) {
                     accepted = pair.server().receive(null, 0, 0, 1);

@@ -1,5 +1,6 @@
 package io.ringpoll.poller;
 
+import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionChannel;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
@@ -33,6 +34,11 @@ final class ChannelQueue implements NotifyingQueue {
     @Override
     public String name() {
         return polled.name();
+    }
+
+    @Override
+    public CompletionBudget budget() {
+        return polled.budget();
     }
 
     @Override

@@ -31,6 +31,9 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     long p26;
     long p27;
 
+    /** Duty cycles between two looks at the budgets: what those who post write is not drawn to this core more often. */
+    private static final int BUDGET_CYCLES = 1024;
+
     private final String roleName;
     private final SlotRing ring;
     private final UnsafeBuffer slab;
@@ -130,7 +133,9 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      */
     @Override
     public int doWork() {
-        cycles++;
+        if ((++cycles & BUDGET_CYCLES - 1) == 0) {
+            round.sumBudgets(counters);
+        }
         commands.executePending();
         if (paused) {
             outcome = Outcome.PAUSED;

@@ -86,11 +86,11 @@ public enum CounterType {
     /** Slots of the ring. */
     RING_SIZE(300, GAUGE, "ring size"),
 
-    /** Completions that a budgeted completion queue has room for. */
+    /** Completions that the polled queues with a budget have room for. */
     BUDGET_DEPTH(400, GAUGE, "budget"),
-    /** Work requests counted against a budget. */
+    /** Work requests counted against the budgets of the polled queues. */
     BUDGET_IN_FLIGHT(401, GAUGE, "budget in flight"),
-    /** Posts that a budget refused. */
+    /** Posts that the budgets of the polled queues refused. */
     BUDGET_REFUSED(402, COUNT, "posts refused by the budget");
 
     /** What a counter's value means, and how it is shown. */

@@ -183,6 +183,7 @@ public final class EventDrivenIdle implements IdleStrategy {
             // After the store above: whoever submits a command either sees it and wakes the poller, or is seen here.
             if (!commands.isWakeUpDue()) {
                 counters.sleeps.incrementRelease();
+                round.sumBudgets(counters);
                 final int ready = descriptors.await(hasSilentQueue ? SILENT_QUEUE_SLEEP_MS : maxSleepMs);
                 if (ready == 0) {
                     counters.sleepTimeouts.incrementRelease();

@@ -32,6 +32,9 @@ public final class PollerCounters {
     final AtomicCounter sleepTimeouts;
     final AtomicCounter events;
     final AtomicCounter spuriousWakeups;
+    final AtomicCounter budgetDepth;
+    final AtomicCounter budgetInFlight;
+    final AtomicCounter budgetRefused;
 
     private final AtomicCounter[] errorsByStatus = new AtomicCounter[WcStatus.COUNT + 1];
     private final AtomicCounter[] batchesBySize = new AtomicCounter[SIZE_CLASSES];
@@ -62,6 +65,9 @@ public final class PollerCounters {
         sleepTimeouts = CounterType.SLEEP_TIMEOUTS.allocate(counters, owner);
         events = CounterType.EVENTS.allocate(counters, owner);
         spuriousWakeups = CounterType.SPURIOUS_WAKEUPS.allocate(counters, owner);
+        budgetDepth = CounterType.BUDGET_DEPTH.allocate(counters, owner);
+        budgetInFlight = CounterType.BUDGET_IN_FLIGHT.allocate(counters, owner);
+        budgetRefused = CounterType.BUDGET_REFUSED.allocate(counters, owner);
         for (int status = 1; status < WcStatus.COUNT; status++) {
             errorsByStatus[status] =
                 CounterType.ERRORS_BY_STATUS.allocate(counters, owner, status, "errors, " + WcStatus.name(status));
@@ -240,6 +246,33 @@ public final class PollerCounters {
      */
     public long events() {
         return events.get();
+    }
+
+    /**
+     * Number of completions that the polled queues with a budget have room for, all together.
+     *
+     * @return completions
+     */
+    public long budgetDepth() {
+        return budgetDepth.get();
+    }
+
+    /**
+     * Number of work requests in flight towards the polled queues with a budget, as the poller saw it last.
+     *
+     * @return work requests
+     */
+    public long budgetInFlight() {
+        return budgetInFlight.get();
+    }
+
+    /**
+     * Number of posts that the budgets of the polled queues have refused, as the poller saw it last.
+     *
+     * @return posts
+     */
+    public long budgetRefused() {
+        return budgetRefused.get();
     }
 
     private static String sizeLabel(final int sizeClass) {

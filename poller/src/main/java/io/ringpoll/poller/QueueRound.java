@@ -1,5 +1,6 @@
 package io.ringpoll.poller;
 
+import io.ringpoll.verbs.CompletionBudget;
 import java.util.Arrays;
 
 /**
@@ -14,6 +15,8 @@ final class QueueRound {
     int size;
     /** Position at which the next round begins: the queue that missed its turn when the ring became full. */
     int first;
+    /** Posts that were refused by the budgets of queues that have left. */
+    private long refusedBefore;
     /** Sleeps on the queues' events; null if the poller does not sleep so. */
     EventDrivenIdle sleeper;
 
@@ -46,9 +49,31 @@ final class QueueRound {
         }
     }
 
+    /** Sums the budgets of the queues up. */
+    void sumBudgets(final PollerCounters counters) {
+        long depth = 0;
+        long inFlight = 0;
+        long refused = 0;
+        for (int i = 0; i < size; i++) {
+            final CompletionBudget budget = queues[i].added.budget();
+            if (budget != null) {
+                depth += budget.depth();
+                inFlight += budget.inFlight();
+                refused += budget.refused();
+            }
+        }
+        counters.budgetDepth.setRelease(depth);
+        counters.budgetInFlight.setRelease(inFlight);
+        counters.budgetRefused.setRelease(refusedBefore + refused);
+    }
+
     private void removeAt(final int position) {
         if (sleeper != null) {
             sleeper.onRemoved(queues[position]);
+        }
+        final CompletionBudget budget = queues[position].added.budget();
+        if (budget != null) {
+            refusedBefore += budget.refused();
         }
         size--;
         System.arraycopy(queues, position + 1, queues, position, size - position);

@@ -1,0 +1,251 @@
+package io.ringpoll.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.testing.Allocation;
+import io.ringpoll.testing.Completions;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.OtherThread;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.AsyncEventType;
+import io.ringpoll.verbs.AsyncEvents;
+import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.VerbsCompletionQueue;
+import io.ringpoll.verbs.WcStatus;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Posts that a completion queue may have no room for are refused, on the device under test. */
+@Tag(TestDevice.TAG)
+@Timeout(60)
+class CompletionBudgetTest {
+    private static final int MANY = 2000;
+
+    private final Completions completions = new Completions(256);
+
+    @Test
+    void shouldRefuseThePostThatCouldOverrunTheQueue() {
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(4).sqSize(MANY))) {
+            final CompletionBudget budget = pair.client().completionQueue().budget();
+            for (int i = 0; i < budget.depth(); i++) {
+                assertTrue(post(pair, CompletionFlag.ALWAYS, i));
+            }
+            assertFalse(post(pair, CompletionFlag.ALWAYS, -1));
+            assertEquals(1, budget.refused());
+            assertEquals(budget.depth(), budget.inFlight());
+            for (int i = 0; i < budget.depth(); i++) {
+                assertEquals(i, completions.awaitOne(pair.client().completionQueue()).workRequestId());
+            }
+            assertEquals(0, budget.inFlight());
+            assertTrue(post(pair, CompletionFlag.ALWAYS, 7));
+        }
+    }
+
+    @Test
+    void shouldOverrunWithoutABudget() throws InterruptedException {
+        final CountDownLatch overrun = new CountDownLatch(1);
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(4).sqSize(MANY));
+            AsyncEvents.Subscription subscription = AsyncEvents.listen(pair.peer().context(), event -> {
+                if (event.type() == AsyncEventType.CQ_ERR) {
+                    overrun.countDown();
+                }
+            })) {
+            pair.client().completionQueue().withoutBudget();
+            for (int i = 0; i < MANY && post(pair, CompletionFlag.ALWAYS, i); i++) {
+                Thread.onSpinWait();
+            }
+            assertTrue(overrun.await(10, TimeUnit.SECONDS), "the queue has not overrun");
+        }
+    }
+
+    @Test
+    void shouldCountUnsignalledRequestsUntilASignalledOneRetiresThem() {
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(8).sqSize(MANY))) {
+            final CompletionBudget budget = pair.client().completionQueue().budget();
+            for (int i = 0; i < budget.depth() - 1; i++) {
+                assertTrue(post(pair, CompletionFlag.ON_ERROR, i));
+            }
+            assertEquals(budget.depth() - 1, budget.inFlight());
+            assertTrue(post(pair, CompletionFlag.ALWAYS, 100));
+            assertFalse(post(pair, CompletionFlag.ON_ERROR, 101));
+            assertEquals(100, completions.awaitOne(pair.client().completionQueue()).workRequestId());
+            assertEquals(0, budget.inFlight());
+            assertTrue(post(pair, CompletionFlag.ON_ERROR, 102));
+        }
+    }
+
+    @Test
+    void shouldRetireUnsignalledRequestsByTheirFlushErrors() {
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(16).sqSize(MANY).rqSize(8))) {
+            final CompletionBudget budget = pair.client().completionQueue().budget();
+            final LocalMemoryRegion memory = pair.memory(64);
+            // No receive meets them: they wait until the connection ends.
+            for (int i = 0; i < 4; i++) {
+                assertTrue(pair.client().receive(memory, 0, 8, 1000 + i));
+            }
+            int posted = 4;
+            while (pair.client().send(memory, 0, 8, CompletionFlag.ON_ERROR, posted)) {
+                posted++;
+            }
+            assertEquals(budget.depth(), posted);
+            pair.client().disconnect();
+            for (int i = 0; i < posted; i++) {
+                assertTrue(completions.awaitOne(pair.client().completionQueue()).status() != WcStatus.SUCCESS);
+            }
+            assertEquals(0, pair.client().completionQueue().poll(completions.address(), 1));
+            assertEquals(0, budget.inFlight());
+        }
+    }
+
+    @Test
+    void shouldCountReceivesWhereTheyComplete() {
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(8).rcqSize(4).rqSize(MANY))) {
+            final RpmaCompletionQueue queue = pair.server().receiveCompletionQueue().orElseThrow();
+            final LocalMemoryRegion memory = pair.memory(64);
+            for (int i = 0; i < queue.budget().depth(); i++) {
+                assertTrue(pair.server().receive(memory, 0, 8, i));
+            }
+            assertFalse(pair.server().receive(memory, 0, 8, -1));
+            assertEquals(0, pair.server().completionQueue().budget().inFlight());
+            assertTrue(pair.client().send(memory, 0, 8, CompletionFlag.ALWAYS, 1));
+            assertEquals(0, completions.awaitOne(queue).workRequestId());
+            assertTrue(pair.server().receive(memory, 0, 8, 9));
+            assertEquals(queue.budget().depth(), queue.budget().inFlight());
+        }
+    }
+
+    @Test
+    void shouldCountReceivesPostedBeforeTheConnection() {
+        final String port = ConnectedPair.anyPort();
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            LocalMemoryRegion memory = peer.allocate(64, MemoryUsage.RECEIVE);
+            Endpoint endpoint = peer.listen(TestDevice.address(), port)) {
+            final ConnectionRequest request = peer.request(TestDevice.address(), port);
+            assertTrue(request.receive(memory, 0, 8, 1));
+            assertTrue(request.receive(memory, 0, 8, 2));
+            try (Connection connection = request.connect()) {
+                assertEquals(2, connection.completionQueue().budget().inFlight());
+                endpoint.nextRequest(ConnectedPair.TIMEOUT_MS).orElseThrow().close();
+            }
+        }
+    }
+
+    @Test
+    void shouldCountTheReceivesOfASharedReceiveQueue() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create().rqSize(MANY).rcqSize(4);
+            SharedReceiveQueue queue = peer.sharedReceiveQueue(config);
+            LocalMemoryRegion memory = peer.allocate(64, MemoryUsage.RECEIVE)) {
+            final CompletionBudget budget = queue.receiveCompletionQueue().orElseThrow().budget();
+            int posted = 0;
+            while (queue.receive(memory, 0, 8, posted)) {
+                posted++;
+            }
+            assertEquals(budget.depth(), posted);
+        }
+    }
+
+    @Test
+    void shouldRetireWhatIsPolledThroughTheVerbsQueue() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults();
+            VerbsCompletionQueue view = pair.client().completionQueue().openVerbs()) {
+            assertTrue(post(pair, CompletionFlag.ALWAYS, 1));
+            assertEquals(1, view.budget().inFlight());
+            completions.awaitOne(view);
+            assertEquals(0, pair.client().completionQueue().budget().inFlight());
+        }
+    }
+
+    @Test
+    void shouldNeverOverrunHoweverPostingAndPollingMeet() {
+        final int signalled = 20_000;
+        final AtomicLong polled = new AtomicLong();
+        final AtomicInteger failed = new AtomicInteger();
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(16).sqSize(MANY))) {
+            final CompletionBudget budget = pair.client().completionQueue().budget();
+            final OtherThread<Void> poller = OtherThread.run(() -> {
+                final Random random = new Random(1);
+                long expected = 0;
+                while (expected < signalled) {
+                    final int count = pair.client().completionQueue().poll(completions.address(), 1 + random.nextInt(20));
+                    if (count < 0) {
+                        failed.set(count);
+                        return null;
+                    }
+                    for (int i = 0; i < count; i++) {
+                        assertEquals(WcStatus.SUCCESS, completions.at(i).status());
+                        assertEquals(expected++, completions.at(i).workRequestId());
+                    }
+                    polled.set(expected);
+                    pause(random.nextInt(300));
+                }
+                return null;
+            });
+            final Random random = new Random(2);
+            final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
+            int next = 0;
+            int unsignalled = 0;
+            while (next < signalled && failed.get() == 0) {
+                assertTrue(System.nanoTime() < deadlineNs, "posted only " + next);
+                // One place is kept for the request that retires the unsignalled ones.
+                if (unsignalled < budget.depth() - 1 && random.nextBoolean()) {
+                    unsignalled += post(pair, CompletionFlag.ON_ERROR, -1) ? 1 : 0;
+                } else if (post(pair, CompletionFlag.ALWAYS, next)) {
+                    next++;
+                    unsignalled = 0;
+                } else {
+                    Thread.yield();
+                }
+            }
+            poller.result();
+            assertEquals(0, failed.get());
+            assertEquals(signalled, polled.get());
+            assertEquals(0, budget.inFlight());
+            assertTrue(budget.refused() > 0, "the budget was never reached");
+        }
+    }
+
+    @Test
+    void shouldLetNoMoreThroughWhenCompletionsComeThatItHasNotCounted() {
+        final CompletionBudget budget = new CompletionBudget(3);
+        budget.onPolled(CompletionPath.RECEIVE);
+        budget.onPolled(CompletionPath.SEND_WRITE);
+        for (int i = 0; i < 3; i++) {
+            assertTrue(budget.hasRoom());
+            budget.onPosted(false);
+        }
+        assertFalse(budget.hasRoom());
+        assertEquals(3, budget.inFlight());
+    }
+
+    @Test
+    void shouldAllocateNothing() {
+        final CompletionBudget budget = new CompletionBudget(64);
+        Allocation.assertNone(() -> {
+            if (budget.hasRoom()) {
+                budget.onPosted(true);
+            } else {
+                budget.onPolled(CompletionPath.SEND_WRITE);
+            }
+        });
+    }
+
+    private static boolean post(final ConnectedPair pair, final CompletionFlag flag, final long id) {
+        return pair.client().write(null, 0, null, 0, 0, flag, id);
+    }
+
+    private static void pause(final int spins) {
+        for (int i = 0; i < spins; i++) {
+            Thread.onSpinWait();
+        }
+    }
+}

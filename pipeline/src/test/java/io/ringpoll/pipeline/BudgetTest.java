@@ -1,0 +1,55 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.RpmaCompletionQueue;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** While the pipeline does not poll, posts are refused before the completion queue can overrun; the counters tell. */
+@Tag(TestDevice.TAG)
+@Timeout(60)
+class BudgetTest {
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(10);
+
+    @Test
+    void shouldRefusePostsWhileTheHandlersAreBehindAndAcceptThemAgainLater() throws InterruptedException {
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(32).sqSize(1000));
+            Pipeline pipeline = Pipeline.builder().ringSize(64).onAll((wc, sequence, endOfBatch) -> { }).start()) {
+            final RpmaCompletionQueue queue = pair.client().completionQueue();
+            final int depth = queue.budget().depth();
+            pipeline.addQueue(queue);
+            assertTrue(pipeline.pause(BOUND_NS));
+            int posted = 0;
+            while (pair.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, posted)) {
+                posted++;
+            }
+            assertEquals(depth, posted);
+            await(() -> pipeline.pollerCounters().budgetInFlight() == depth);
+            assertEquals(depth, pipeline.pollerCounters().budgetDepth());
+            assertTrue(pipeline.resume(BOUND_NS));
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            await(() -> pipeline.pollerCounters().budgetInFlight() == 0 && pipeline.pollerCounters().budgetRefused() == 1);
+            assertTrue(pair.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, posted));
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertEquals(depth + 1, pipeline.pollerCounters().completions());
+            assertEquals(0, pipeline.pollerCounters().errors());
+        }
+    }
+
+    private static void await(final BooleanSupplier condition) throws InterruptedException {
+        final long deadlineNs = System.nanoTime() + BOUND_NS;
+        while (!condition.getAsBoolean()) {
+            assertFalse(System.nanoTime() > deadlineNs, "not in time");
+            Thread.sleep(1);
+        }
+    }
+}
