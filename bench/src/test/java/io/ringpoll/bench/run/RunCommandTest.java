@@ -11,6 +11,7 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaLog;
 import io.ringpoll.tuning.plan.AffinityPlan;
 import io.ringpoll.tuning.plan.PlanRequest;
+import io.ringpoll.tuning.plan.PlanSettings;
 import io.ringpoll.tuning.plan.ThreadRole;
 import io.ringpoll.tuning.topology.Topology;
 import java.io.IOException;
@@ -92,6 +93,18 @@ class RunCommandTest {
         final String pinned = plan.cpus().isEmpty() ? "no thread pinned" : "pinned " + plan.cpus() + " (by plan)";
         assertTrue(out.toString().contains(pinned), out.toString());
         assertTrue(out.toString().contains("waits by " + plan.waitHint(ThreadRole.Kind.HANDLER) + " (by plan)"), out.toString());
+    }
+
+    @Test
+    @Tag("device")
+    void shouldRunByTheLineThatThePlanPrints() {
+        final Topology here = Topology.ofThisMachine();
+        final AffinityPlan plan = AffinityPlan.plan(here, PlanRequest.ofPipeline());
+        final List<String> words = new ArrayList<>(List.of(new PlanSettings(here, plan).run().split(" ")));
+        assertEquals(List.of("./ringpoll", "run"), words.subList(0, 2));
+        words.addAll(List.of("--operations", "2000"));
+        assertEquals(0, execute(words.subList(2, words.size()).toArray(String[]::new)), () -> out + "\n" + err);
+        assertTrue(out.toString().contains(plan.cpus().isEmpty() ? "no thread pinned" : "pinned " + plan.cpus()), out.toString());
     }
 
     @Test

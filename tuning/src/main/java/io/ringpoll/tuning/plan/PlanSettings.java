@@ -78,6 +78,7 @@ public final class PlanSettings {
      */
     public List<String> builder() {
         final List<String> lines = new ArrayList<>();
+        lines.add(".pin(AutoPinning.auto())   // plans at each start; or, for these very CPUs:");
         for (final Placement placement : plan.placements()) {
             if (placement.cpu().isEmpty()) {
                 continue;
