@@ -204,6 +204,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      * @param event of the same device
      * @return true if it names this queue
      */
+    @Override
     public boolean isSubjectOf(final AsyncEvent event) {
         return event.completionQueueAddress() != 0 && event.completionQueueAddress() == ibvCq;
     }

@@ -34,4 +34,14 @@ public interface CompletionQueue {
     default CompletionBudget budget() {
         return null;
     }
+
+    /**
+     * Whether an asynchronous event is about this queue.
+     *
+     * @param event of the same device
+     * @return true if it names this queue; false also if that cannot be told
+     */
+    default boolean isSubjectOf(final AsyncEvent event) {
+        return false;
+    }
 }

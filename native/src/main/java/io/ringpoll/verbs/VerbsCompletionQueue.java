@@ -105,6 +105,11 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         return budget;
     }
 
+    @Override
+    public boolean isSubjectOf(final AsyncEvent event) {
+        return event.completionQueueAddress() != 0 && event.completionQueueAddress() == identity();
+    }
+
     /**
      * Lets polls retire what a budget counts; before another thread polls. Who posts asks the budget.
      *

@@ -8,7 +8,9 @@ import io.ringpoll.poller.CompletionPoller;
 import io.ringpoll.poller.CounterType;
 import io.ringpoll.poller.PollerCounters;
 import io.ringpoll.poller.PollerLoop;
+import io.ringpoll.verbs.AsyncEvents;
 import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.VerbsContext;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -106,6 +108,17 @@ public final class Pipeline implements AutoCloseable {
      */
     public void reportQueueFault(final CompletionQueue queue, final int code) {
         poller.queues().reportFault(queue, code);
+    }
+
+    /**
+     * Listens to a device: a queue of which it tells that it has failed ({@code IBV_EVENT_CQ_ERR}, for instance because it has
+     * overrun) is polled no more, and the handlers of the error path hear of it.
+     *
+     * @param context the device of queues that are polled here
+     * @return ends the listening when it is closed; to be closed before the device
+     */
+    public AsyncEvents.Subscription watch(final VerbsContext context) {
+        return AsyncEvents.listen(context, poller.queues()::onEvent);
     }
 
     /**

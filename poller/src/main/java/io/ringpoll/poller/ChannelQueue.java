@@ -1,5 +1,6 @@
 package io.ringpoll.poller;
 
+import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionChannel;
 import io.ringpoll.verbs.CompletionQueue;
@@ -39,6 +40,11 @@ final class ChannelQueue implements NotifyingQueue {
     @Override
     public CompletionBudget budget() {
         return polled.budget();
+    }
+
+    @Override
+    public boolean isSubjectOf(final AsyncEvent event) {
+        return polled.isSubjectOf(event);
     }
 
     @Override

@@ -25,6 +25,9 @@ public final class QueueFault {
     /** Code of a queue that could not be asked for an event, or whose channel has failed. */
     public static final int NOTIFICATION_FAILED = Integer.MIN_VALUE + 1;
 
+    /** Code of a queue of which the device has told that it has failed: {@code IBV_EVENT_CQ_ERR}. */
+    public static final int CQ_ERROR_EVENT = Integer.MIN_VALUE + 2;
+
     private QueueFault() {
     }
 

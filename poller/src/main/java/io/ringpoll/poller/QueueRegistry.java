@@ -1,5 +1,7 @@
 package io.ringpoll.poller;
 
+import io.ringpoll.verbs.AsyncEvent;
+import io.ringpoll.verbs.AsyncEventType;
 import io.ringpoll.verbs.CompletionQueue;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -118,6 +120,22 @@ public final class QueueRegistry {
                 throw new IllegalStateException("the fault of " + queue.name() + " cannot be reported: " +
                     stalled.getMessage(), stalled);
             }
+        }
+    }
+
+    /**
+     * Takes the queues out that a device's event says have failed; other events are none of the poller's business.
+     *
+     * @param event of a device whose queues may be polled here
+     * @throws IllegalStateException if the poller takes no commands
+     */
+    public void onEvent(final AsyncEvent event) {
+        if (event.type() == AsyncEventType.CQ_ERR) {
+            final List<CompletionQueue> failed;
+            synchronized (this) {
+                failed = registered.keySet().stream().filter(queue -> queue.isSubjectOf(event)).toList();
+            }
+            failed.forEach(queue -> reportFault(queue, QueueFault.CQ_ERROR_EVENT));
         }
     }
 

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.verbs.AsyncEvent;
+import io.ringpoll.verbs.AsyncEventType;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
@@ -158,6 +160,37 @@ class CompletionPollerTest {
         assertEquals(QueueFault.STATUS, slots.get(0).status());
         assertEquals(-5, slots.get(0).vendorError());
         assertEquals(1, queue.size());
+    }
+
+    @Test
+    void shouldTakeOutTheQueueOfWhichTheDeviceTellsThatItHasFailed() {
+        final ScriptedQueue failed = queueOf("a", 1).at(64);
+        poller.queues().add(failed);
+        poller.queues().add(queueOf("b", 2).at(128));
+        poller.queues().onEvent(new AsyncEvent("device", AsyncEventType.QP_FATAL, 64, 0, 0));
+        poller.queues().onEvent(new AsyncEvent("device", AsyncEventType.CQ_ERR, 64, 0, 0));
+        poller.doWork();
+        poller.doWork();
+        assertEquals(2, slots.published());
+        assertEquals(QueueFault.CQ_ERROR_EVENT, slots.get(0).vendorError());
+        assertEquals("a", poller.queues().name(slots.get(0).queueIndex()));
+        assertEquals(2, slots.get(1).workRequestId());
+        assertEquals(1, failed.size());
+    }
+
+    @Test
+    void shouldGiveABusyQueueAndAQuietOneTheSameTurns() {
+        final long[] many = new long[50 * 8];
+        poller.queues().add(queueOf("busy", many));
+        final ScriptedQueue quiet = queueOf("quiet");
+        poller.queues().add(quiet);
+        for (int round = 0; round < 8; round++) {
+            quiet.add(1000 + round, WcStatus.SUCCESS, WcOpcode.SEND);
+            final int before = slots.published();
+            poller.doWork();
+            assertEquals(1000 + round, slots.get(slots.published() - 1).workRequestId(), "in the round in which it came");
+            assertTrue(slots.published() - before <= BATCH_LIMIT + 1, "the busy queue took more than its turn");
+        }
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.ringpoll.poller;
 
+import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -20,6 +21,7 @@ public final class ScriptedQueue implements CompletionQueue {
     private volatile int faultCode;
     private volatile RuntimeException toThrow;
     private volatile int largestRequest;
+    private volatile long address;
 
     /**
      * Creates an empty queue.
@@ -105,5 +107,16 @@ public final class ScriptedQueue implements CompletionQueue {
     @Override
     public String name() {
         return name;
+    }
+
+    /** Sets the address by which an asynchronous event names this queue. */
+    public ScriptedQueue at(final long queueAddress) {
+        address = queueAddress;
+        return this;
+    }
+
+    @Override
+    public boolean isSubjectOf(final AsyncEvent event) {
+        return event.completionQueueAddress() == address;
     }
 }
