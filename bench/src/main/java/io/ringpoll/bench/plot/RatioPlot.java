@@ -1,0 +1,41 @@
+package io.ringpoll.bench.plot;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.knowm.xchart.CategoryChart;
+import org.knowm.xchart.CategoryChartBuilder;
+import org.knowm.xchart.VectorGraphicsEncoder;
+
+/** Ratios by name, as bars. */
+public final class RatioPlot {
+    private static final int WIDTH = 1000;
+    private static final int HEIGHT = 560;
+    private static final int LABEL_ROTATION = 60;
+
+    private RatioPlot() {
+    }
+
+    /**
+     * Draws ratios into an SVG file.
+     *
+     * @param title  of the plot
+     * @param ratios by label, at least one
+     * @param file   to write
+     */
+    public static void draw(final String title, final Map<String, Double> ratios, final Path file) {
+        final CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title).build();
+        chart.getStyler().setLabelsVisible(true).setXAxisLabelRotation(LABEL_ROTATION).setLegendVisible(false);
+        chart.addSeries("ratio", List.copyOf(ratios.keySet()), List.copyOf(ratios.values()));
+        try {
+            Files.createDirectories(file.toAbsolutePath().getParent());
+            VectorGraphicsEncoder.saveVectorGraphic(
+                chart, file.toString(), VectorGraphicsEncoder.VectorGraphicsFormat.SVG);
+        } catch (final IOException e) {
+            throw new UncheckedIOException("cannot write " + file, e);
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package io.ringpoll.bench.suite;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.ringpoll.bench.measure.BenchResult;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/** The results as a table, and what tools say of theirs. */
+final class BenchReport {
+    private static final double DIGITS = 1e4;
+    /** Less than a byte in a hundred operations is JMH's own, or the JIT's. */
+    private static final double NOTHING_BYTES = 0.01;
+
+    private BenchReport() {
+    }
+
+    /** The results in a tool's document. */
+    static List<BenchResult> resultsOf(final JsonNode document) {
+        final List<BenchResult> results = new ArrayList<>();
+        for (final JsonNode node : document.path("results")) {
+            results.add(new BenchResult(node.path("name").asText(), node.path("unit").asText(), node.path("ringpoll").asDouble(),
+                node.path("baseline").asDouble(), node.path("baselineName").asText(), node.path("ratio").asDouble(),
+                node.path("runs").asInt(), node.path("spread").asDouble()));
+        }
+        return results;
+    }
+
+    static void printTable(final List<BenchResult> results, final PrintWriter out) {
+        out.printf("%n%-44s %4s %12s %12s  %-24s %8s %8s %5s%n", "", "", "ringpoll", "baseline", "which", "ratio", "spread",
+            "runs");
+        for (final BenchResult result : results) {
+            out.printf(Locale.ROOT, "%-44s %4s %,12.2f %,12.2f  %-24s %8.3f %8.3f %5d%n", result.name(), result.unit(),
+                result.ringpoll(), result.baseline(), result.baselineName(), result.ratio(), result.spread(), result.runs());
+        }
+        out.println("ratio: our cost by the baseline's, below 1 is better than the baseline; spread: between its quartiles");
+    }
+
+    static void printAllocations(final JsonNode allocations, final PrintWriter out) {
+        final Set<String> seen = new HashSet<>();
+        for (final JsonNode node : allocations) {
+            final double bytes = node.path("bytesPerOperation").asDouble();
+            if (bytes >= NOTHING_BYTES && seen.add(node.path("name").asText())) {
+                out.printf(Locale.ROOT, "%s allocates %.2f bytes an operation%n", node.path("name").asText(), bytes);
+            }
+        }
+    }
+
+    static double rounded(final double value) {
+        return Math.round(value * DIGITS) / DIGITS;
+    }
+}

@@ -1,0 +1,36 @@
+package io.ringpoll.bench.suite;
+
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+
+/** How much is measured, and how long. */
+enum Effort {
+    /** Each for a moment: shows that everything works, not how fast. */
+    GLANCE,
+    /** What matters most, in less than five minutes. */
+    QUICK,
+    /** Everything, by what the benchmarks' annotations say; about an hour. */
+    FULL;
+
+    private static final int ROUNDS = 3;
+    private static final int QUICK_WARM_UPS = 3;
+    private static final int QUICK_MEASUREMENTS = 5;
+    private static final TimeValue MOMENT = TimeValue.milliseconds(20);
+    private static final TimeValue QUICK_WARM_UP = TimeValue.milliseconds(200);
+    private static final TimeValue QUICK_MEASUREMENT = TimeValue.milliseconds(100);
+
+    /** How often each JMH benchmark is run, each time in a JVM of its own, all of them in turns. */
+    int rounds() {
+        return this == GLANCE ? 1 : ROUNDS;
+    }
+
+    /** Shortens what annotations say, or leaves it. */
+    void apply(final ChainedOptionsBuilder options) {
+        if (this == GLANCE) {
+            options.warmupIterations(1).warmupTime(MOMENT).measurementIterations(1).measurementTime(MOMENT);
+        } else if (this == QUICK) {
+            options.warmupIterations(QUICK_WARM_UPS).warmupTime(QUICK_WARM_UP)
+                .measurementIterations(QUICK_MEASUREMENTS).measurementTime(QUICK_MEASUREMENT);
+        }
+    }
+}

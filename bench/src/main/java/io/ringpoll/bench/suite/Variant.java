@@ -1,0 +1,25 @@
+package io.ringpoll.bench.suite;
+
+import java.util.Map;
+
+/**
+ * One benchmark method with its parameters.
+ *
+ * @param benchmark its class
+ * @param method    its name
+ * @param params    one value each
+ */
+record Variant(Class<?> benchmark, String method, Map<String, String> params) {
+    Variant {
+        params = Map.copyOf(params);
+    }
+
+    static Variant of(final Class<?> benchmark, final String method, final Map<String, String> params) {
+        return new Variant(benchmark, method, params);
+    }
+
+    /** What JMH is to run: this method and no other. */
+    String pattern() {
+        return "^" + benchmark.getName().replace(".", "\\.") + "\\." + method + "$";
+    }
+}
