@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
     name = "bench",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Measures ringpoll beside plain C and the usual alternatives in one run: a table, JSON, and a report with plots.")
+    description = "Measures ringpoll beside plain C and the usual alternatives in one run: a table, JSON, a report with plots.")
 public final class BenchCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;

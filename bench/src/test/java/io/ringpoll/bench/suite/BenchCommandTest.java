@@ -80,8 +80,9 @@ class BenchCommandTest {
     @Test
     void shouldNameOnlyBenchmarksThatThereAre() {
         final Set<String> known = new HashSet<>();
+        final PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream());
         for (final BenchmarkListEntry entry : BenchmarkList.defaultList().getAll(
-            OutputFormatFactory.createFormatInstance(new PrintStream(OutputStream.nullOutputStream()), VerboseMode.SILENT), List.of())) {
+            OutputFormatFactory.createFormatInstance(nowhere, VerboseMode.SILENT), List.of())) {
             known.add(entry.getUsername());
         }
         for (final Part part : Part.values()) {
