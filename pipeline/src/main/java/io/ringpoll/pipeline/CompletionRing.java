@@ -50,9 +50,14 @@ final class CompletionRing extends CompletionRingPositions implements SlotRing {
     private volatile boolean halted;
 
     CompletionRing(final CompletionSlab slab) {
-        this.slab = slab.buffer();
-        this.capacity = slab.capacity();
-        this.mask = slab.mask();
+        this(slab.buffer(), slab.capacity());
+    }
+
+    /** A ring over memory of the caller's; the capacity is a power of two. */
+    CompletionRing(final UnsafeBuffer slots, final int capacity) {
+        this.slab = slots;
+        this.capacity = capacity;
+        this.mask = capacity - 1;
     }
 
     /**

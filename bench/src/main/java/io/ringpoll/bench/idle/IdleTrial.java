@@ -1,0 +1,100 @@
+package io.ringpoll.bench.idle;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+import org.agrona.concurrent.IdleStrategy;
+
+/**
+ * A pipeline over one connection on this machine, left idle and woken.
+ *
+ * <p>Used by one thread, which posts.
+ */
+final class IdleTrial implements AutoCloseable {
+    private static final String ADDRESS = "127.0.0.1";
+    private static final int FIRST_PORT = 7900;
+    private static final int PORTS = 1000;
+    private static final int EVENT_TIMEOUT_MS = 5000;
+    private static final long SETTLE_MS = 300;
+    private static final long MAX_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final long WAKE_UP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final int SHORTEST_PAUSE_NS = 1_000_000;
+    private static final int PAUSES_NS = 3_000_000;
+
+    private final Peer peer;
+    private final Connection client;
+    private final Connection server;
+    private final Pipeline pipeline;
+    private volatile long handledNs;
+
+    IdleTrial(final IdleStrategy strategy) {
+        Device.current();
+        peer = Peer.ofLocal(ADDRESS);
+        final String port = Integer.toString(FIRST_PORT + ThreadLocalRandom.current().nextInt(PORTS));
+        try (Endpoint endpoint = peer.listen(ADDRESS, port)) {
+            client = peer.request(ADDRESS, port).connect();
+            final ConnectionRequest request = endpoint.nextRequest(EVENT_TIMEOUT_MS).orElseThrow();
+            server = request.connect();
+            client.nextEvent(EVENT_TIMEOUT_MS).orElseThrow();
+            server.nextEvent(EVENT_TIMEOUT_MS).orElseThrow();
+        }
+        pipeline = Pipeline.builder()
+            .name("idle")
+            .idleStrategy(strategy)
+            .withoutCountersFile()
+            .onAll((wc, sequence, endOfBatch) -> handledNs = System.nanoTime(), options -> options.waitBy(HandlerWait.BLOCK))
+            .start();
+        pipeline.addQueue(client.completionQueue());
+    }
+
+    /** The share of a core that the polling thread uses while nothing comes. */
+    double shareOfCore(final int seconds) throws InterruptedException {
+        final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        Thread.sleep(SETTLE_MS);
+        final long before = threads.getThreadCpuTime(pipeline.pollerThread().threadId());
+        final long startNs = System.nanoTime();
+        Thread.sleep(TimeUnit.SECONDS.toMillis(seconds));
+        final long used = threads.getThreadCpuTime(pipeline.pollerThread().threadId()) - before;
+        return (double) used / (System.nanoTime() - startNs);
+    }
+
+    /** Time from just before a post to the handler, each post some milliseconds after the one before was handled. */
+    Histogram wakeUps(final int number) {
+        final Histogram latency = new Histogram(MAX_NS, 3);
+        for (int i = 0; i < number; i++) {
+            LockSupport.parkNanos(SHORTEST_PAUSE_NS + ThreadLocalRandom.current().nextInt(PAUSES_NS));
+            handledNs = 0;
+            final long startNs = System.nanoTime();
+            if (!client.write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, i)) {
+                throw new IllegalStateException("a post was refused");
+            }
+            while (handledNs == 0) {
+                if (System.nanoTime() - startNs > WAKE_UP_TIMEOUT_NS) {
+                    throw new IllegalStateException("the poller did not wake up within 5 s");
+                }
+                Thread.onSpinWait();
+            }
+            latency.recordValue(handledNs - startNs);
+        }
+        return latency;
+    }
+
+    @Override
+    public void close() {
+        pipeline.close();
+        client.close();
+        server.close();
+        peer.close();
+    }
+}

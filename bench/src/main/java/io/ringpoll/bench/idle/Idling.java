@@ -1,0 +1,34 @@
+package io.ringpoll.bench.idle;
+
+import io.ringpoll.poller.EventDrivenIdle;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.BusySpinIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
+
+/** The idle strategies that are compared. */
+enum Idling {
+    /** Never leaves the core. */
+    BUSY_SPIN("busy-spin"),
+    /** Agrona's back-off, with its defaults. */
+    SPIN_YIELD_PARK("spin-yield-park"),
+    /** Sleeps on the completion channel. */
+    EVENT_DRIVEN("event-driven");
+
+    private final String text;
+
+    Idling(final String text) {
+        this.text = text;
+    }
+
+    String text() {
+        return text;
+    }
+
+    IdleStrategy strategy() {
+        return switch (this) {
+            case BUSY_SPIN -> BusySpinIdleStrategy.INSTANCE;
+            case SPIN_YIELD_PARK -> new BackoffIdleStrategy();
+            case EVENT_DRIVEN -> new EventDrivenIdle();
+        };
+    }
+}

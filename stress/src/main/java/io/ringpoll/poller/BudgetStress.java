@@ -1,0 +1,47 @@
+package io.ringpoll.poller;
+
+import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.verbs.CompletionPath;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.IZ_Result;
+
+/** Posting and polling threads agree on what is in flight, and no post passes before room was made for it. */
+@JCStressTest
+@Outcome(id = "2, true", expect = Expect.ACCEPTABLE, desc = "room was made in time")
+@Outcome(id = "1, false", expect = Expect.ACCEPTABLE, desc = "refused: the completion was polled later")
+@State
+public class BudgetStress {
+    private final CompletionBudget budget = new CompletionBudget(2);
+
+    /** Begins with all in flight: one unsignalled request, one signalled. */
+    public BudgetStress() {
+        budget.onPosted(false);
+        budget.onPosted(true);
+    }
+
+    /** Posts one more, if there is room. */
+    @Actor
+    public void poster(final IZ_Result result) {
+        result.r2 = budget.hasRoom();
+        if (result.r2) {
+            budget.onReceivePosted();
+        }
+    }
+
+    /** Polls the completion of the signalled request. */
+    @Actor
+    public void poller() {
+        budget.onPolled(CompletionPath.SEND_WRITE);
+    }
+
+    /** What is in flight in the end, and 1. */
+    @Arbiter
+    public void end(final IZ_Result result) {
+        result.r1 = budget.inFlight() + 1;
+    }
+}
