@@ -11,6 +11,8 @@ struct comp_event {
 
 LB_EXPORT struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
+    if (lb_fails(__func__))
+        return NULL;
     struct lb_comp_channel *channel = calloc(1, sizeof(*channel));
 
     if (channel == NULL) {
@@ -44,7 +46,7 @@ LB_EXPORT int ibv_destroy_comp_channel(struct ibv_comp_channel *ibv_channel)
     atomic_fetch_sub(&context->children, 1);
     free(channel);
     lb_count(RINGPOLL_LOOPBACK_COMP_CHANNEL, -1);
-    return 0;
+    return lb_fails(__func__) ? errno : 0;
 }
 
 void lb_comp_channel_raise(struct lb_cq *cq)
@@ -61,6 +63,8 @@ void lb_comp_channel_raise(struct lb_cq *cq)
 LB_EXPORT int ibv_get_cq_event(struct ibv_comp_channel *ibv_channel, struct ibv_cq **cq,
     void **cq_context)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct lb_eventq *queue = &lb_comp_channel_of(ibv_channel)->events;
 
     for (;;) {

@@ -202,6 +202,8 @@ static int set_path(struct cm_id *id)
 
 LB_EXPORT int rdma_bind_addr(struct rdma_cm_id *rdma_id, struct sockaddr *address)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct cm_id *id = cm_id_of(rdma_id);
     int error = 0;
 
@@ -260,6 +262,8 @@ static int bind_source(struct cm_id *id, const struct sockaddr *source)
 LB_EXPORT int rdma_resolve_addr(struct rdma_cm_id *rdma_id, struct sockaddr *source,
     struct sockaddr *destination, int timeout_ms)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct cm_id *id = cm_id_of(rdma_id);
     struct rdma_addr *own = &rdma_id->route.addr;
     int error = 0;
@@ -301,6 +305,8 @@ unlock:
 
 LB_EXPORT int rdma_resolve_route(struct rdma_cm_id *rdma_id, int timeout_ms)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct cm_id *id = cm_id_of(rdma_id);
     int error;
 

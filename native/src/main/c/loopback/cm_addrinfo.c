@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "cm.h"
+#include "device.h"
 
 static int copy_address(struct sockaddr **to, socklen_t *to_length, const struct sockaddr *from,
     socklen_t length)
@@ -71,6 +72,8 @@ static int translate(const char *node, const char *service, const struct rdma_ad
 LB_EXPORT int rdma_getaddrinfo(const char *node, const char *service,
     const struct rdma_addrinfo *hints, struct rdma_addrinfo **found)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct rdma_addrinfo *result;
     int error = 0;
 

@@ -45,6 +45,8 @@ void cm_raise_rejected(struct cm_id *id, int reason, const void *data, size_t le
 
 LB_EXPORT int rdma_listen(struct rdma_cm_id *rdma_id, int backlog)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct cm_id *id = cm_id_of(rdma_id);
     int error = 0;
 
@@ -145,6 +147,8 @@ static int send_request(struct cm_id *active, const struct rdma_conn_param *para
 
 LB_EXPORT int rdma_connect(struct rdma_cm_id *rdma_id, struct rdma_conn_param *param)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct cm_id *id = cm_id_of(rdma_id);
     int error;
 
@@ -169,6 +173,8 @@ LB_EXPORT int rdma_connect(struct rdma_cm_id *rdma_id, struct rdma_conn_param *p
 
 LB_EXPORT int rdma_accept(struct rdma_cm_id *rdma_id, struct rdma_conn_param *param)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct cm_id *id = cm_id_of(rdma_id);
     struct cm_event *event = NULL;
     int error;
@@ -269,6 +275,8 @@ LB_EXPORT int rdma_establish(struct rdma_cm_id *rdma_id)
 
 LB_EXPORT int rdma_reject(struct rdma_cm_id *rdma_id, const void *data, uint8_t length)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct cm_id *id = cm_id_of(rdma_id);
     int error = 0;
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "cm.h"
+#include "device.h"
 
 static void enter_timewait(struct cm_id *id)
 {
@@ -49,6 +50,8 @@ static void send_disconnect(struct cm_id *id)
 
 LB_EXPORT int rdma_disconnect(struct rdma_cm_id *rdma_id)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct cm_id *id = cm_id_of(rdma_id);
     bool answered;
     int error = 0;

@@ -98,6 +98,8 @@ static void acknowledge(struct cm_event *event)
 
 LB_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **fetched)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct lb_eventq *queue = &cm_channel_of(channel)->events;
 
     if (fetched == NULL)
@@ -133,7 +135,7 @@ LB_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *rdma_event)
     acknowledge(event);
     pthread_mutex_unlock(&cm_lock);
     lb_count(RINGPOLL_LOOPBACK_EVENT, -1);
-    return 0;
+    return lb_fails(__func__) ? -1 : 0;
 }
 
 int cm_complete(struct cm_id *id)

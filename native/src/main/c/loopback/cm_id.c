@@ -21,6 +21,8 @@ int cm_fail(int error)
 
 LB_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 {
+    if (lb_fails(__func__))
+        return NULL;
     struct cm_channel *channel = calloc(1, sizeof(*channel));
 
     if (channel == NULL) {
@@ -109,7 +111,8 @@ static void detach_device(struct cm_id *id)
         return;
     id->has_device = false;
     /* If it is still in use it stays, for the next id to find. */
-    if (--default_pd_users == 0 && ibv_dealloc_pd(default_pd) == 0)
+    /* EBUSY: somebody has made something of it that is still there. */
+    if (--default_pd_users == 0 && ibv_dealloc_pd(default_pd) != EBUSY)
         default_pd = NULL;
 }
 
@@ -206,6 +209,8 @@ static int create_id(struct rdma_event_channel *channel, struct rdma_cm_id **cre
 LB_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id,
     void *context, enum rdma_port_space ps)
 {
+    if (lb_fails(__func__))
+        return -1;
     return create_id(channel, id, context, ps, IBV_QPT_RC);
 }
 
@@ -226,11 +231,13 @@ LB_EXPORT int rdma_destroy_id(struct rdma_cm_id *rdma_id)
     pthread_mutex_unlock(&cm_lock);
     if (own_channel != NULL)
         rdma_destroy_event_channel(own_channel);
-    return 0;
+    return lb_fails(__func__) ? -1 : 0;
 }
 
 LB_EXPORT int rdma_migrate_id(struct rdma_cm_id *rdma_id, struct rdma_event_channel *channel)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct cm_id *id = cm_id_of(rdma_id);
     const bool sync = channel == NULL;
     struct rdma_event_channel *own_channel = NULL;

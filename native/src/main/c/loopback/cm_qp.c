@@ -126,6 +126,8 @@ destroy:;
 
 LB_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
+    if (lb_fails(__func__))
+        return -1;
     struct ibv_qp_attr qp_attr = {.qp_state = IBV_QPS_INIT};
     int mask;
     int error;

@@ -16,6 +16,8 @@ static struct lb_cqe *allocate_ring(uint32_t capacity)
 LB_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
     struct ibv_comp_channel *channel, int comp_vector)
 {
+    if (lb_fails(__func__))
+        return NULL;
     struct lb_cq *cq;
     int error = EINVAL;
 
@@ -118,7 +120,7 @@ LB_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv_cq)
     free(cq->ring);
     free(cq);
     lb_count(RINGPOLL_LOOPBACK_CQ, -1);
-    return 0;
+    return lb_fails(__func__) ? errno : 0;
 }
 
 /* push_lock held. From here on every poll sees a queue that is not empty, and then that it is dead. */
@@ -194,6 +196,8 @@ unlock:
 
 int lb_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
 {
+    if (lb_fails("ibv_req_notify_cq"))
+        return errno;
     struct lb_cq *cq = lb_cq_of(ibv_cq);
     const enum lb_notify wanted = solicited_only ? LB_NOTIFY_SOLICITED : LB_NOTIFY_ALL;
 

@@ -114,6 +114,8 @@ free_context:
 
 LB_EXPORT struct ibv_context *ibv_open_device(struct ibv_device *ibv_device)
 {
+    if (lb_fails(__func__))
+        return NULL;
     if (ibv_device != &device) {
         errno = ENODEV;
         return NULL;
@@ -152,6 +154,8 @@ struct ibv_context *lb_cm_context(void)
 
 LB_EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
+    if (lb_fails(__func__))
+        return errno;
     (void)context;
     memset(attr, 0, sizeof(*attr));
     strcpy(attr->fw_ver, ringpoll_loopback_version());
@@ -187,6 +191,8 @@ LB_EXPORT int ibv_query_device(struct ibv_context *context, struct ibv_device_at
 int lb_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
     struct ibv_device_attr_ex *attr, size_t attr_size)
 {
+    if (lb_fails("ibv_query_device_ex"))
+        return errno;
     struct ibv_device_attr_ex full = {0};
 
     if (input != NULL && input->comp_mask != 0)
@@ -233,6 +239,8 @@ int lb_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_att
 LB_EXPORT int ibv_query_port(struct ibv_context *context, uint8_t port,
     struct _compat_ibv_port_attr *attr)
 {
+    if (lb_fails(__func__))
+        return errno;
     return lb_query_port(context, port, (struct ibv_port_attr *)attr,
         offsetof(struct ibv_port_attr, flags));
 }
@@ -289,6 +297,8 @@ LB_EXPORT enum ibv_fork_status ibv_is_fork_initialized(void)
 
 LB_EXPORT struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
+    if (lb_fails(__func__))
+        return NULL;
     struct lb_pd *pd;
 
     if (!lb_reserve(RINGPOLL_LOOPBACK_PD, LB_MAX_PD)) {
@@ -315,7 +325,7 @@ LB_EXPORT int ibv_dealloc_pd(struct ibv_pd *ibv_pd)
     atomic_fetch_sub(&lb_context_of(ibv_pd->context)->children, 1);
     free(pd);
     lb_count(RINGPOLL_LOOPBACK_PD, -1);
-    return 0;
+    return lb_fails(__func__) ? errno : 0;
 }
 
 LB_EXPORT int ringpoll_loopback_set_connect_timeout(uint32_t milliseconds)

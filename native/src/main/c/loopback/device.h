@@ -67,6 +67,12 @@ static inline struct lb_pd *lb_pd_of(struct ibv_pd *pd)
 /* Changes the number of live objects of a kind; relaxed, for counting only. */
 LB_EXPORT void lb_count(enum ringpoll_loopback_object kind, int change);
 
+/*
+ * Whether this call is the one that ringpoll_loopback_fail_call() has chosen; then errno is set. To be asked once by each function
+ * that can fail: before it has done anything, or, if it takes something down, after it has done all, so that nothing is left.
+ */
+LB_EXPORT bool lb_fails(const char *function);
+
 /* Reserves one object of a kind against its limit: false if the device has no more of them. */
 bool lb_reserve(enum ringpoll_loopback_object kind, int limit);
 

@@ -265,6 +265,8 @@ fail:
 #undef ibv_reg_mr
 LB_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
+    if (lb_fails(__func__))
+        return NULL;
     return register_region(pd, addr, length, (uintptr_t)addr, (unsigned int)access);
 }
 
@@ -272,12 +274,16 @@ LB_EXPORT struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length
 LB_EXPORT struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length,
     uint64_t iova, int access)
 {
+    if (lb_fails(__func__))
+        return NULL;
     return register_region(pd, addr, length, iova, (unsigned int)access);
 }
 
 LB_EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length,
     uint64_t iova, unsigned int access)
 {
+    if (lb_fails(__func__))
+        return NULL;
     return register_region(pd, addr, length, iova, access);
 }
 
@@ -298,7 +304,7 @@ LB_EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
     atomic_fetch_sub(&lb_pd_of(mr->pd)->children, 1);
     free(mr);
     lb_count(RINGPOLL_LOOPBACK_MR, -1);
-    return 0;
+    return lb_fails(__func__) ? errno : 0;
 }
 
 LB_EXPORT int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr,
@@ -312,6 +318,8 @@ LB_EXPORT int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void
 int lb_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
     struct ibv_sge *sg_list, uint32_t num_sge)
 {
+    if (lb_fails("ibv_advise_mr"))
+        return errno;
     bool writable = false;
 
     switch (advice) {

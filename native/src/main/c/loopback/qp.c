@@ -175,6 +175,8 @@ fail:
 
 LB_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init_attr)
 {
+    if (lb_fails(__func__))
+        return NULL;
     struct ibv_qp_init_attr_ex attr = {
         .qp_context = init_attr->qp_context,
         .send_cq = init_attr->send_cq,
@@ -195,6 +197,8 @@ LB_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_att
 
 struct ibv_qp *lb_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
+    if (lb_fails("ibv_create_qp_ex"))
+        return NULL;
     const uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
     if (attr->comp_mask & ~known) {

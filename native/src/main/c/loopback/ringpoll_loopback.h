@@ -55,6 +55,16 @@ int ringpoll_loopback_set_connect_timeout(uint32_t milliseconds);
 struct ibv_context;
 int ringpoll_loopback_raise(struct ibv_context *context, int event_type);
 
+/*
+ * Lets the n-th call from now fail with an errno value, counted over all functions that set up, connect and take down, in all
+ * threads; 0 takes the plan back. A function that sets up fails before it has done anything, one that takes down after it has
+ * done all. Returns 0, or EINVAL if the error is none.
+ */
+int ringpoll_loopback_fail_call(uint32_t n, int error);
+
+/* Name of the function that the latest plan has made fail, static lifetime; NULL while it has not. */
+const char *ringpoll_loopback_failed_call(void);
+
 /* The vendor_err of a failed work completion: which check failed. 0 for plain flush errors. */
 enum ringpoll_loopback_vendor_err {
     RINGPOLL_LOOPBACK_VERR_NONE = 0,

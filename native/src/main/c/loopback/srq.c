@@ -71,6 +71,8 @@ fail:
 
 LB_EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init_attr)
 {
+    if (lb_fails(__func__))
+        return NULL;
     return create_srq(pd, init_attr->srq_context, &init_attr->attr);
 }
 
@@ -135,7 +137,7 @@ LB_EXPORT int ibv_destroy_srq(struct ibv_srq *ibv_srq)
     free(srq->ring.slots);
     free(srq);
     lb_count(RINGPOLL_LOOPBACK_SRQ, -1);
-    return 0;
+    return lb_fails(__func__) ? errno : 0;
 }
 
 bool lb_srq_take(struct lb_srq *srq, struct lb_recv *recv, struct lb_qp *sender)
