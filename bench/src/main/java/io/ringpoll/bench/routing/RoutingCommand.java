@@ -27,23 +27,24 @@ public final class RoutingCommand implements Callable<Integer> {
     private static final int MAX_HANDLERS = 3;
     private static final double MEDIAN = 50.0;
     private static final double TAIL = 99.0;
+    private static final double NS_PER_US = 1000;
 
     @Spec
     private CommandSpec spec;
 
     @Option(
-        names = "--completions", paramLabel = "N", defaultValue = "4000000",
+        names = "--completions", paramLabel = "N", defaultValue = "2000000",
         description = "Completions of a run at full speed (${DEFAULT-VALUE}).")
     private long completions;
 
     @Option(
-        names = "--rate", paramLabel = "N", defaultValue = "1000000",
+        names = "--rate", paramLabel = "N", defaultValue = "200000",
         description = "Completions a second of a run at a rate, which takes a second (${DEFAULT-VALUE}).")
     private long rate;
 
     @Option(
-        names = "--rounds", paramLabel = "N", defaultValue = "5",
-        description = "Runs of each, in turns, after one to warm up; the median is shown (${DEFAULT-VALUE}).")
+        names = "--rounds", paramLabel = "N", defaultValue = "9",
+        description = "Runs of each, in turns, after one to warm up (${DEFAULT-VALUE}).")
     private int rounds;
 
     /** Created by picocli. */
@@ -66,8 +67,9 @@ public final class RoutingCommand implements Callable<Integer> {
                 spec.commandLine(), "--completions, --rounds and --rate are at least 1, the rate at most 1000000000");
         }
         final PrintWriter out = spec.commandLine().getOut();
-        out.printf("%d cores; medians of %d runs in turns%n%n", Runtime.getRuntime().availableProcessors(), rounds);
-        out.printf("%-34s %8s %14s %12s %12s%n", "", "handlers", "ns/completion", "p50 ns", "p99 ns");
+        out.printf("%d cores; %d runs of each in turns: the median, and the best, which others disturbed least%n%n",
+            Runtime.getRuntime().availableProcessors(), rounds);
+        out.printf("%-34s %8s %20s %24s %24s%n", "", "handlers", "ns/completion, best", "p50 us, best", "p99 us, best");
         for (int handlers = 1; handlers <= MAX_HANDLERS; handlers++) {
             compare(out, handlers);
         }
@@ -76,13 +78,9 @@ public final class RoutingCommand implements Callable<Integer> {
 
     private void compare(final PrintWriter out, final int handlers) throws InterruptedException {
         final Mode[] modes = Mode.values();
-        final List<List<Double>> costs = new ArrayList<>();
-        final List<List<Double>> medians = new ArrayList<>();
-        final List<List<Double>> tails = new ArrayList<>();
+        final List<List<List<Double>>> values = new ArrayList<>();
         for (int i = 0; i < modes.length; i++) {
-            costs.add(new ArrayList<>());
-            medians.add(new ArrayList<>());
-            tails.add(new ArrayList<>());
+            values.add(List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>()));
         }
         for (int round = 0; round <= rounds; round++) {
             for (int i = 0; i < modes.length; i++) {
@@ -90,19 +88,23 @@ public final class RoutingCommand implements Callable<Integer> {
                 final Histogram latency = new Histogram(3);
                 new Trial(modes[i], handlers, rate, TimeUnit.SECONDS.toNanos(1) / rate).run(latency);
                 if (round > 0) {
-                    costs.get(i).add(cost);
-                    medians.get(i).add((double) latency.getValueAtPercentile(MEDIAN));
-                    tails.get(i).add((double) latency.getValueAtPercentile(TAIL));
+                    values.get(i).get(0).add(cost);
+                    values.get(i).get(1).add(latency.getValueAtPercentile(MEDIAN) / NS_PER_US);
+                    values.get(i).get(2).add(latency.getValueAtPercentile(TAIL) / NS_PER_US);
                 }
             }
         }
         for (int i = 0; i < modes.length; i++) {
-            out.printf("%-34s %8d %14.1f %12.0f %12.0f%n", modes[i].text(), handlers, median(costs.get(i)),
-                median(medians.get(i)), median(tails.get(i)));
+            out.printf("%-34s %8d", modes[i].text(), handlers);
+            for (final List<Double> value : values.get(i)) {
+                out.printf(" %13.1f %9.1f", median(value), value.getFirst());
+            }
+            out.println();
         }
         out.flush();
     }
 
+    /** The median of values, which are left in order. */
     private static double median(final List<Double> values) {
         Collections.sort(values);
         return values.get(values.size() / 2);

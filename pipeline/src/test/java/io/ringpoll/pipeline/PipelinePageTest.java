@@ -1,0 +1,228 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.poller.EventDrivenIdle;
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.AsyncEvents;
+import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.verbs.VerbsContext;
+import io.ringpoll.verbs.WorkCompletion;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The examples of docs/pipeline.md: they are the code of this class, and it runs. */
+@Tag(TestDevice.TAG)
+@Timeout(60)
+class PipelinePageTest {
+    private static final Path PAGE = Path.of("..", "docs", "pipeline.md");
+    private static final Path SOURCE =
+        Path.of("src", "test", "java", "io", "ringpoll", "pipeline", "PipelinePageTest.java");
+    private static final long TEN_SECONDS = TimeUnit.SECONDS.toNanos(10);
+
+    private final List<String> heard = new CopyOnWriteArrayList<>();
+    private final AtomicLong bytes = new AtomicLong();
+
+    @Test
+    void shouldShowOnlyCodeThatRuns() throws IOException {
+        final String code = normalized(Files.readString(SOURCE));
+        boolean inExample = false;
+        int lines = 0;
+        for (final String line : Files.readAllLines(PAGE)) {
+            if (line.strip().startsWith("```")) {
+                inExample = line.strip().equals("```java");
+            } else if (inExample && !line.isBlank()) {
+                assertTrue(code.contains(normalized(line)), () -> "not in this class: " + line);
+                lines++;
+            }
+        }
+        assertTrue(lines > 0, "no example");
+    }
+
+    @Test
+    void shouldJournalBeforeItAcknowledges() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults(); Pipeline pipeline = replication(pair.client())) {
+            assertTrue(post(pair, 1));
+            assertTrue(pipeline.drain(TEN_SECONDS).inTime());
+            assertEquals(List.of("journal", "acknowledge"), heard);
+        }
+    }
+
+    private Pipeline replication(final Connection connection) {
+        final CompletionHandler journal = (wc, sequence, endOfBatch) -> heard.add("journal");
+        final CompletionHandler acknowledge = (wc, sequence, endOfBatch) -> heard.add("acknowledge");
+        Pipeline pipeline = Pipeline.builder()
+            .name("replication")
+            .queue(connection.completionQueue())
+            .batchLimit(16)
+            .ringSize(4096)
+            .pollerName("replication-poller")
+            .idleStrategy(new EventDrivenIdle())
+            .onSendWrite(journal, options -> options.name("journal").waitBy(HandlerWait.BLOCK))
+            .then(acknowledge, options -> options.name("acknowledge").onFailure(FailurePolicy.HALT))
+            .onReceive((wc, sequence, endOfBatch) -> received(wc))
+            .onError((wc, sequence, endOfBatch) -> failed(wc))
+            .start();
+        return pipeline;
+    }
+
+    @Test
+    void shouldTakeBatchesWhole() {
+        CompletionHandler whole = CompletionHandler.inBatches(batch -> {
+            for (int i = 0; i < batch.size(); i++) {
+                bytes.addAndGet(batch.completion(i).lengthBytes());
+            }
+        });
+        assertHandles(whole, 3, options -> { });
+    }
+
+    /** Holds slots back for another thread. */
+    private static final class Later implements CompletionHandler {
+        private final BlockingQueue<Long> work = new LinkedBlockingQueue<>();
+        private SlotControl slots;
+
+        @Override
+        public void onStart(final SlotControl control) {
+            slots = control;
+        }
+
+        @Override
+        public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {
+            if (slots.hold(sequence)) {
+                work.add(sequence);
+            }
+        }
+
+        void finishOne(final WorkCompletion mine) throws InterruptedException {
+            long sequence = work.take();
+            slots.view(sequence, mine).workRequestId();
+            slots.giveBack(sequence);
+        }
+    }
+
+    @Test
+    void shouldHoldSlotsBackForAnotherThread() throws InterruptedException {
+        final Later later = new Later();
+        try (ConnectedPair pair = ConnectedPair.ofDefaults(); Pipeline pipeline = Pipeline.builder()
+                .onAll(later, options -> options.maxHeld(64))
+                .start()) {
+            pipeline.addQueue(pair.client().completionQueue());
+            assertTrue(post(pair, 1));
+            later.finishOne(new WorkCompletion());
+            assertEquals(0, pipeline.held());
+        }
+    }
+
+    @Test
+    void shouldLetTheUserDecideAboutAFailure() {
+        FailurePolicy tolerant = (failure, sequence) ->
+            failure instanceof IllegalStateException ? FailurePolicy.Decision.CONTINUE : FailurePolicy.Decision.HALT;
+        assertHandles((wc, sequence, endOfBatch) -> {
+            throw new IllegalStateException("provoked");
+        }, 3, options -> options.onFailure(tolerant));
+    }
+
+    @Test
+    void shouldPauseDrainAndClose() {
+        final Connection connection;
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            connection = pair.client();
+            Pipeline pipeline = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> { }).start();
+            pipeline.addQueue(connection.completionQueue());
+            boolean paused = pipeline.pause(TEN_SECONDS);
+            boolean resumed = pipeline.resume(TEN_SECONDS);
+            PipelineReport drained = pipeline.drain(TEN_SECONDS);
+            PipelineReport report = pipeline.close(TEN_SECONDS);
+            assertTrue(paused && resumed && drained.inTime() && report.inTime());
+            assertEquals(0, report.inQueues());
+        }
+    }
+
+    @Test
+    void shouldPollWithSeveralPollers() {
+        final CompletionHandler[] handlers = {(wc, sequence, last) -> heard.add("0"), (wc, sequence, last) -> heard.add("1")};
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            PipelineGroup group = PipelineGroup.start(2, i ->
+                Pipeline.builder().name("shard-" + i).onAll(handlers[i]));
+            group.addQueue(pair.client().completionQueue());
+            group.addQueue(pair.server().completionQueue());
+            assertTrue(post(pair, 1));
+            assertTrue(group.close(TEN_SECONDS).stream().allMatch(PipelineReport::inTime));
+            assertEquals(List.of("0"), heard);
+        }
+    }
+
+    @Test
+    void shouldRefuseAPostOverTheBudget() {
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(4).sqSize(100))) {
+            final Connection connection = pair.client();
+            CompletionBudget budget = connection.completionQueue().budget();
+            int posted = 0;
+            while (connection.write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, posted)) {
+                posted++;
+            }
+            assertEquals(budget.depth(), posted);
+            connection.completionQueue().withoutBudget();
+        }
+    }
+
+    @Test
+    void shouldWatchTheDevice() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults();
+            Pipeline pipeline = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> { }).start()) {
+            final VerbsContext context = pair.peer().context();
+            AsyncEvents.Subscription watch = pipeline.watch(context);
+            watch.close();
+        }
+    }
+
+    private void assertHandles(
+        final CompletionHandler handler, final int count, final Consumer<HandlerOptions> options) {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults();
+            Pipeline pipeline = Pipeline.builder().onAll(handler, options).start()) {
+            pipeline.addQueue(pair.client().completionQueue());
+            for (int i = 0; i < count; i++) {
+                assertTrue(post(pair, i));
+            }
+            final PipelineReport report = pipeline.drain(TEN_SECONDS);
+            assertTrue(report.inTime());
+            assertEquals(count, report.handled());
+        }
+    }
+
+    private static boolean post(final ConnectedPair pair, final long id) {
+        return pair.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, id);
+    }
+
+    private void received(final WorkCompletion wc) {
+        heard.add("received " + wc.workRequestId());
+    }
+
+    private void failed(final WorkCompletion wc) {
+        heard.add("failed " + wc.workRequestId());
+    }
+
+    /** Code without comments and spaces, so that the page may lay it out as it needs. */
+    private static String normalized(final String text) {
+        try (Stream<String> lines = text.lines()) {
+            return lines.map(line -> line.replaceAll("//.*", "").replaceAll("\\s", "")).collect(Collectors.joining());
+        }
+    }
+}
