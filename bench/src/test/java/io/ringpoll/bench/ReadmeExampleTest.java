@@ -13,6 +13,7 @@ import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verbs.WorkCompletion;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,12 +21,13 @@ import java.nio.file.Path;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class ReadmeExampleTest {
-    private static final String ADDRESS = System.getProperty("ringpoll.address", "127.0.0.1");
+    private static final String ADDRESS = TestDevice.address();
     private static final int EVENT_TIMEOUT_MS = 10_000;
 
     private final BlockingQueue<Long> written = new LinkedBlockingQueue<>();
@@ -49,6 +51,7 @@ class ReadmeExampleTest {
     }
 
     @Test
+    @Tag(TestDevice.TAG)
     void shouldDeliverTheCompletionOfTheExamplesWrite() throws Exception {
         try (Peer peer = Peer.ofLocal(ADDRESS);
             Endpoint endpoint = peer.listen(ADDRESS, "7470");

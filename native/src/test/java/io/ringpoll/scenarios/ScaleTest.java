@@ -73,7 +73,7 @@ class ScaleTest extends Scenario {
     @Test
     @Timeout(value = 300, unit = TimeUnit.SECONDS)
     void shouldLeaveNothingBehindAfterManyConnections() {
-        final int connects = Integer.getInteger(CONNECTS_PROPERTY, TestDevice.isLoopback() ? 10_000 : 500);
+        final int connects = Integer.getInteger(CONNECTS_PROPERTY, TestDevice.isLoopback() ? 10_000 : 200);
         try (Peer peer = Peer.ofLocal(ADDRESS); Endpoint endpoint = listen(peer)) {
             connectAndDisconnect(peer, endpoint, WARM_UP_CONNECTS);
             final int fileDescriptors = ProcessResources.fileDescriptors();

@@ -211,6 +211,7 @@ class EventDrivenTest {
     }
 
     @Test
+    @Tag(TestDevice.STEADY_STATE_TAG)
     void shouldAllocateNothingWhileItSleepsAndWakes() {
         final int wakeUps = 2000;
         try (Pipeline pipeline = start(0, FOREVER_NS)) {

@@ -29,7 +29,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The examples of docs/pipeline.md: they are the code of this class, and it runs. */
-@Tag(TestDevice.TAG)
 @Timeout(60)
 class PipelinePageTest {
     private static final Path PAGE = Path.of("..", "docs", "pipeline.md");
@@ -57,6 +56,7 @@ class PipelinePageTest {
     }
 
     @Test
+    @Tag(TestDevice.TAG)
     void shouldJournalBeforeItAcknowledges() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults(); Pipeline pipeline = replication(pair.client())) {
             assertTrue(post(pair, 1));
@@ -84,6 +84,7 @@ class PipelinePageTest {
     }
 
     @Test
+    @Tag(TestDevice.TAG)
     void shouldTakeBatchesWhole() {
         CompletionHandler whole = CompletionHandler.inBatches(batch -> {
             for (int i = 0; i < batch.size(); i++) {
@@ -118,6 +119,7 @@ class PipelinePageTest {
     }
 
     @Test
+    @Tag(TestDevice.TAG)
     void shouldHoldSlotsBackForAnotherThread() throws InterruptedException {
         final Later later = new Later();
         try (ConnectedPair pair = ConnectedPair.ofDefaults(); Pipeline pipeline = Pipeline.builder()
@@ -131,6 +133,7 @@ class PipelinePageTest {
     }
 
     @Test
+    @Tag(TestDevice.TAG)
     void shouldLetTheUserDecideAboutAFailure() {
         FailurePolicy tolerant = (failure, sequence) ->
             failure instanceof IllegalStateException ? FailurePolicy.Decision.CONTINUE : FailurePolicy.Decision.HALT;
@@ -140,6 +143,7 @@ class PipelinePageTest {
     }
 
     @Test
+    @Tag(TestDevice.TAG)
     void shouldPauseDrainAndClose() {
         final Connection connection;
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
@@ -156,6 +160,7 @@ class PipelinePageTest {
     }
 
     @Test
+    @Tag(TestDevice.TAG)
     void shouldPollWithSeveralPollers() {
         final CompletionHandler[] handlers = {(wc, sequence, last) -> heard.add("0"), (wc, sequence, last) -> heard.add("1")};
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
@@ -170,6 +175,7 @@ class PipelinePageTest {
     }
 
     @Test
+    @Tag(TestDevice.TAG)
     void shouldRefuseAPostOverTheBudget() {
         try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(4).sqSize(100))) {
             final Connection connection = pair.client();
@@ -184,6 +190,7 @@ class PipelinePageTest {
     }
 
     @Test
+    @Tag(TestDevice.TAG)
     void shouldWatchTheDevice() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults();
             Pipeline pipeline = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> { }).start()) {

@@ -62,7 +62,7 @@ public final class LatencyCommand implements Callable<Integer> {
 
     @Option(names = "--against", paramLabel = "NAME,...", split = ",", defaultValue = CHandOff.NAME,
         description = "What is measured beside ours (${DEFAULT-VALUE}): c, c-bare-loop, over synthetic also alternatives that "
-            + "copy (array-blocking-queue, ... or copying for all), or none.")
+            + "copy (array-blocking-queue, ... or copying for all), over rdma in ping-pong also perftest, or none.")
     private List<String> against;
 
     @Option(names = "--ring-size", paramLabel = "SLOTS", defaultValue = "8192",
@@ -171,6 +171,10 @@ public final class LatencyCommand implements Callable<Integer> {
         if ("none".equals(label)) {
             return;
         }
+        if (PerftestContestant.NAME.equals(label)) {
+            contestants.add(new PerftestContestant(options.operation(), options.host(), size));
+            return;
+        }
         final CLink link = CLink.open(options.host(), Integer.toString(options.port()));
         contestants.add(pingPong ?
             CLinkContestant.pingPong(link, CHandOff.BARE_NAME.equals(label), options.operation(), size, threads) :
@@ -228,7 +232,7 @@ public final class LatencyCommand implements Callable<Integer> {
         for (final String label : against) {
             if ("copying".equals(label)) {
                 handOffs.addAll(HandOffs.copying());
-            } else if (!"none".equals(label) && !RingpollHandOff.NAME.equals(label)) {
+            } else if (!List.of("none", PerftestContestant.NAME, RingpollHandOff.NAME).contains(label)) {
                 handOffs.add(HandOffs.of(label));
             }
         }
@@ -252,6 +256,9 @@ public final class LatencyCommand implements Callable<Integer> {
         } catch (final IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), "--against: " + e.getMessage());
         }
+        require(!against.contains(PerftestContestant.NAME) ||
+            options.over() == LatencyOptions.Over.RDMA && options.mode() == LatencyOptions.Mode.PING_PONG,
+            "--against perftest: it needs --over rdma, and has ping-pong only");
         require(options.mode() == LatencyOptions.Mode.PING_PONG || synthetic || !against.contains(CHandOff.BARE_NAME),
             "--against c-bare-loop: there is none for paced operations over a device");
     }

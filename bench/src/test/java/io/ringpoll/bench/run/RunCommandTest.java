@@ -9,6 +9,7 @@ import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaLog;
+import io.ringpoll.testing.TestDevice;
 import io.ringpoll.tuning.plan.AffinityPlan;
 import io.ringpoll.tuning.plan.PlanRequest;
 import io.ringpoll.tuning.plan.PlanSettings;
@@ -31,7 +32,7 @@ import picocli.CommandLine;
 
 @Timeout(120)
 class RunCommandTest {
-    private static final String ADDRESS = System.getProperty("ringpoll.address", "127.0.0.1");
+    private static final String ADDRESS = TestDevice.address();
 
     /** The command silences librpma for the whole process. */
     private final LogLevel logThreshold = RpmaLog.threshold();
@@ -44,7 +45,7 @@ class RunCommandTest {
     }
 
     @Test
-    @Tag("device")
+    @Tag(TestDevice.TAG)
     void shouldCompleteEveryWorkRequestOnItsPath() throws IOException {
         final String mix = "write=40,send=30,read=20,write-imm=9,fail=1";
         assertEquals(0, execute("--seconds", "3", "--json", "--mix", mix), err::toString);
@@ -63,22 +64,22 @@ class RunCommandTest {
     }
 
     @ParameterizedTest
-    @Tag("device")
+    @Tag(TestDevice.TAG)
     @ValueSource(ints = {8, 13, 4096, 65_536})
     void shouldVerifyPayloadsOfAnyLength(final int payload) {
         assertEquals(
-            0, execute("--operations", "3000", "--payload", Integer.toString(payload), "--connections", "3"), err::toString);
+            0, execute("--operations", "1000", "--payload", Integer.toString(payload), "--connections", "3"), err::toString);
         assertTrue(out.toString().contains("corrupted payloads   0"), out.toString());
     }
 
     @Test
-    @Tag("device")
+    @Tag(TestDevice.TAG)
     void shouldLoseNothingWhenTheRingIsTooSmall() {
-        assertEquals(0, execute("--operations", "20000", "--ring-size", "2", "--batch", "2"), () -> out + "\n" + err);
+        assertEquals(0, execute("--operations", "4000", "--ring-size", "2", "--batch", "2"), () -> out + "\n" + err);
     }
 
     @ParameterizedTest
-    @Tag("device")
+    @Tag(TestDevice.TAG)
     @ValueSource(strings = {"busy-spin", "yield", "sleep", "block"})
     void shouldRunWithEveryWait(final String wait) {
         assertEquals(0, execute("--operations", "2000", "--wait", wait), () -> out + "\n" + err);
@@ -86,7 +87,7 @@ class RunCommandTest {
     }
 
     @Test
-    @Tag("device")
+    @Tag(TestDevice.TAG)
     void shouldPinEachThreadWhereThePlanSays() {
         final AffinityPlan plan = AffinityPlan.plan(Topology.ofThisMachine(), PlanRequest.ofPipeline());
         assertEquals(0, execute("--operations", "2000", "--pin", "auto"), () -> out + "\n" + err);
@@ -96,7 +97,7 @@ class RunCommandTest {
     }
 
     @Test
-    @Tag("device")
+    @Tag(TestDevice.TAG)
     void shouldRunByTheLineThatThePlanPrints() {
         final Topology here = Topology.ofThisMachine();
         final AffinityPlan plan = AffinityPlan.plan(here, PlanRequest.ofPipeline());
@@ -108,7 +109,7 @@ class RunCommandTest {
     }
 
     @Test
-    @Tag("device")
+    @Tag(TestDevice.TAG)
     void shouldSayThatThePortIsInUse() {
         try (Peer peer = Peer.ofLocal(ADDRESS); Endpoint endpoint = peer.listen(ADDRESS, "7460")) {
             assertEquals(1, execute("--operations", "10", "--address", ADDRESS + ":7460"));
@@ -119,7 +120,7 @@ class RunCommandTest {
     }
 
     @Test
-    @Tag("device")
+    @Tag(TestDevice.TAG)
     void shouldTakeAnotherPortIfNoneWasAskedFor() {
         try (Peer peer = Peer.ofLocal(ADDRESS); Endpoint endpoint = peer.listen(ADDRESS, "7471")) {
             assertEquals(0, execute("--operations", "10"), err::toString);
@@ -146,7 +147,7 @@ class RunCommandTest {
     }
 
     @Test
-    @Tag("device")
+    @Tag(TestDevice.TAG)
     void shouldSayThatNoServerIsThere() {
         assertEquals(1, execute("--role", "client", "--operations", "10", "--address", ADDRESS + ":7459"));
         assertTrue(

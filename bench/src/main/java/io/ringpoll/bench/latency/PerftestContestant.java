@@ -1,0 +1,139 @@
+package io.ringpoll.bench.latency;
+
+import io.ringpoll.bench.baseline.Traffic;
+import io.ringpoll.bench.measure.CpuLoss;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.StringReader;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/**
+ * perftest at ping-pong: {@code ib_send_lat}, {@code ib_write_lat} or {@code ib_read_lat} as two processes of their own, on the
+ * same device, with a connection made by the connection manager.
+ *
+ * <p>They end with their turn, and nothing of ours runs meanwhile. {@code ib_write_lat} writes without immediate data and watches
+ * the memory instead of a completion queue of receives, so that it does less than the other contestants. Used by one thread.
+ */
+final class PerftestContestant implements Contestant {
+    /** Its name in results. */
+    static final String NAME = "perftest";
+
+    private static final int DEFAULT_ITERATIONS = 2_000;
+    /** The server listens by then. */
+    private static final long START_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final int END_S = 120;
+    private static final long POLL_MS = 50;
+
+    private final String tool;
+    private final String host;
+    private final int sizeBytes;
+
+    PerftestContestant(final Traffic.Operation operation, final String host, final int sizeBytes) {
+        this.tool = "ib_" + operation.name().toLowerCase(Locale.ROOT) + "_lat";
+        this.host = host;
+        this.sizeBytes = sizeBytes;
+    }
+
+    @Override
+    public String label() {
+        return NAME;
+    }
+
+    @Override
+    public LatencyWindow run(final Turn turn) {
+        final long beganNs = System.nanoTime();
+        final long iterations = turn.iterations() == 0 ? DEFAULT_ITERATIONS : Math.max(5, turn.iterations());
+        final List<String> command = List.of(tool, "-R", "-F", "-U", "-s", Integer.toString(sizeBytes), "-n",
+            Long.toString(iterations));
+        final Process server = start(command);
+        try {
+            final String said = connect(command);
+            final Histogram latencyNs = parse(said);
+            final String fault = latencyNs.getTotalCount() > 0 ? "" : tool + " gave no latencies: " + lastLine(said);
+            return new LatencyWindow(turn.round(), label(), latencyNs, 0, 0,
+                new CpuLoss(System.nanoTime() - beganNs, 0, 0, 0), 0, fault);
+        } finally {
+            server.destroyForcibly();
+            await(server);
+        }
+    }
+
+    @Override
+    public void close() {
+        // Between turns there is nothing.
+    }
+
+    /**
+     * Reads what {@code -U} prints: a line for each iteration, its number and its latency in microseconds.
+     *
+     * @param said by the client
+     * @return the latencies in nanoseconds
+     */
+    static Histogram parse(final String said) {
+        final Histogram histogram = new Histogram(3);
+        new BufferedReader(new StringReader(said)).lines().forEach(line -> {
+            final int comma = line.indexOf(',');
+            if (comma > 0 && line.substring(0, comma).strip().chars().allMatch(Character::isDigit)) {
+                histogram.recordValue(Math.round(Double.parseDouble(line.substring(comma + 1).strip()) * 1_000));
+            }
+        });
+        return histogram;
+    }
+
+    /** Runs the client; again while the server does not listen yet. */
+    private String connect(final List<String> command) {
+        final long deadlineNs = System.nanoTime() + START_NS;
+        final List<String> client = new ArrayList<>(command);
+        client.add(host);
+        while (true) {
+            final Process process = start(client);
+            try {
+                final String said = new String(process.getInputStream().readAllBytes());
+                if (await(process) == 0 || System.nanoTime() - deadlineNs > 0) {
+                    return said;
+                }
+                Thread.sleep(POLL_MS);
+            } catch (final IOException e) {
+                throw new UncheckedIOException(tool, e);
+            } catch (final InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException(tool + ": interrupted", e);
+            } finally {
+                process.destroyForcibly();
+            }
+        }
+    }
+
+    private Process start(final List<String> command) {
+        try {
+            final ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+            if (!command.getLast().equals(host)) {
+                builder.redirectOutput(ProcessBuilder.Redirect.DISCARD);
+            }
+            return builder.start();
+        } catch (final IOException e) {
+            throw new IllegalStateException(tool + " cannot be started: install perftest (" + e.getMessage() + ")", e);
+        }
+    }
+
+    private int await(final Process process) {
+        try {
+            if (!process.waitFor(END_S, TimeUnit.SECONDS)) {
+                throw new IllegalStateException(tool + " has not ended in " + END_S + " s");
+            }
+            return process.exitValue();
+        } catch (final InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(tool + ": interrupted", e);
+        }
+    }
+
+    private static String lastLine(final String said) {
+        return said.strip().lines().reduce("", (first, second) -> second);
+    }
+}
