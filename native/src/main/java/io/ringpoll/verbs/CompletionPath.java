@@ -19,6 +19,7 @@ public enum CompletionPath {
 
     private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
     private static final long STATUS_MASK = LITTLE_ENDIAN ? 0xFFFF_FFFFL : 0xFFFF_FFFFL << 32;
+    private static final int ERROR_BIT = 1 << 2;
     private static final int RECEIVE_SHIFT = Integer.numberOfTrailingZeros(WcOpcode.RECV) + (LITTLE_ENDIAN ? Integer.SIZE : 0);
 
     /**
@@ -32,6 +33,16 @@ public enum CompletionPath {
             return ERROR;
         }
         return receiveBit(statusAndOpcode) != 0 ? RECEIVE : SEND_WRITE;
+    }
+
+    /**
+     * Decides the path of a completion, as a bit: for sets of paths.
+     *
+     * @param statusAndOpcode as for {@link #of}
+     * @return {@code 1 << ordinal()} of its path, without an object to be looked at
+     */
+    public static int bit(final long statusAndOpcode) {
+        return isError(statusAndOpcode) ? ERROR_BIT : 1 << receiveBit(statusAndOpcode);
     }
 
     /**

@@ -2,6 +2,7 @@ package io.ringpoll.pipeline;
 
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.verbs.IbvWc;
+import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -14,12 +15,14 @@ abstract class Delivery {
     final int mask;
     final CompletionHandler handler;
     final HandlerFailures failures;
+    private final long slabAddress;
     private final PathFilter filter;
     private final HandlerContext context;
 
     Delivery(
         final HandlerSpec spec, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
         this.slab = slab.buffer();
+        this.slabAddress = this.slab.addressOffset();
         this.mask = slab.mask();
         this.handler = spec.handler();
         this.failures = failures;
@@ -44,11 +47,12 @@ abstract class Delivery {
 
     /** The first slot of this handler's paths in a range, or one past its end. */
     final long nextAccepted(final long first, final long last) {
-        final UnsafeBuffer slots = slab;
+        // By address: published slots are in the slab, which lives as long as the handler.
+        final long slots = slabAddress;
         final PathFilter accepting = filter;
         long slot = first;
         while (slot <= last &&
-            !accepting.accepts(slots.getLong(CompletionSlab.offset(slot, mask) + IbvWc.STATUS_OFFSET))) {
+            !accepting.accepts(UnsafeApi.getLong(slots + CompletionSlab.offset(slot, mask) + IbvWc.STATUS_OFFSET))) {
             slot++;
         }
         return slot;

@@ -18,6 +18,6 @@ final class PathFilter {
     }
 
     boolean accepts(final long statusAndOpcode) {
-        return (bits >>> CompletionPath.of(statusAndOpcode).ordinal() & 1) != 0;
+        return (bits & CompletionPath.bit(statusAndOpcode)) != 0;
     }
 }
