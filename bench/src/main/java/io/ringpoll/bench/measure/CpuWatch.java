@@ -4,7 +4,9 @@ import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -25,10 +27,11 @@ public final class CpuWatch {
     private static final String SWITCHES = "nonvoluntary_ctxt_switches:";
 
     private final Path proc;
+    private List<Path> tasks = List.of();
     private Snapshot start;
 
     /** What the kernel had counted at a moment. */
-    private record Snapshot(long timeNs, long stealTicks, Map<String, long[]> threads) {
+    private record Snapshot(long timeNs, long stealTicks, Map<Path, long[]> threads) {
     }
 
     /**
@@ -46,6 +49,7 @@ public final class CpuWatch {
 
     /** Begins. */
     public void start() {
+        tasks = hotTasks();
         start = read();
     }
 
@@ -58,7 +62,7 @@ public final class CpuWatch {
         final Snapshot end = read();
         long runDelayNs = 0;
         long switches = 0;
-        for (final Map.Entry<String, long[]> thread : end.threads.entrySet()) {
+        for (final Map.Entry<Path, long[]> thread : end.threads.entrySet()) {
             final long[] before = start.threads.get(thread.getKey());
             if (before != null) {
                 runDelayNs += thread.getValue()[0] - before[0];
@@ -69,18 +73,30 @@ public final class CpuWatch {
             end.timeNs - start.timeNs, runDelayNs, (end.stealTicks - start.stealTicks) * TICK_NS, switches);
     }
 
-    private Snapshot read() {
-        final Map<String, long[]> threads = new HashMap<>();
+    /** Finds the hot threads: it costs far more than to read what the kernel has counted of them. */
+    private List<Path> hotTasks() {
+        final List<Path> hot = new ArrayList<>();
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(proc.resolve("self/task"))) {
             for (final Path task : tasks) {
                 if (text(task.resolve("comm")).startsWith(THREAD_PREFIX)) {
-                    threads.put(task.getFileName().toString(), new long[] {runDelayNs(task), switches(task)});
+                    hot.add(task);
                 }
             }
         } catch (final IOException unknown) {
-            threads.clear();
+            hot.clear();
         }
-        return new Snapshot(System.nanoTime(), stealTicks(), threads);
+        return hot;
+    }
+
+    private Snapshot read() {
+        final long timeNs = System.nanoTime();
+        final Map<Path, long[]> threads = new HashMap<>();
+        for (final Path task : tasks) {
+            if (Files.exists(task.resolve("comm"))) {
+                threads.put(task, new long[] {runDelayNs(task), switches(task)});
+            }
+        }
+        return new Snapshot(timeNs, stealTicks(), threads);
     }
 
     private long stealTicks() {
