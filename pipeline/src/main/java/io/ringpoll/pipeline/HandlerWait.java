@@ -5,8 +5,8 @@ import com.lmax.disruptor.SleepingWaitStrategy;
 import com.lmax.disruptor.WaitStrategy;
 import com.lmax.disruptor.YieldingWaitStrategy;
 import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.NoOpIdleStrategy;
 import org.agrona.concurrent.YieldingIdleStrategy;
 
 /**
@@ -44,10 +44,13 @@ public enum HandlerWait {
         return this == BLOCK;
     }
 
-    /** What a poller does on a machine for which this is the handlers' wait. */
+    /**
+     * What a poller does on a machine for which this is the handlers' wait. One that spins polls again at once: an empty poll is
+     * work enough, and the CPU's pause instruction takes longer than it (28 ns on the AMD EPYC it was measured on).
+     */
     IdleStrategy newIdleStrategy() {
         return switch (this) {
-            case BUSY_SPIN -> BusySpinIdleStrategy.INSTANCE;
+            case BUSY_SPIN -> NoOpIdleStrategy.INSTANCE;
             case YIELD -> YieldingIdleStrategy.INSTANCE;
             case SLEEP, BLOCK -> new BackoffIdleStrategy();
         };

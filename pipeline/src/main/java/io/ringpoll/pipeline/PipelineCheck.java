@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.poller.PollerLoop;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.CompletionQueue;
 import java.util.ArrayList;
@@ -10,7 +11,6 @@ import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
-import org.agrona.concurrent.BusySpinIdleStrategy;
 
 /**
  * Finds everything that is wrong with a description at once, each in a line that names the thing and the remedy.
@@ -117,7 +117,7 @@ final class PipelineCheck {
 
     private void checkSharedCpu(final HandlerDraft draft, final String who) {
         final boolean handlerSpins = draft.options().waitStrategy == null && draft.options().wait == HandlerWait.BUSY_SPIN;
-        final boolean pollerSpins = description.idleStrategy instanceof BusySpinIdleStrategy;
+        final boolean pollerSpins = PollerLoop.isSpinning(description.idleStrategy);
         if (handlerSpins && pollerSpins && draft.options().cpu != ThreadPlacement.ANY_CPU &&
             draft.options().cpu == description.pollerCpu) {
             faults.add(who + " and the poller both spin on CPU " + description.pollerCpu +

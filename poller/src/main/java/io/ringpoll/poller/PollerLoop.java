@@ -5,6 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.NoOpIdleStrategy;
 import org.agrona.concurrent.SystemNanoClock;
 
 /**
@@ -46,12 +47,22 @@ public final class PollerLoop implements Runnable {
         this.poller = poller;
         this.idleStrategy = idleStrategy;
         this.errorHandler = errorHandler;
-        this.spins = idleStrategy instanceof BusySpinIdleStrategy;
+        this.spins = isSpinning(idleStrategy);
         if (idleStrategy instanceof final EventDrivenIdle eventDriven) {
             poller.sleepBy(eventDriven);
         }
         this.stallTracker = new StallTracker(
             SystemNanoClock.INSTANCE, poller.counters(), thresholdNs, spins ? BUSY_SPIN_CLOCK_INTERVAL : 1);
+    }
+
+    /**
+     * Whether a thread with this strategy never gives its CPU away.
+     *
+     * @param idleStrategy of a poller
+     * @return true of one that does nothing, and of one that only tells the CPU that it spins
+     */
+    public static boolean isSpinning(final IdleStrategy idleStrategy) {
+        return idleStrategy instanceof NoOpIdleStrategy || idleStrategy instanceof BusySpinIdleStrategy;
     }
 
     /** Begins: from now on commands are the loop's. Called on the polling thread before {@link #run}. */

@@ -101,7 +101,7 @@ abstract class CopyingHandOff implements HandOff.Running {
         final CompletionQueue queue = job.queue();
         final UnsafeBuffer records = staging;
         final int batch = job.batch();
-        final IdleStrategy idle = IdleStrategies.of(job.waitBy());
+        final IdleStrategy idle = IdleStrategies.ofPoller(job.waitBy());
         long sum = 0;
         while (!stopProducing) {
             final int count = queue.poll(records.addressOffset(), batch);

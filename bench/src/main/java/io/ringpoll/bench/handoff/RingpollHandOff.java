@@ -52,7 +52,7 @@ public final class RingpollHandOff implements HandOff {
             });
             index++;
         }
-        builder.idleStrategy(IdleStrategies.of(job.waitBy()));
+        builder.idleStrategy(IdleStrategies.ofPoller(job.waitBy()));
         return new RunningPipeline(builder.start(), works);
     }
 

@@ -2,6 +2,7 @@ package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.handoff.IdleStrategies;
 import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.CpuLoss;
 import io.ringpoll.bench.measure.CpuWatch;
@@ -11,10 +12,6 @@ import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineReport;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.BusySpinIdleStrategy;
-import org.agrona.concurrent.IdleStrategy;
-import org.agrona.concurrent.YieldingIdleStrategy;
 
 /**
  * Ours at ping-pong: one pipeline polls both ends' queues, and one handler answers.
@@ -77,7 +74,7 @@ final class RingpollPingPong implements Contestant {
     private Pipeline start(final PingPongHandler handler) {
         final PipelineBuilder builder = Pipeline.builder().name("bench").pollerName("bench-poller")
             .ringSize(threads.ringSize()).batchLimit(threads.batch()).queue(pair.client().completionQueue())
-            .queue(pair.server().completionQueue()).idleStrategy(idleStrategy());
+            .queue(pair.server().completionQueue()).idleStrategy(IdleStrategies.ofPoller(threads.waitBy()));
         if (threads.cpus().poller() != HotCpus.ANY) {
             builder.pollerCpu(threads.cpus().poller());
         }
@@ -88,13 +85,5 @@ final class RingpollPingPong implements Contestant {
             }
         });
         return builder.start();
-    }
-
-    private IdleStrategy idleStrategy() {
-        return switch (threads.waitBy()) {
-            case BUSY_SPIN -> BusySpinIdleStrategy.INSTANCE;
-            case YIELD -> YieldingIdleStrategy.INSTANCE;
-            case SLEEP, BLOCK -> new BackoffIdleStrategy();
-        };
     }
 }

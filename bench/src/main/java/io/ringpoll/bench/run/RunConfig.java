@@ -2,8 +2,8 @@ package io.ringpoll.bench.run;
 
 import io.ringpoll.pipeline.HandlerWait;
 import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.NoOpIdleStrategy;
 import org.agrona.concurrent.YieldingIdleStrategy;
 
 /**
@@ -54,7 +54,7 @@ record RunConfig(
     /** What the poller and the client do when they have nothing to do, in keeping with the handlers' wait. */
     IdleStrategy newIdleStrategy() {
         return switch (handlerWait()) {
-            case BUSY_SPIN -> new BusySpinIdleStrategy();
+            case BUSY_SPIN -> NoOpIdleStrategy.INSTANCE;
             case YIELD -> new YieldingIdleStrategy();
             default -> new BackoffIdleStrategy();
         };
