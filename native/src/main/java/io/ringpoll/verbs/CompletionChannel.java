@@ -163,7 +163,9 @@ public final class CompletionChannel extends NativeResource {
     private VerbsCompletionQueue take(final long channel) {
         final CallState state = CallState.current();
         final long results = state.scratch();
-        if (VERBS.ibv_get_cq_event(channel, results, results + CONTEXT_RESULT_OFFSET) != 0) {
+        // The second call, for errno, gives the event if one has come in between.
+        if (VERBS.ibv_get_cq_event(channel, results, results + CONTEXT_RESULT_OFFSET) != 0 &&
+            VERBS.ibv_get_cq_event_errno(channel, results, results + CONTEXT_RESULT_OFFSET) != 0) {
             if (state.errno() != Errno.EAGAIN) {
                 throw new VerbsException("ibv_get_cq_event", state.errno());
             }

@@ -28,6 +28,8 @@ final class FfmVerbsFunctions implements VerbsFunctions {
     private static final MethodHandle ibv_destroy_cq$mh =
         LIBIBVERBS.plain("ibv_destroy_cq", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
     private static final MethodHandle ibv_get_cq_event$mh =
+        LIBIBVERBS.plain("ibv_get_cq_event", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle ibv_get_cq_event_errno$mh =
         LIBIBVERBS.capturing("ibv_get_cq_event", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle ibv_ack_cq_events$mh =
         LIBIBVERBS.plain("ibv_ack_cq_events", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT));
@@ -99,7 +101,17 @@ final class FfmVerbsFunctions implements VerbsFunctions {
     @Override
     public int ibv_get_cq_event(final long channel, final long cqPointer, final long contextPointer) {
         try {
-            return (int) ibv_get_cq_event$mh.invokeExact(CallState.current().errnoSegment(), channel, cqPointer, contextPointer);
+            return (int) ibv_get_cq_event$mh.invokeExact(channel, cqPointer, contextPointer);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int ibv_get_cq_event_errno(final long channel, final long cqPointer, final long contextPointer) {
+        try {
+            return (int) ibv_get_cq_event_errno$mh.invokeExact(
+                CallState.current().errnoSegment(), channel, cqPointer, contextPointer);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

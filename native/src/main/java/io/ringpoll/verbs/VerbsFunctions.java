@@ -25,6 +25,9 @@ interface VerbsFunctions {
     /** Without errno, since taking an event must allocate nothing. */
     int ibv_get_cq_event(long channel, long cqPointer, long contextPointer);
 
+    /** The same with errno, for when it has failed. */
+    int ibv_get_cq_event_errno(long channel, long cqPointer, long contextPointer);
+
     void ibv_ack_cq_events(long cq, int events);
 
     int ibv_get_async_event(long context, long event);

@@ -52,6 +52,10 @@ final class PipelineStop {
         pipeline.polling().stop();
         pipeline.processors().forEach(processor -> processor.stopAfter(-1));
         join(System.nanoTime() + TimeUnit.SECONDS.toNanos(1));
+        if (!pipeline.pollerThread().isAlive()) {
+            // It has not come to its loop, whose end gives back what was opened for the queues.
+            pipeline.poller().onClose();
+        }
         pipeline.slab().release();
         pipeline.counters().close();
     }

@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
@@ -194,6 +195,32 @@ class EventDrivenTest {
             awaitHandled(1);
             assertEquals(QueueFault.NOTIFICATION_FAILED, code.get());
         }
+    }
+
+    @Test
+    void shouldGiveBackWhatItOpenedWhenThePipelineDoesNotStart() {
+        final CompletionHandler failing = new CompletionHandler() {
+            @Override
+            public void onStart(final SlotControl slots) {
+                throw new IllegalStateException("provoked");
+            }
+
+            @Override
+            public void onCompletion(
+                final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+            }
+        };
+        assertThrows(PipelineStartException.class, () -> Pipeline.builder().onAll(failing)
+            .queue(pair.client().completionQueue()).idleStrategy(new EventDrivenIdle()).start());
+        pair.close();
+    }
+
+    @Test
+    void shouldLetTheQueuesGoWhenThePipelineIsClosed() {
+        try (Pipeline pipeline = start(0, FOREVER_NS)) {
+            pipeline.addQueue(pair.client().completionQueue());
+        }
+        pair.close();
     }
 
     @Test

@@ -94,7 +94,13 @@ final class Client implements Runnable {
 
     /** Whether all peers have gone, so that there is nobody left to post to; any thread. */
     boolean isAlone() {
-        return sessions.stream().allMatch(ClientSession::isBroken);
+        // Asked after every burst: no stream, no iterator.
+        for (int i = 0; i < sessions.size(); i++) {
+            if (!sessions.get(i).isBroken()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** Hands the counts to the account and ends the connections; after the posting thread has ended. */
