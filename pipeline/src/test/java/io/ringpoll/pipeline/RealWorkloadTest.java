@@ -10,6 +10,7 @@ import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verbs.AsyncEvents;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.WorkCompletion;
+import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,10 +32,13 @@ class RealWorkloadTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(40);
     private static final int COUNT = TestDevice.isLoopback() ? 60_000 : 2_000;
 
+    private static final int ROUND_TRIPS = 400;
+
     /** By work request: how often it was seen; each index is written by one handler's thread. */
     private final int[] writes = new int[COUNT];
     private final int[] receives = new int[COUNT];
     private final AtomicInteger flushed = new AtomicInteger();
+    private volatile int lastReceived = -1;
     private ConnectedPair pair;
 
     @BeforeEach
@@ -72,6 +76,26 @@ class RealWorkloadTest {
             assertTrue(pipeline.drain(BOUND_NS).inTime());
             assertAllOnce();
             assertTrue(pipeline.pollerCounters().ringFullStalls() > 0, "the ring was never full");
+        }
+    }
+
+    @Test
+    void shouldBeAsQuickAsBeforeAfterAHandlerHasStopped() {
+        try (Pipeline pipeline = start(FailurePolicy.CONTINUE, id -> {
+            if (id == ROUND_TRIPS) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(300));
+            }
+        })) {
+            final LocalMemoryRegion memory = pair.memory(64);
+            final long beforeNs = medianRoundTrip(memory, 0);
+            for (int id = ROUND_TRIPS; id < 2 * ROUND_TRIPS; id++) {
+                post(memory, id);
+            }
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertTrue(pipeline.pollerCounters().ringFullStalls() > 0, "the ring was never full");
+            final long afterNs = medianRoundTrip(memory, 2 * ROUND_TRIPS);
+            assertTrue(
+                afterNs < 10 * beforeNs + TimeUnit.MILLISECONDS.toNanos(5), afterNs + " ns, and " + beforeNs + " before");
         }
     }
 
@@ -184,6 +208,7 @@ class RealWorkloadTest {
             .onReceive((wc, sequence, endOfBatch) -> {
                 receives[wc.immediate()]++;
                 behaviour.accept(wc.immediate());
+                lastReceived = wc.immediate();
             }, options -> options.onFailure(policy))
             .onError((wc, sequence, endOfBatch) -> flushed.incrementAndGet());
     }
@@ -210,6 +235,32 @@ class RealWorkloadTest {
             }
         }
         return next;
+    }
+
+    /** From a post to the handler of its receive, one after the other. */
+    private long medianRoundTrip(final LocalMemoryRegion memory, final int firstId) {
+        final long[] elapsedNs = new long[ROUND_TRIPS];
+        for (int i = 0; i < ROUND_TRIPS; i++) {
+            final long startNs = System.nanoTime();
+            post(memory, firstId + i);
+            while (lastReceived < firstId + i) {
+                assertTrue(System.nanoTime() - startNs < BOUND_NS, "a receive was not handled");
+                Thread.yield();
+            }
+            elapsedNs[i] = System.nanoTime() - startNs;
+        }
+        Arrays.sort(elapsedNs);
+        return elapsedNs[ROUND_TRIPS / 2];
+    }
+
+    private void post(final LocalMemoryRegion memory, final int id) {
+        final long deadlineNs = System.nanoTime() + BOUND_NS;
+        while (!pair.server().receive(memory, 0, 8, id)) {
+            assertTrue(System.nanoTime() < deadlineNs, "no room for a receive");
+        }
+        while (!pair.client().writeWithImmediate(null, 0, null, 0, 0, CompletionFlag.ALWAYS, id, id)) {
+            assertTrue(System.nanoTime() < deadlineNs, "no room for a write");
+        }
     }
 
     private void assertAllOnce() {
