@@ -24,7 +24,7 @@ class EpsilonRunTest {
     private static final int BOUND_SECONDS = 240;
     /** Without failures, each of which ends a connection and makes a new one. */
     private static final String MIX = "write=40,send=30,read=20,write-imm=10";
-    private static final String HEAP = "192m";
+    private static final String HEAP = "96m";
 
     @Test
     @Tag("device")
