@@ -2,6 +2,7 @@ package io.ringpoll.bench.plot;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,13 +18,14 @@ import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /**
- * Latency by percentile, on logarithmic axes: from left to right each mark is one more nine.
+ * Latency by percentile, on a logarithmic axis: from left to right each mark is one more nine.
  */
 public final class PercentilePlot {
     private static final int WIDTH = 900;
     private static final int HEIGHT = 520;
     private static final int TICKS_PER_HALF = 5;
     private static final double HUNDRED = 100;
+    private static final double NEAR = 1e-6;
 
     private PercentilePlot() {
     }
@@ -38,7 +40,7 @@ public final class PercentilePlot {
     public static void draw(final String title, final Map<String, Histogram> histograms, final Path file) {
         final XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title)
             .xAxisTitle("percentile").yAxisTitle("ns").build();
-        chart.getStyler().setXAxisLogarithmic(true).setYAxisLogarithmic(true).setLegendPosition(LegendPosition.InsideNW);
+        chart.getStyler().setYAxisLogarithmic(true).setLegendPosition(LegendPosition.InsideNW);
         chart.setCustomXAxisTickLabelsFormatter(PercentilePlot::percentile);
         histograms.forEach((label, histogram) -> add(chart, label, histogram));
         try {
@@ -54,11 +56,19 @@ public final class PercentilePlot {
         }
     }
 
-    /** What a place on the axis stands for: 1 is p0, 10 is p90, 100 is p99. */
-    private static String percentile(final double oneBy) {
-        final double percentile = HUNDRED - HUNDRED / oneBy;
-        return percentile == Math.rint(percentile) ? Integer.toString((int) percentile) :
-            Double.toString(Math.round(percentile * 1e5) / 1e5);
+    /** What a place on the axis stands for, which counts nines: 0 is p0, 1 is p90, 2 is p99; between them nothing is written. */
+    static String percentile(final double nines) {
+        final long whole = Math.round(nines);
+        if (Math.abs(nines - whole) > NEAR) {
+            return "";
+        }
+        final BigDecimal percentile = BigDecimal.valueOf(100).subtract(BigDecimal.ONE.movePointRight(2 - (int) whole));
+        return percentile.stripTrailingZeros().toPlainString();
+    }
+
+    /** Where a percentile stands on the axis. */
+    static double nines(final double percentile) {
+        return Math.log10(HUNDRED / (HUNDRED - percentile));
     }
 
     private static void add(final XYChart chart, final String label, final Histogram histogram) {
@@ -67,7 +77,7 @@ public final class PercentilePlot {
         for (final HistogramIterationValue point : histogram.percentiles(TICKS_PER_HALF)) {
             final double percentile = point.getPercentileLevelIteratedTo();
             if (percentile < HUNDRED && point.getValueIteratedTo() > 0) {
-                places.add(HUNDRED / (HUNDRED - percentile));
+                places.add(nines(percentile));
                 values.add(point.getValueIteratedTo());
             }
         }

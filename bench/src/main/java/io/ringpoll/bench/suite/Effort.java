@@ -13,7 +13,7 @@ enum Effort {
     FULL;
 
     private static final int ROUNDS = 3;
-    private static final int QUICK_WARM_UPS = 3;
+    private static final int QUICK_WARM_UPS = 2;
     private static final int QUICK_MEASUREMENTS = 5;
     private static final TimeValue MOMENT = TimeValue.milliseconds(20);
     private static final TimeValue QUICK_WARM_UP = TimeValue.milliseconds(200);

@@ -6,6 +6,7 @@ import io.ringpoll.bench.plot.RatioPlot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -19,7 +20,7 @@ final class HtmlReport {
         body { font: 15px/1.5 system-ui, sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222 }
         table { border-collapse: collapse } td, th { padding: .2em .8em; border-bottom: 1px solid #ddd; text-align: right }
         td:first-child, th:first-child, td.t { text-align: left } .good { color: #17692f } .bad { color: #a32020 }
-        svg { max-width: 100%; height: auto } pre { background: #f5f5f5; padding: 1em; overflow-x: auto }
+        svg, img { max-width: 100%; height: auto } pre { background: #f5f5f5; padding: 1em; overflow-x: auto }
         """;
 
     private HtmlReport() {
@@ -43,7 +44,9 @@ final class HtmlReport {
             html.append("<h2>Latency by percentile</h2>\n");
         }
         for (final Path plot : plots) {
-            html.append(svg(plot));
+            html.append("<p><img alt=\"").append(escape(plot.getFileName().toString()))
+                .append("\" src=\"data:image/png;base64,")
+                .append(Base64.getEncoder().encodeToString(Files.readAllBytes(plot))).append("\"></p>\n");
         }
         html.append("<h2>Machine</h2>\n<pre>").append(escape(root.path("machine").toPrettyString())).append("</pre>\n");
         html.append("</body></html>\n");
@@ -78,7 +81,7 @@ final class HtmlReport {
     /** The latency tool's plots, one folder a run. */
     private static List<Path> plots(final Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder, 2)) {
-            return files.filter(file -> file.toString().endsWith(".svg") && !file.getParent().equals(folder)).sorted()
+            return files.filter(file -> file.toString().endsWith(".png")).sorted()
                 .collect(Collectors.toList());
         }
     }

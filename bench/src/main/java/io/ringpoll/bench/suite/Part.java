@@ -60,20 +60,20 @@ enum Part {
         for (final int handlers : quick ? new int[] {1, 3} : new int[] {1, 2, 3}) {
             tools.add(new ToolRun("throughput-" + handlers + "-handlers", ThroughputCommand.class,
                 List.of("--handlers", Integer.toString(handlers), "--against", handlers == 1 ? "c,c-bare-loop" : "c",
-                    "--rounds", quick ? "10" : "40", "--window", quick ? "200" : "500")));
+                    "--warm-up", quick ? "2" : "3", "--rounds", quick ? "8" : "40", "--window", quick ? "200" : "500")));
         }
         tools.add(new ToolRun("throughput-copying", ThroughputCommand.class, List.of("--against", "copying", "--regime", "close",
-            "--rounds", quick ? "5" : "20", "--window", quick ? "200" : "500")));
+            "--warm-up", quick ? "2" : "3", "--rounds", quick ? "4" : "20", "--window", quick ? "200" : "500")));
         return tools;
     }
 
     private static List<ToolRun> latency(final Effort effort, final Path folder) {
         final boolean quick = effort != Effort.FULL;
         return List.of(
-            latency("latency-c", folder, "--duration", quick ? "10" : "40"),
-            latency("latency-" + HandOffs.ARRAY_BLOCKING_QUEUE, folder, "--duration", quick ? "5" : "30", "--against",
+            latency("latency-c", folder, "--duration", quick ? "8" : "40"),
+            latency("latency-" + HandOffs.ARRAY_BLOCKING_QUEUE, folder, "--duration", quick ? "3" : "30", "--against",
                 HandOffs.ARRAY_BLOCKING_QUEUE),
-            latency("latency-loopback-ping-pong", folder, "--over", "loopback", "--duration", quick ? "4" : "30", "--against",
+            latency("latency-loopback-ping-pong", folder, "--over", "loopback", "--duration", quick ? "3" : "30", "--against",
                 "c,c-bare-loop"));
     }
 
