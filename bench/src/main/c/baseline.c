@@ -10,7 +10,7 @@
  * publishes with release what the handlers read with acquire, and the handlers give slots back with
  * release what the poller reads with acquire.
  *
- * What was tried and left out is in docs/benchmarks.md.
+ * What makes it fast, and what has not been tried yet, is in docs/benchmarks.md.
  */
 #include "baseline.h"
 
