@@ -3,6 +3,11 @@ package io.ringpoll.bench.options;
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.VerbsException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
+import java.util.concurrent.TimeoutException;
+import org.openjdk.jmh.runner.RunnerException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 
@@ -29,7 +34,7 @@ public final class Execution {
         });
         line.setExecutionExceptionHandler((failure, commandLine, parsed) -> {
             if (isExpected(failure)) {
-                commandLine.getErr().println(name + ": " + failure.getMessage());
+                commandLine.getErr().println(name + ": " + reason(failure));
                 return CommandLine.ExitCode.SOFTWARE;
             }
             throw failure;
@@ -39,6 +44,13 @@ public final class Execution {
 
     private static boolean isExpected(final Exception failure) {
         return failure instanceof RpmaException || failure instanceof DeviceException || failure instanceof VerbsException ||
-            failure instanceof IllegalStateException || failure instanceof UnsupportedOperationException;
+            failure instanceof IllegalStateException || failure instanceof UnsupportedOperationException ||
+            failure instanceof IOException || failure instanceof UncheckedIOException ||
+            failure instanceof TimeoutException || failure instanceof RunnerException;
+    }
+
+    /** An exception of the file system says only which file it is about. */
+    private static String reason(final Exception failure) {
+        return failure instanceof FileSystemException ? failure.toString() : failure.getMessage();
     }
 }
