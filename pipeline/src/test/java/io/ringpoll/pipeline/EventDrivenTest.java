@@ -271,7 +271,8 @@ class EventDrivenTest {
             .start();
     }
 
-    private void post(final long id) {
+    /** By the test's thread or the poller's, one at a time: with a device that takes its time both may come to post. */
+    private synchronized void post(final long id) {
         assertTrue(pair.client().write(remote, 0, memory, 64, 8, CompletionFlag.ALWAYS, id));
     }
 
