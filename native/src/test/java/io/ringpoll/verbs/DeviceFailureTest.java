@@ -35,6 +35,7 @@ class DeviceFailureTest {
         try (LogCapture log = new LogCapture(); ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(2).sqSize(64));
             AsyncEvents.Subscription subscription = AsyncEvents.listen(pair.peer().context(), events::add)) {
             assertNotNull(subscription);
+            pair.client().completionQueue().withoutBudget();
             boolean accepted = true;
             for (int i = 0; i < 64 && accepted; i++) {
                 accepted = pair.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, i);
