@@ -1,7 +1,6 @@
 package io.ringpoll.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -9,8 +8,6 @@ import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.RemoteMemoryRegion;
-import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
@@ -76,17 +73,6 @@ class DeviceDifferencesTest {
         assertEquals(
             either(immediate, immediate | WorkCompletion.FLAG_GRH), completions.awaitOne(server.completionQueue()).flags());
         assertEquals(either(0, immediate), completions.awaitOne(client.completionQueue()).flags());
-    }
-
-    @Test
-    void shouldTreatAnAtomicWriteToAnAddressThatIsNoMultipleOfEight() {
-        final RemoteMemoryRegion remote = pair.remote(memory);
-        if (TestDevice.isLoopback()) {
-            assertThrows(RpmaException.class, () -> client.atomicWrite(remote, 4, 1, CompletionFlag.ALWAYS, 1));
-        } else {
-            assertTrue(client.atomicWrite(remote, 4, 1, CompletionFlag.ALWAYS, 1));
-            assertEquals(WcStatus.SUCCESS, status(client));
-        }
     }
 
     @Test
