@@ -1,5 +1,6 @@
 package io.ringpoll.bench.idle;
 
+import io.ringpoll.bench.options.Execution;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
@@ -47,7 +48,7 @@ public final class IdleCommand implements Callable<Integer> {
      * @param arguments as typed
      */
     public static void main(final String[] arguments) {
-        System.exit(new CommandLine(new IdleCommand()).execute(arguments));
+        System.exit(Execution.run(new IdleCommand(), arguments));
     }
 
     @Override

@@ -26,6 +26,16 @@ public final class Execution {
      * @return the exit code
      */
     public static int run(final Object command, final String... arguments) {
+        return commandLine(command).execute(arguments);
+    }
+
+    /**
+     * A command with its ways of saying what went wrong.
+     *
+     * @param command annotated for picocli
+     * @return to be executed
+     */
+    public static CommandLine commandLine(final Object command) {
         final CommandLine line = new CommandLine(command);
         final String name = "ringpoll " + command.getClass().getAnnotation(Command.class).name();
         line.setParameterExceptionHandler((refused, given) -> {
@@ -39,7 +49,7 @@ public final class Execution {
             }
             throw failure;
         });
-        return line.execute(arguments);
+        return line;
     }
 
     private static boolean isExpected(final Exception failure) {

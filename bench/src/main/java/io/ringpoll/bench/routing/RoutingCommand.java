@@ -1,5 +1,6 @@
 package io.ringpoll.bench.routing;
 
+import io.ringpoll.bench.options.Execution;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -57,7 +58,7 @@ public final class RoutingCommand implements Callable<Integer> {
      * @param arguments as typed
      */
     public static void main(final String[] arguments) {
-        System.exit(new CommandLine(new RoutingCommand()).execute(arguments));
+        System.exit(Execution.run(new RoutingCommand(), arguments));
     }
 
     @Override

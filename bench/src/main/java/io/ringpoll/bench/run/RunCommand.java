@@ -1,11 +1,10 @@
 package io.ringpoll.bench.run;
 
+import io.ringpoll.bench.options.Execution;
 import io.ringpoll.device.Device;
-import io.ringpoll.device.DeviceException;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.rpma.LogLevel;
-import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.rpma.RpmaLog;
 import java.io.PrintWriter;
 import java.util.Locale;
@@ -119,20 +118,7 @@ public final class RunCommand implements Callable<Integer> {
 
     /** The command with its ways of saying what went wrong. */
     static CommandLine commandLine() {
-        final CommandLine line = new CommandLine(new RunCommand());
-        line.setParameterExceptionHandler((refused, given) -> {
-            refused.getCommandLine().getErr().println("ringpoll run: " + refused.getMessage());
-            return CommandLine.ExitCode.USAGE;
-        });
-        line.setExecutionExceptionHandler((failure, commandLine, parsed) -> {
-            if (failure instanceof RpmaException || failure instanceof DeviceException ||
-                failure instanceof IllegalStateException) {
-                commandLine.getErr().println("ringpoll run: " + failure.getMessage());
-                return CommandLine.ExitCode.SOFTWARE;
-            }
-            throw failure;
-        });
-        return line;
+        return Execution.commandLine(new RunCommand());
     }
 
     @Override
