@@ -12,12 +12,10 @@ import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
-import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** rpma_cq_get_wc: one and many entries, each of its answers, and which queue gets what. */
 @Tag(TestDevice.TAG)
@@ -25,8 +23,6 @@ import org.junit.jupiter.api.io.TempDir;
 class CompletionQueueTest {
     private static final int WRITES = 8;
 
-    @TempDir
-    private Path folder;
     private final Completions completions = new Completions();
 
     @Test
@@ -102,9 +98,9 @@ class CompletionQueueTest {
     void shouldAnswerWithProviderWhenTheDeviceFailsAndWithUnknownWhenItGivesTooMany() {
         try (LogCapture log = new LogCapture(); ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final RpmaCompletionQueue queue = pair.client().completionQueue();
-            PollFault.whileFailing(pair.peer().context(), folder,
+            PollFault.whileFailing(pair.peer().context(),
                 () -> assertEquals(RpmaError.PROVIDER, queue.poll(completions.address(), 4)));
-            PollFault.whileGivingTooMany(pair.peer().context(), folder,
+            PollFault.whileGivingTooMany(pair.peer().context(),
                 () -> assertEquals(RpmaError.UNKNOWN, queue.poll(completions.address(), 4)));
             assertEquals(0, queue.poll(completions.address(), 4), "the queue works again");
             assertTrue(log.messages().size() <= 2);

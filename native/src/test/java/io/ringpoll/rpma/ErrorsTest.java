@@ -11,7 +11,6 @@ import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.PollFault;
 import io.ringpoll.testing.TestDevice;
-import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -19,7 +18,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Real errors of the real library: what exceptions tell, and which answers are none. */
 @Tag(TestDevice.TAG)
@@ -29,8 +27,6 @@ class ErrorsTest {
     private static final int TRIES = 50;
     private static final String NOT_OURS = "203.0.113.1";
 
-    @TempDir
-    private Path folder;
     private LogCapture log;
 
     @BeforeEach
@@ -165,7 +161,7 @@ class ErrorsTest {
     void shouldNotTellOfAFailedPollInAnotherCallsException() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final Completions completions = new Completions();
-            PollFault.whileFailing(pair.peer().context(), folder, () -> assertEquals(
+            PollFault.whileFailing(pair.peer().context(), () -> assertEquals(
                 RpmaError.PROVIDER, pair.client().completionQueue().poll(completions.address(), 1)));
             assertSaysNothingForeign(assertThrows(RpmaException.class, () -> pair.client().awaitCompletions(0)));
         }

@@ -13,12 +13,10 @@ import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
 import java.nio.ByteOrder;
-import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -28,8 +26,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 class LegacyCompletionTest {
     private static final int IMMEDIATE = 0x0102_0304;
 
-    @TempDir
-    private Path folder;
     private final Completions completions = new Completions();
     private final LegacyCompletion completion = new LegacyCompletion();
 
@@ -76,9 +72,9 @@ class LegacyCompletionTest {
     void shouldAnswerAsTheOldCallWhenTheDeviceFails() {
         try (LogCapture log = new LogCapture(); ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final RpmaCompletionQueue queue = pair.client().completionQueue();
-            PollFault.whileFailing(pair.peer().context(), folder,
+            PollFault.whileFailing(pair.peer().context(),
                 () -> assertEquals(RpmaError.PROVIDER, queue.getCompletion(completion)));
-            PollFault.whileGivingTooMany(pair.peer().context(), folder,
+            PollFault.whileGivingTooMany(pair.peer().context(),
                 () -> assertEquals(RpmaError.UNKNOWN, queue.getCompletion(completion)));
             assertTrue(log.messages().size() <= 2);
         }
@@ -87,7 +83,7 @@ class LegacyCompletionTest {
     @Test
     void shouldNotSupportAnOpcodeThatItMeetsInAQueue() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
-            PollFault.whileGivingAnUnknownOpcode(pair.peer().context(), folder, () -> {
+            PollFault.whileGivingAnUnknownOpcode(pair.peer().context(), () -> {
                 assertEquals(RpmaError.NOSUPP, pair.client().completionQueue().getCompletion(completion));
                 assertEquals(99, completion.opContext());
             });

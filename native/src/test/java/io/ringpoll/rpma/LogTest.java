@@ -10,7 +10,6 @@ import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.PollFault;
 import io.ringpoll.testing.TestDevice;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -18,7 +17,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** librpma's messages in Java's log, also those that it writes from within a critical downcall. */
 @Tag(TestDevice.TAG)
@@ -27,8 +25,6 @@ class LogTest {
     /** Enough for the JIT compiler to take part. */
     private static final int MANY = 20_000;
 
-    @TempDir
-    private Path folder;
     private LogCapture log;
 
     @BeforeEach
@@ -47,7 +43,7 @@ class LogTest {
         final Completions completions = new Completions();
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final RpmaCompletionQueue queue = pair.client().completionQueue();
-            PollFault.whileFailing(pair.peer().context(), folder,
+            PollFault.whileFailing(pair.peer().context(),
                 () -> assertEquals(RpmaError.PROVIDER, queue.poll(completions.address(), 1)));
         }
         assertTrue(log.await(message -> message.startsWith("SEVERE ibv_poll_cq() failed") &&
@@ -60,7 +56,7 @@ class LogTest {
         final Completions completions = new Completions();
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final RpmaCompletionQueue queue = pair.client().completionQueue();
-            PollFault.whileFailing(pair.peer().context(), folder, () -> {
+            PollFault.whileFailing(pair.peer().context(), () -> {
                 for (int i = 0; i < MANY; i++) {
                     assertEquals(RpmaError.PROVIDER, queue.poll(completions.address(), 1));
                 }

@@ -58,7 +58,10 @@ class PostingTest {
         for (int i = 0; i < accepted; i++) {
             final int id = i;
             postUntilAccepted(() -> server.receive(mine, 128, 8, id));
-            assertTrue(completions.awaitOne(server.completionQueue()).isSuccess(), () -> completions.at(0).toString());
+        }
+        completions.await(server.completionQueue(), accepted);
+        for (int i = 0; i < accepted; i++) {
+            assertTrue(completions.at(i).isSuccess(), completions.at(i)::toString);
         }
         completions.await(client.completionQueue(), accepted);
         for (int i = 0; i < accepted; i++) {

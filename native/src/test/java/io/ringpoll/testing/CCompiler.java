@@ -6,12 +6,15 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** The machine's C compiler: tests ask the installed headers and provoke faults with it. */
 public final class CCompiler {
@@ -39,6 +42,25 @@ public final class CCompiler {
         all.addAll(List.of(options));
         compile(folder, source, library, all);
         return library;
+    }
+
+    /** Compiles a shared library and loads it for as long as the JVM lives; no file stays behind. */
+    @SuppressWarnings("restricted")
+    public static SymbolLookup loadedLibrary(final String name, final String source, final String... options) {
+        try {
+            final Path folder = Files.createTempDirectory("ringpoll");
+            final Path library = sharedLibrary(folder, name, source, options);
+            final SymbolLookup loaded = SymbolLookup.libraryLookup(library, Arena.global());
+            try (Stream<Path> files = Files.list(folder)) {
+                for (final Path file : files.toList()) {
+                    Files.delete(file);
+                }
+            }
+            Files.delete(folder);
+            return loaded;
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static void compile(final Path folder, final String source, final Path output, final List<String> options) {

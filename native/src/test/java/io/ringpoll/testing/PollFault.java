@@ -1,11 +1,9 @@
 package io.ringpoll.testing;
 
 import io.ringpoll.verbs.VerbsContext;
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
-import java.nio.file.Path;
 
 /**
  * Makes a device's {@code ibv_poll_cq} fail, in place: the function pointer in the context is replaced by a C function, so that
@@ -27,6 +25,8 @@ public final class PollFault {
         }
         """;
 
+    private static SymbolLookup library;
+
     private final MemorySegment pointer;
     private final MemorySegment original;
 
@@ -37,18 +37,18 @@ public final class PollFault {
     }
 
     /** While the action runs, every poll of the device gives -1. */
-    public static void whileFailing(final VerbsContext context, final Path folder, final Runnable action) {
-        new PollFault(context).run(function(folder, "fail"), action);
+    public static void whileFailing(final VerbsContext context, final Runnable action) {
+        new PollFault(context).run(function("fail"), action);
     }
 
     /** While the action runs, every poll of the device claims one completion more than it was asked for. */
-    public static void whileGivingTooMany(final VerbsContext context, final Path folder, final Runnable action) {
-        new PollFault(context).run(function(folder, "too_many"), action);
+    public static void whileGivingTooMany(final VerbsContext context, final Runnable action) {
+        new PollFault(context).run(function("too_many"), action);
     }
 
     /** While the action runs, every poll of the device gives a completion of a kind that librpma posts none of. */
-    public static void whileGivingAnUnknownOpcode(final VerbsContext context, final Path folder, final Runnable action) {
-        new PollFault(context).run(function(folder, "unknown_opcode"), action);
+    public static void whileGivingAnUnknownOpcode(final VerbsContext context, final Runnable action) {
+        new PollFault(context).run(function("unknown_opcode"), action);
     }
 
     private void run(final MemorySegment function, final Runnable action) {
@@ -60,9 +60,10 @@ public final class PollFault {
         }
     }
 
-    @SuppressWarnings("restricted")
-    private static MemorySegment function(final Path folder, final String name) {
-        final Path library = CCompiler.sharedLibrary(folder, "libpollfault.so", SOURCE);
-        return SymbolLookup.libraryLookup(library, Arena.global()).find(name).orElseThrow();
+    private static synchronized MemorySegment function(final String name) {
+        if (library == null) {
+            library = CCompiler.loadedLibrary("libpollfault.so", SOURCE);
+        }
+        return library.find(name).orElseThrow();
     }
 }

@@ -1,16 +1,11 @@
 package io.ringpoll.testing;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
-import java.nio.file.Files;
-import java.nio.file.Path;
 
 /**
  * A queue pair that is connected to itself and whose completions come in a queue of the test's choice: what programs that use
@@ -124,17 +119,9 @@ public final class SelfConnectedQueuePair implements AutoCloseable {
         call("detach", FunctionDescriptor.ofVoid(ValueLayout.JAVA_LONG), attached);
     }
 
-    @SuppressWarnings("restricted")
     private static synchronized SymbolLookup library() {
         if (library == null) {
-            try {
-                final Path folder = Files.createTempDirectory("ringpoll");
-                final Path file = CCompiler.sharedLibrary(folder, "libselfconnected.so", SOURCE, "-libverbs");
-                library = SymbolLookup.libraryLookup(file, Arena.global());
-                Files.delete(file);
-            } catch (final IOException e) {
-                throw new UncheckedIOException(e);
-            }
+            library = CCompiler.loadedLibrary("libselfconnected.so", SOURCE, "-libverbs");
         }
         return library;
     }

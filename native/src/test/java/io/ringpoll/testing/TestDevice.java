@@ -11,8 +11,8 @@ public final class TestDevice {
     /** JUnit tag of the tests that need a device and run on any. */
     public static final String TAG = "device";
     /**
-     * JUnit tag of those among them that ask something of compiled code, such as that it allocates nothing; on the loopback
-     * device alone, since an emulated CPU takes too long to get there.
+     * JUnit tag of those among them that ask something of compiled code, such as that it allocates nothing, or how much of a CPU
+     * it uses; on the loopback device alone, since an emulated CPU takes too long to get there.
      */
     public static final String STEADY_STATE_TAG = "steady-state";
     /** System property with the device's IP address. */

@@ -13,19 +13,15 @@ import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.PollFault;
 import io.ringpoll.testing.TestDevice;
-import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 
 /** ibv_poll_cq through the device's function pointer, for librpma's queues and for others. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class VerbsCompletionQueueTest {
-    @TempDir
-    private Path folder;
     private final Completions completions = new Completions();
 
     @Test
@@ -57,7 +53,7 @@ class VerbsCompletionQueueTest {
     @Test
     void shouldGiveTheDevicesNegativeResults() {
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
-            PollFault.whileFailing(peer.context(), folder, () -> {
+            PollFault.whileFailing(peer.context(), () -> {
                 try (VerbsCompletionQueue queue = VerbsCompletionQueue.create(peer.context(), "failing", 4, null)) {
                     assertEquals(-1, queue.poll(completions.address(), 4));
                 }

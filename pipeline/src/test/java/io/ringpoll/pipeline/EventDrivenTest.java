@@ -3,7 +3,6 @@ package io.ringpoll.pipeline;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.ringpoll.poller.EventDrivenIdle;
@@ -233,8 +232,8 @@ class EventDrivenTest {
     }
 
     @Test
+    @Tag(TestDevice.STEADY_STATE_TAG)
     void shouldUseLessThanOnePercentOfACoreWhileNothingComes() throws InterruptedException {
-        assumeTrue(TestDevice.isLoopback(), "an emulated CPU is too slow to be measured by");
         try (Pipeline pipeline = start(EventDrivenIdle.DEFAULT_SPIN_NS, EventDrivenIdle.DEFAULT_MAX_SLEEP_NS)) {
             pipeline.addQueue(pair.client().completionQueue());
             awaitSleep(pipeline);
@@ -250,7 +249,6 @@ class EventDrivenTest {
     @Test
     @Tag(TestDevice.STEADY_STATE_TAG)
     void shouldAllocateNothingWhileItSleepsAndWakes() {
-        assumeTrue(TestDevice.isLoopback(), "allocation shows in compiled code, and an emulated CPU takes too long to get there");
         final int wakeUps = 2000;
         try (Pipeline pipeline = start(0, FOREVER_NS)) {
             pipeline.addQueue(pair.client().completionQueue());

@@ -4,6 +4,7 @@ import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.WcStatus;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.concurrent.IdleStrategy;
@@ -115,7 +116,8 @@ final class Client implements Runnable {
                 if (Connections.await(connection::hasPeerGone)) {
                     accounts.note(what + ", the peer has gone");
                 } else {
-                    accounts.complain(what + " although the peer is there");
+                    accounts.complain(
+                        what + ", the first with " + WcStatus.name(session.firstFailure()) + ", although the peer is there");
                 }
             }
             connection.disconnect();

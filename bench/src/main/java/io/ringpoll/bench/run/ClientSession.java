@@ -46,6 +46,7 @@ final class ClientSession implements SlotOwner {
 
     /** Written by the error handler's thread alone. */
     private final AtomicLong flushed = new AtomicLong();
+    private volatile int firstFailure = WcStatus.SUCCESS;
 
     ClientSession(
         final Hello hello, final Ledger ledger, final int firstSlot, final Connection connection,
@@ -173,8 +174,11 @@ final class ClientSession implements SlotOwner {
     @Override
     public boolean expectsError(final int slot, final WorkCompletion completion) {
         final int status = completion.status();
-        final boolean expected = status == WcStatus.WR_FLUSH_ERR || status == WcStatus.RETRY_EXC_ERR;
+        final boolean expected = SlotOwner.maySignalALostPeer(status);
         if (expected) {
+            if (firstFailure == WcStatus.SUCCESS) {
+                firstFailure = status;
+            }
             broken = true;
             flushed.setRelease(flushed.getPlain() + 1);
         }
@@ -184,6 +188,11 @@ final class ClientSession implements SlotOwner {
     /** Whether the connection has failed, for whatever reason; any thread. */
     boolean isBroken() {
         return broken;
+    }
+
+    /** The status of the first work request that ended on the error path; after the last completion. */
+    int firstFailure() {
+        return firstFailure;
     }
 
     /** Work requests that ended on the error path because the peer had gone; after the last completion. */

@@ -20,7 +20,7 @@ final class ClientSide implements Side {
         final Peer peer, final Pipeline pipeline, final Ledger ledger, final Accounts accounts, final RunConfig config) {
         this.accounts = accounts;
         this.faultLane = new FaultLane(peer, pipeline, ledger, accounts, config);
-        this.client = new Client(config, pipeline, accounts, faultLane, config.newIdleStrategy());
+        this.client = new Client(config, pipeline, accounts, faultLane, config.newClientIdleStrategy());
         client.connect(peer, ledger);
         this.clientThread = MainJob.start(client, "ringpoll-client");
         this.faultThread = MainJob.start(faultLane, "ringpoll-faults");

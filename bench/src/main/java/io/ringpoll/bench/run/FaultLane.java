@@ -6,6 +6,7 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -140,6 +141,17 @@ final class FaultLane implements Runnable, SlotOwner {
             throw new IllegalStateException(
                 ledger.openSlots(firstSlot, failuresAtOnce) + " work requests did not complete after " + purpose);
         }
+    }
+
+    @Override
+    public boolean expectsError(final int slot, final WorkCompletion completion) {
+        if (!SlotOwner.maySignalALostPeer(completion.status())) {
+            return false;
+        }
+        accounts.addPosted(ledger.kind(slot).path(), -1);
+        accounts.addPosted(CompletionPath.ERROR, 1);
+        failure = "a write ended with " + WcStatus.name(completion.status());
+        return true;
     }
 
     @Override

@@ -152,7 +152,7 @@ final class MainJob {
         final PipelineBuilder builder = Pipeline.builder()
             .ringSize(config.ringSize())
             .batchLimit(config.batchLimit())
-            .idleStrategy(config.newIdleStrategy())
+            .idleStrategy(config.newPollerIdleStrategy())
             .pollerCpu(config.placement().cpu("poller"));
         for (final CompletionPath path : CompletionPath.values()) {
             final String role = path.name().toLowerCase(Locale.ROOT).replace('_', '-');

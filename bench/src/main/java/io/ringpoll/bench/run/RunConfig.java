@@ -1,6 +1,7 @@
 package io.ringpoll.bench.run;
 
 import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.poller.EventDrivenIdle;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.NoOpIdleStrategy;
@@ -51,8 +52,13 @@ record RunConfig(
             .orElseGet(() -> HandlerWait.forCores(Runtime.getRuntime().availableProcessors(), HOT_THREADS));
     }
 
-    /** What the poller and the client do when they have nothing to do, in keeping with the handlers' wait. */
-    IdleStrategy newIdleStrategy() {
+    /** What the poller does when nothing has completed, in keeping with the handlers' wait: blocked, it sleeps till an event. */
+    IdleStrategy newPollerIdleStrategy() {
+        return handlerWait() == HandlerWait.BLOCK ? new EventDrivenIdle() : newClientIdleStrategy();
+    }
+
+    /** What the client does when it cannot post, in keeping with the handlers' wait. */
+    IdleStrategy newClientIdleStrategy() {
         return switch (handlerWait()) {
             case BUSY_SPIN -> NoOpIdleStrategy.INSTANCE;
             case YIELD -> new YieldingIdleStrategy();

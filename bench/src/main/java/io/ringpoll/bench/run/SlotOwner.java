@@ -1,5 +1,6 @@
 package io.ringpoll.bench.run;
 
+import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
 
 /**
@@ -8,6 +9,19 @@ import io.ringpoll.verbs.WorkCompletion;
  * <p>Called on the thread of the handler that got the completion, before the slot is closed in the ledger; allocates nothing.
  */
 interface SlotOwner {
+    /**
+     * Whether a work request may end so because its peer's process has ended: flushed, without an answer, or refused by a kernel
+     * that had taken the memory from under the queue pair before the queue pair itself.
+     *
+     * @param status of a completion, one of {@link WcStatus}
+     */
+    static boolean maySignalALostPeer(final int status) {
+        return switch (status) {
+            case WcStatus.WR_FLUSH_ERR, WcStatus.RETRY_EXC_ERR, WcStatus.REM_OP_ERR, WcStatus.REM_ACCESS_ERR -> true;
+            default -> false;
+        };
+    }
+
     /**
      * Hears of a completion on the path that its operation must take.
      *

@@ -87,7 +87,6 @@ class RunCommandTest {
     }
 
     @Test
-    @Tag(TestDevice.TAG)
     void shouldPinEachThreadWhereThePlanSays() {
         final AffinityPlan plan = AffinityPlan.plan(Topology.ofThisMachine(), PlanRequest.ofPipeline());
         assertEquals(0, execute("--operations", "2000", "--pin", "auto"), () -> out + "\n" + err);
@@ -97,7 +96,6 @@ class RunCommandTest {
     }
 
     @Test
-    @Tag(TestDevice.TAG)
     void shouldRunByTheLineThatThePlanPrints() {
         final Topology here = Topology.ofThisMachine();
         final AffinityPlan plan = AffinityPlan.plan(here, PlanRequest.ofPipeline());
