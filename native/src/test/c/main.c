@@ -96,6 +96,7 @@ int main(int argc, char **argv)
     count += run_list(connection_tests, filter);
     count += run_list(operation_tests, filter);
     count += run_list(failure_tests, filter);
+    count += run_list(fault_tests, filter);
     count += run_list(completion_tests, filter);
     count += run_list(verbs_tests, filter);
     count += run_list(thread_tests, filter);

@@ -37,6 +37,7 @@ extern const struct test connection_tests[];
 extern const struct test operation_tests[];
 
 extern const struct test failure_tests[];
+extern const struct test fault_tests[];
 extern const struct test completion_tests[];
 extern const struct test verbs_tests[];
 extern const struct test thread_tests[];

@@ -84,6 +84,7 @@ struct cm_id {
     uint8_t retry_count;
     uint8_t rnr_retry_count;
     struct lb_timer timer;
+    struct ibv_qp *own_qp;          /* made by rdma_create_qp_ex: knows us as its owner */
     struct ibv_qp_init_attr *qp_init_attr; /* rdma_create_ep: for the requests' queue pairs */
 };
 
@@ -144,6 +145,7 @@ void cm_raise_rejected(struct cm_id *id, int reason, const void *data, size_t le
 void cm_process_response(struct cm_event *event);
 
 /* cm_disconnect.c */
+void cm_connection_lost(struct ibv_qp *qp);  /* lock not held: the fault plan wants it gone */
 void cm_leave(struct cm_id *id);             /* tells the peer that this id is going away */
 void cm_timer_expired(struct cm_id *id);
 

@@ -9,6 +9,7 @@
 
 #include "cm.h"
 #include "device.h"
+#include "qp.h"
 
 static void enter_timewait(struct cm_id *id)
 {
@@ -68,6 +69,27 @@ LB_EXPORT int rdma_disconnect(struct rdma_cm_id *rdma_id)
     if (error)
         return cm_fail(error);
     return answered ? cm_complete(id) : 0;
+}
+
+/* As after a path that broke: neither side has asked for it, and neither waits for the other's answer. */
+static void break_off(struct cm_id *id)
+{
+    if (id->state == CM_ESTABLISHED) {
+        id->state = CM_DISCONNECT_RECEIVED;
+        cm_raise(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+    }
+}
+
+void cm_connection_lost(struct ibv_qp *qp)
+{
+    pthread_mutex_lock(&cm_lock);
+    struct cm_id *id = lb_qp_owner(qp);
+    if (id != NULL) {
+        break_off(id);
+        if (id->peer != NULL)
+            break_off(id->peer);
+    }
+    pthread_mutex_unlock(&cm_lock);
 }
 
 void cm_leave(struct cm_id *id)

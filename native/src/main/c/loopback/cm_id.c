@@ -6,6 +6,7 @@
 
 #include "cm.h"
 #include "device.h"
+#include "qp.h"
 
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -151,6 +152,8 @@ void cm_timer_stop(struct cm_id *id)
 static void detach(struct cm_id *id)
 {
     cm_leave(id);
+    if (id->own_qp != NULL)
+        lb_qp_set_owner(id->own_qp, NULL);
     cm_timer_stop(id);
     cm_release_port(id);
     cm_discard_events(id);

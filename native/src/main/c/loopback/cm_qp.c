@@ -5,6 +5,7 @@
 
 #include "cm.h"
 #include "device.h"
+#include "qp.h"
 
 /* 4.096 us * 2^14 = 67 ms a try: with 7 retries an unreachable peer is found out in 0.54 s. */
 #define ACK_TIMEOUT 14
@@ -164,6 +165,9 @@ LB_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_e
     pthread_mutex_lock(&cm_lock);
     id->pd = qp->pd;
     id->qp = qp;
+    cm_id_of(id)->own_qp = qp;
+    lb_qp_set_owner(qp, cm_id_of(id));
+    lb_qp_on_disconnect(cm_connection_lost);
     pthread_mutex_unlock(&cm_lock);
     return 0;
 
@@ -204,6 +208,9 @@ LB_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
     pthread_mutex_lock(&cm_lock);
     qp = id->qp;
     id->qp = NULL;
+    if (cm_id_of(id)->own_qp != NULL)
+        lb_qp_set_owner(cm_id_of(id)->own_qp, NULL);
+    cm_id_of(id)->own_qp = NULL;
     pthread_mutex_unlock(&cm_lock);
     if (qp != NULL)
         (void)ibv_destroy_qp(qp);

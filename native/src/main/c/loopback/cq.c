@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cq.h"
+#include "cq_fault.h"
 #include "qp.h"
 
 /* Not zeroed: every entry is written before it is read, and an untouched ring costs no memory. */
@@ -37,6 +38,8 @@ LB_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, voi
     cq->ring = allocate_ring(cq->capacity);
     if (cq->ring == NULL)
         goto free_cq;
+    if (lb_context_of(context)->synthetic == NULL && lb_cq_faults_open(cq))
+        goto free_ring;
     cq->base.context = context;
     cq->base.channel = channel;
     cq->base.cq_context = cq_context;
@@ -51,6 +54,8 @@ LB_EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, voi
     atomic_fetch_add(&lb_context_of(context)->children, 1);
     return &cq->base;
 
+free_ring:
+    free(cq->ring);
 free_cq:
     free(cq);
 uncount:
@@ -73,6 +78,8 @@ LB_EXPORT int ibv_resize_cq(struct ibv_cq *ibv_cq, int cqe)
         return ENOMEM;
     lb_lock_acquire(&cq->poll_lock);
     lb_lock_acquire(&cq->push_lock);
+    if (cq->faults != NULL)
+        lb_cq_faults_release(cq);
     const uint32_t consumer = atomic_load_explicit(&cq->consumer, memory_order_relaxed);
     const uint32_t producer = atomic_load_explicit(&cq->producer, memory_order_relaxed);
     if (!cq->dead && producer - consumer <= capacity) {
@@ -100,6 +107,8 @@ LB_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv_cq)
 
     if (atomic_load(&cq->users) != 0)
         return EBUSY;
+    if (cq->faults != NULL)
+        lb_cq_faults_close(cq);
     lb_async_forget(ibv_cq->context, cq);
     if (ibv_cq->channel != NULL)
         lb_event_free_list(
@@ -123,41 +132,70 @@ LB_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv_cq)
     return lb_fails(__func__) ? errno : 0;
 }
 
-/* push_lock held. From here on every poll sees a queue that is not empty, and then that it is dead. */
-static void die(struct lb_cq *cq, uint32_t producer)
+/* From here on every poll sees a queue that is not empty, and then that it is dead. */
+void lb_cq_die(struct lb_cq *cq, uint32_t position)
 {
     atomic_store_explicit(&cq->dead, true, memory_order_relaxed);
-    atomic_store_explicit(&cq->producer, producer + cq->capacity + 1, memory_order_release);
+    atomic_store_explicit(&cq->producer, position + cq->capacity + 1, memory_order_release);
     lb_async_raise(cq->base.context, IBV_EVENT_CQ_ERR, &cq->base, &cq->async_events_fetched);
+    lb_cq_notify(cq, true);
+}
+
+static void notify(struct lb_cq *cq)
+{
+    cq->notify = LB_NOTIFY_NONE;
+    if (cq->base.channel != NULL && (cq->faults == NULL || !lb_cq_faults_delay_event(cq)))
+        lb_comp_channel_raise(cq);
+}
+
+static inline bool wants_event(const struct lb_cq *cq, bool solicited)
+{
+    return cq->notify != LB_NOTIFY_NONE && (cq->notify == LB_NOTIFY_ALL || solicited);
+}
+
+void lb_cq_notify(struct lb_cq *cq, bool solicited)
+{
+    if (wants_event(cq, solicited))
+        notify(cq);
+}
+
+static inline bool write_entry(struct lb_cq *cq, const struct lb_cqe *cqe, uint32_t position)
+{
+    /* Acquire: the poller has read the entry that is about to be overwritten. */
+    const uint32_t consumer = atomic_load_explicit(&cq->consumer, memory_order_acquire);
+
+    if (atomic_load_explicit(&cq->dead, memory_order_relaxed))
+        return false;
+    if (position - consumer >= cq->capacity) {
+        lb_cq_die(cq, position);
+        return false;
+    }
+    cq->ring[position & cq->mask] = *cqe;
+    return true;
+}
+
+bool lb_cq_write(struct lb_cq *cq, const struct lb_cqe *cqe, uint32_t position)
+{
+    return write_entry(cq, cqe, position);
 }
 
 bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited)
 {
-    bool pushed = false;
-    bool notify = false;
+    bool pushed;
 
     lb_lock_acquire(&cq->push_lock);
-    const uint32_t producer = atomic_load_explicit(&cq->producer, memory_order_relaxed);
-    /* Acquire: the poller has read the entry that is about to be overwritten. */
-    const uint32_t consumer = atomic_load_explicit(&cq->consumer, memory_order_acquire);
-    if (atomic_load_explicit(&cq->dead, memory_order_relaxed))
-        goto unlock;
-    if (producer - consumer >= cq->capacity) {
-        die(cq, producer);
-        notify = cq->notify != LB_NOTIFY_NONE;
-        cq->notify = LB_NOTIFY_NONE;
-        goto unlock;
+    if (__builtin_expect(cq->faults != NULL, 0)) {
+        pushed = lb_cq_faults_push(cq, cqe, solicited);
+    } else {
+        const uint32_t producer = atomic_load_explicit(&cq->producer, memory_order_relaxed);
+
+        pushed = write_entry(cq, cqe, producer);
+        if (pushed) {
+            atomic_store_explicit(&cq->producer, producer + 1, memory_order_release);
+            if (wants_event(cq, solicited))
+                notify(cq);
+        }
     }
-    cq->ring[producer & cq->mask] = *cqe;
-    atomic_store_explicit(&cq->producer, producer + 1, memory_order_release);
-    pushed = true;
-    if (cq->notify != LB_NOTIFY_NONE && (cq->notify == LB_NOTIFY_ALL || solicited)) {
-        cq->notify = LB_NOTIFY_NONE;
-        notify = true;
-    }
-unlock:
-    if (notify && cq->base.channel != NULL)
-        lb_comp_channel_raise(cq);
     lb_lock_release(&cq->push_lock);
     return pushed;
 }
@@ -167,6 +205,8 @@ int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
     struct lb_cq *cq = lb_cq_of(ibv_cq);
     int polled = 0;
 
+    if (__builtin_expect(cq->faults != NULL, 0) && lb_cq_faults_poll(cq))
+        return -1;
     if (atomic_load_explicit(&cq->producer, memory_order_acquire) ==
         atomic_load_explicit(&cq->consumer, memory_order_relaxed))
         return 0;
@@ -205,6 +245,8 @@ int lb_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
     lb_lock_acquire(&cq->push_lock);
     if (cq->notify < wanted)
         cq->notify = wanted;
+    if (cq->faults != NULL)
+        lb_cq_faults_notify(cq);
     lb_lock_release(&cq->push_lock);
     return 0;
 }
@@ -225,6 +267,11 @@ void lb_cqe_fail(struct lb_cqe *cqe, uint64_t wr_id, uint32_t qp_num, enum ibv_w
 void lb_cq_detach(struct lb_cq *cq, const struct lb_qp *qp)
 {
     lb_lock_acquire(&cq->poll_lock);
+    if (cq->faults != NULL) {
+        lb_lock_acquire(&cq->push_lock);
+        lb_cq_faults_release(cq);
+        lb_lock_release(&cq->push_lock);
+    }
     const uint32_t end = atomic_load_explicit(&cq->producer, memory_order_acquire);
     if (!atomic_load_explicit(&cq->dead, memory_order_relaxed)) {
         for (uint32_t i = atomic_load_explicit(&cq->consumer, memory_order_relaxed); i != end; i++) {

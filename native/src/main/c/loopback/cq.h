@@ -14,6 +14,7 @@
 #include "device.h"
 
 struct lb_qp;
+struct lb_cq_faults;
 
 /* One entry: the work completion, and what polling it gives back to the send queue. */
 struct lb_cqe {
@@ -46,6 +47,7 @@ struct lb_cq {
 
     alignas(64) _Atomic uint32_t consumer; /* entries ever polled; published with release */
     struct lb_lock poll_lock;
+    struct lb_cq_faults *faults; /* cq_fault.c; NULL unless it was created under a fault plan; here, where every poll looks */
 };
 
 static inline struct lb_cq *lb_cq_of(struct ibv_cq *cq)
@@ -62,6 +64,15 @@ bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited);
 /* Makes a failed work completion: four valid fields, all others poisoned. */
 void lb_cqe_fail(struct lb_cqe *cqe, uint64_t wr_id, uint32_t qp_num, enum ibv_wc_status status,
     uint32_t vendor_err);
+
+/* The same with push_lock held and no plan looked at; `position` is where the completion goes. */
+bool lb_cq_write(struct lb_cq *cq, const struct lb_cqe *cqe, uint32_t position);
+
+/* push_lock held. Raises the event that was asked for, if a completion of this kind is what was asked for. */
+void lb_cq_notify(struct lb_cq *cq, bool solicited);
+
+/* push_lock held. The queue has lost a completion: it is dead, and every poll says so. */
+void lb_cq_die(struct lb_cq *cq, uint32_t position);
 
 /* Lets go of a queue pair that is destroyed or reset: its completions stay, but retire nothing. */
 void lb_cq_detach(struct lb_cq *cq, const struct lb_qp *qp);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fault.c: one call that fails because a test wants it to. */
+/* fault.c: calls that fail because a test wants it: one by its number, or those that the fault plan names. */
 #include <errno.h>
 
 #include "device.h"
+#include "plan.h"
 
 /* Calls until the one that fails, that one included; 0 if none is to fail. */
 static _Atomic uint32_t remaining;
@@ -29,6 +30,8 @@ bool lb_fails(const char *function)
 {
     uint32_t left = atomic_load_explicit(&remaining, memory_order_relaxed);
 
+    if (lb_plan_fails(function))
+        return true;
     do {
         if (left == 0)
             return false;

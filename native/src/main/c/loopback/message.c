@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* message.c: work requests that take one of the peer's receives, and what can go wrong with it. */
+#include "qp_fault.h"
 #include "segments.h"
 
 /* A receive of the peer, in the peer's ring or copied out of its shared receive queue. */
@@ -127,6 +128,13 @@ enum lb_outcome lb_send_message(struct lb_qp *qp, const struct ibv_send_wr *wr,
         goto release_region;
     }
     const struct lb_recv *recv = received.recv;
+    const enum ibv_wc_status planned =
+        __builtin_expect(peer->faults != NULL, 0) ? lb_qp_faults_receive(peer) : IBV_WC_SUCCESS;
+    if (planned != IBV_WC_SUCCESS) {
+        outcome = refuse_message(peer, recv, planned, RINGPOLL_LOOPBACK_VERR_INJECTED, failure, IBV_WC_REM_OP_ERR,
+            aftermath);
+        goto release_region;
+    }
     if (writes) {
         if (target != NULL)
             lb_segments_gather(target, &segments);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "qp.h"
+#include "qp_fault.h"
 
 #define QPN_INDEX_MASK 0xffffu
 #define QPN_FIRST_INDEX 17u /* numbers 0 and 1 belong to management, the next few look like them */
@@ -64,6 +65,8 @@ void lb_qp_put(struct lb_qp *qp)
     free(qp->sq_slots);
     free(qp->recv_ring.slots);
     lb_qp_ex_close(qp);
+    if (qp->faults != NULL)
+        lb_qp_faults_free(qp);
     free(qp);
 }
 
@@ -144,6 +147,9 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_
     qp->srq = attr->srq != NULL ? lb_srq_of(attr->srq) : NULL;
     qp->signal_all = attr->sq_sig_all != 0;
     qp->state = IBV_QPS_RESET;
+    error = lb_qp_faults_open(qp);
+    if (error)
+        goto free_qp;
     error = ENOMEM;
     if (!assign_number(qp))
         goto free_qp;
@@ -165,6 +171,8 @@ free_qp:
     free(qp->sq_slots);
     free(qp->recv_ring.slots);
     lb_qp_ex_close(qp);
+    if (qp->faults != NULL)
+        lb_qp_faults_free(qp);
     free(qp);
 uncount:
     lb_count(RINGPOLL_LOOPBACK_QP, -1);
@@ -237,6 +245,8 @@ LB_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv_qp)
     lb_lock_release(&qp->rq_lock);
     lb_lock_release(&qp->sq_lock);
 
+    if (qp->faults != NULL)
+        lb_qp_faults_close(qp);
     release_number(qp);
     lb_cq_detach(qp->send_cq, qp);
     /* A sender that waits for us may be in our shared receive queue's list: before we let go. */

@@ -47,6 +47,7 @@ struct lb_send {
     struct ibv_sge sge[];
 };
 
+struct lb_qp_faults;  /* qp_fault.c */
 struct lb_wr_builder; /* qp_ex.c: the work requests between ibv_wr_start and ibv_wr_complete */
 
 struct lb_qp {
@@ -55,6 +56,8 @@ struct lb_qp {
     struct lb_wr_builder *builder;
     _Atomic uint32_t references;
     _Atomic uint32_t async_events_fetched;
+    struct lb_qp_faults *faults; /* NULL unless it was created under a fault plan; set once */
+    void *owner;               /* the connection manager's */
     struct lb_cq *send_cq;
     struct lb_cq *recv_cq;
     struct lb_srq *srq;
@@ -129,6 +132,7 @@ struct lb_aftermath {
     enum ibv_event_type event; /* asynchronous event for `fail` */
     struct lb_qp *overrun;     /* lost a completion: error state and IBV_EVENT_QP_FATAL */
     struct lb_qp *kick;        /* its waiting sender is to try again */
+    struct lb_qp *disconnect;  /* its connection is gone: both sides fail and are told */
 };
 
 /* Runs and clears it; no lock of this file's order may be held. */
@@ -136,7 +140,8 @@ void lb_aftermath_run(struct lb_aftermath *aftermath);
 
 static inline bool lb_aftermath_any(const struct lb_aftermath *aftermath)
 {
-    return aftermath->fail != NULL || aftermath->overrun != NULL || aftermath->kick != NULL;
+    return aftermath->fail != NULL || aftermath->overrun != NULL || aftermath->kick != NULL ||
+        aftermath->disconnect != NULL;
 }
 
 /* Brings a queue pair into the error state: all that is outstanding is flushed. */
@@ -154,6 +159,17 @@ static inline bool lb_qp_responds_to(const struct lb_qp *peer, const struct lb_q
     return atomic_load_explicit(&peer->responding, memory_order_acquire) &&
         atomic_load_explicit(&peer->dest_qp_num, memory_order_relaxed) == lb_qp_num(qp);
 }
+
+/* send.c. How long a sender waits before it tries again a message for which this queue pair had no receive. */
+uint64_t lb_rnr_pause_ns(const struct lb_qp *receiver);
+
+/*
+ * qp_state.c. For the connection manager, which knows whose a queue pair is: the owner is set and read under its lock; the
+ * function hears, with no lock held, of a queue pair whose connection is gone, and that of its peer, and that both have failed.
+ */
+LB_EXPORT void lb_qp_set_owner(struct ibv_qp *qp, void *owner);
+LB_EXPORT void *lb_qp_owner(struct ibv_qp *qp);
+LB_EXPORT void lb_qp_on_disconnect(void (*function)(struct ibv_qp *qp));
 
 /* qp_ex.c. Sets up the extended interface for these operations; returns 0 or ENOMEM. */
 int lb_qp_ex_init(struct lb_qp *qp, uint64_t send_operations);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "qp.h"
+#include "qp_fault.h"
 
 /* Which transitions there are, and what a transition must bring along (ibv_modify_qp(3), RC). */
 static int check_transition(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
@@ -75,6 +76,8 @@ static void reset(struct lb_qp *qp)
     lb_cq_detach(qp->send_cq, qp);
     qp->posted = 0;
     qp->executed = 0;
+    if (qp->faults != NULL)
+        lb_qp_faults_reset(qp);
     qp->retired_seen = 0;
     atomic_store_explicit(&qp->retired, 0, memory_order_relaxed);
     qp->sq_error = false;
@@ -133,6 +136,57 @@ static void fail(struct lb_qp *qp, enum ibv_event_type event)
         lb_aftermath_run(&aftermath);
 }
 
+/* No lock held. */
+static void enter_error(struct lb_qp *qp)
+{
+    struct lb_aftermath aftermath = {0};
+
+    lb_lock_acquire(&qp->sq_lock);
+    lb_lock_acquire(&qp->rq_lock);
+    if (!qp->gone)
+        lb_qp_enter_error(qp, &aftermath);
+    lb_lock_release(&qp->rq_lock);
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+}
+
+static void (*_Atomic disconnected)(struct ibv_qp *qp);
+
+void lb_qp_on_disconnect(void (*function)(struct ibv_qp *qp))
+{
+    atomic_store(&disconnected, function);
+}
+
+void lb_qp_set_owner(struct ibv_qp *qp, void *owner)
+{
+    lb_qp_of(qp)->owner = owner;
+}
+
+void *lb_qp_owner(struct ibv_qp *qp)
+{
+    return lb_qp_of(qp)->owner;
+}
+
+/* No lock held. The connection of a queue pair is gone, without an asynchronous event, as if each side had ended it. */
+static void disconnect(struct lb_qp *qp)
+{
+    void (*tell)(struct ibv_qp *) = atomic_load(&disconnected);
+
+    lb_lock_acquire(&qp->sq_lock);
+    struct lb_qp *peer = qp->peer;
+    if (peer != NULL)
+        lb_qp_get(peer);
+    lb_lock_release(&qp->sq_lock);
+    enter_error(qp);
+    if (peer != NULL) {
+        enter_error(peer);
+        lb_qp_put(peer);
+    }
+    if (tell != NULL)
+        tell(&qp->base.qp_base);
+}
+
 void lb_aftermath_run(struct lb_aftermath *aftermath)
 {
     struct lb_aftermath todo = *aftermath;
@@ -145,6 +199,10 @@ void lb_aftermath_run(struct lb_aftermath *aftermath)
     if (todo.overrun != NULL) {
         fail(todo.overrun, IBV_EVENT_QP_FATAL);
         lb_qp_put(todo.overrun);
+    }
+    if (todo.disconnect != NULL) {
+        disconnect(todo.disconnect);
+        lb_qp_put(todo.disconnect);
     }
     if (todo.kick != NULL) {
         lb_qp_kick(todo.kick);

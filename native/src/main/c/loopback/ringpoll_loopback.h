@@ -65,6 +65,66 @@ int ringpoll_loopback_fail_call(uint32_t n, int error);
 /* Name of the function that the latest plan has made fail, static lifetime; NULL while it has not. */
 const char *ringpoll_loopback_failed_call(void);
 
+/*
+ * The fault plan: what goes wrong, and when. It is the process's, and is taken over by each queue pair and completion queue
+ * that is created while it is there, and counted for each of them from its creation on.
+ */
+enum ringpoll_loopback_fault_kind {
+    RINGPOLL_LOOPBACK_FAULT_STATUS = 0,         /* an operation of a queue pair ends with `code`, an enum ibv_wc_status */
+    RINGPOLL_LOOPBACK_FAULT_FULL = 1,           /* `times` posts to a send queue in a row are refused with ENOMEM */
+    RINGPOLL_LOOPBACK_FAULT_RNR = 2,            /* `times` tries of a message in a row meet a receiver that is not ready */
+    RINGPOLL_LOOPBACK_FAULT_DISCONNECT = 3,     /* behind a post the connection is gone: both sides fail and are told */
+    RINGPOLL_LOOPBACK_FAULT_POLL = 4,           /* `times` polls of a completion queue in a row return -1 and take nothing */
+    RINGPOLL_LOOPBACK_FAULT_OVERRUN = 5,        /* a completion finds its queue full, which is then dead */
+    RINGPOLL_LOOPBACK_FAULT_DELAY = 6,          /* a completion, and what comes behind it, is seen `duration_ns` later */
+    RINGPOLL_LOOPBACK_FAULT_REORDER = 7,        /* the same until `times` completions of other queues have come, or that long */
+    RINGPOLL_LOOPBACK_FAULT_SPURIOUS_EVENT = 8, /* a request for an event raises one at once, without a completion */
+    RINGPOLL_LOOPBACK_FAULT_LATE_EVENT = 9,     /* an event of a completion queue comes `duration_ns` later */
+    RINGPOLL_LOOPBACK_FAULT_CALL = 10,          /* a call of `function`, or of any if it is empty, fails with errno `code` */
+    RINGPOLL_LOOPBACK_FAULT_KINDS = 11
+};
+
+/* Which operations of a queue pair a status is for, and are counted for it. */
+enum ringpoll_loopback_fault_operation {
+    RINGPOLL_LOOPBACK_OPERATION_ANY = 0,       /* all of the send queue */
+    RINGPOLL_LOOPBACK_OPERATION_SEND = 1,      /* with immediate data, too */
+    RINGPOLL_LOOPBACK_OPERATION_WRITE = 2,
+    RINGPOLL_LOOPBACK_OPERATION_WRITE_IMM = 3,
+    RINGPOLL_LOOPBACK_OPERATION_READ = 4,
+    RINGPOLL_LOOPBACK_OPERATION_ATOMIC = 5,    /* atomic writes, too */
+    RINGPOLL_LOOPBACK_OPERATION_RECEIVE = 6,   /* a message that comes in; its sender ends with IBV_WC_REM_OP_ERR */
+    RINGPOLL_LOOPBACK_OPERATIONS = 7
+};
+
+#define RINGPOLL_LOOPBACK_FUNCTION_LENGTH 40
+
+/*
+ * One rule of a plan. It strikes what is counted at `at`, and then each time that `every` more have been counted, if that is
+ * not 0; or, if `one_in` is not 0, one in so many, drawn from the plan's seed, the rule's index, the object's number and the count.
+ */
+struct ringpoll_loopback_fault {
+    uint32_t kind;
+    uint32_t operation;   /* of a status */
+    uint32_t code;
+    uint32_t times;       /* 0 counts as 1 */
+    uint32_t object;      /* 0: each; else the n-th queue pair, or completion queue, since the plan was made */
+    uint32_t reserved;
+    uint64_t at;          /* from 1 */
+    uint64_t every;
+    uint64_t one_in;
+    uint64_t duration_ns; /* up to 10 s */
+    char function[RINGPOLL_LOOPBACK_FUNCTION_LENGTH]; /* of a failing call; ends with 0 */
+};
+
+/*
+ * Makes a plan of 1 to 64 rules, or takes the present one back if there are none: what was created under it keeps it.
+ * Returns 0, EINVAL if a rule makes no sense, or ENOMEM.
+ */
+int ringpoll_loopback_plan(uint64_t seed, const struct ringpoll_loopback_fault *rules, uint32_t count);
+
+/* How often a rule of the present plan has struck; 0 if there is no such rule. */
+uint64_t ringpoll_loopback_injected(uint32_t rule);
+
 /* The vendor_err of a failed work completion: which check failed. 0 for plain flush errors. */
 enum ringpoll_loopback_vendor_err {
     RINGPOLL_LOOPBACK_VERR_NONE = 0,
@@ -84,6 +144,7 @@ enum ringpoll_loopback_vendor_err {
     RINGPOLL_LOOPBACK_VERR_RNR = 0x401,           /* no receive posted within rnr_retry tries */
     RINGPOLL_LOOPBACK_VERR_NO_PEER = 0x402,       /* the peer queue pair is gone or not answering */
     RINGPOLL_LOOPBACK_VERR_CQ_OVERRUN = 0x501,    /* a completion queue of this queue pair overran */
+    RINGPOLL_LOOPBACK_VERR_INJECTED = 0x601,      /* the fault plan has it so */
 };
 
 /* Byte that fills all fields of a failed completion except wr_id, status, qp_num and vendor_err. */

@@ -10,6 +10,7 @@
 
 #include "execute.h"
 #include "qp.h"
+#include "qp_fault.h"
 
 /* Nanoseconds of the 5-bit min_rnr_timer codes: InfiniBand specification, table "RNR NAK timer". */
 static const uint32_t rnr_timer_us[32] = {
@@ -114,15 +115,18 @@ static const struct lb_failure *wait_failure(enum lb_wait wait)
     return wait == LB_WAIT_RNR ? &no_receive : &no_peer;
 }
 
+uint64_t lb_rnr_pause_ns(const struct lb_qp *receiver)
+{
+    return rnr_timer_us[atomic_load_explicit(&receiver->min_rnr_timer, memory_order_relaxed)] * UINT64_C(1000);
+}
+
 /* How long the retries take in all: 0 if there is none, UINT64_MAX if they never end. */
 static uint64_t patience_ns(const struct lb_qp *qp, enum lb_wait wait)
 {
     if (wait == LB_WAIT_RNR) {
         if (qp->attr.rnr_retry == 7)
             return UINT64_MAX;
-        const uint32_t code =
-            atomic_load_explicit(&qp->peer->min_rnr_timer, memory_order_relaxed);
-        return qp->attr.rnr_retry * rnr_timer_us[code] * UINT64_C(1000);
+        return qp->attr.rnr_retry * lb_rnr_pause_ns(qp->peer);
     }
     if (qp->attr.timeout == 0)
         return UINT64_MAX;
@@ -189,7 +193,7 @@ void lb_send_progress(struct lb_qp *qp, struct lb_aftermath *aftermath)
         struct lb_failure failure;
         uint32_t length;
 
-        switch (lb_execute(qp, &send->wr, &length, &failure, aftermath)) {
+        switch ((qp->faults != NULL ? lb_qp_faults_execute : lb_execute)(qp, &send->wr, &length, &failure, aftermath)) {
         case LB_DONE:
             complete_done(qp, &send->wr, qp->executed, length, aftermath);
             qp->executed++;
@@ -291,8 +295,15 @@ static void keep(struct lb_qp *qp, const struct ibv_send_wr *wr)
     qp->posted++;
 }
 
-/* Posts one work request: carries it out, keeps it, or flushes it. Returns 0 or an errno value. */
-static int post_one(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_aftermath *aftermath)
+typedef enum lb_outcome execute_function(struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t *length,
+    struct lb_failure *failure, struct lb_aftermath *aftermath);
+
+/*
+ * Posts one work request: carries it out, keeps it, or flushes it. Returns 0 or an errno value. Inlined with either function,
+ * so that where there is no plan nothing asks for it a second time.
+ */
+static inline __attribute__((always_inline)) int post_one(struct lb_qp *qp, const struct ibv_send_wr *wr,
+    execute_function *execute, struct lb_aftermath *aftermath)
 {
     struct lb_failure failure;
     uint32_t length;
@@ -312,7 +323,7 @@ static int post_one(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_af
         return 0;
     }
     const uint32_t number = qp->posted;
-    switch (lb_execute(qp, wr, &length, &failure, aftermath)) {
+    switch (execute(qp, wr, &length, &failure, aftermath)) {
     case LB_DONE:
         qp->posted++;
         qp->executed++;
@@ -338,6 +349,17 @@ static int post_one(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_af
     return 0;
 }
 
+/* The same under a fault plan. */
+static __attribute__((noinline)) int post_under_plan(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_aftermath *aftermath)
+{
+    if (lb_qp_faults_refuse(qp))
+        return ENOMEM;
+    const int error = post_one(qp, wr, lb_qp_faults_execute, aftermath);
+    if (!error)
+        lb_qp_faults_accepted(qp, aftermath);
+    return error;
+}
+
 int lb_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
 {
     struct lb_qp *qp = lb_qp_of(ibv_qp);
@@ -351,7 +373,8 @@ int lb_post_send(struct ibv_qp *ibv_qp, struct ibv_send_wr *wr, struct ibv_send_
         wr = NULL;
     }
     for (; wr != NULL; wr = wr->next) {
-        error = post_one(qp, wr, &aftermath);
+        error = __builtin_expect(qp->faults != NULL, 0) ? post_under_plan(qp, wr, &aftermath) :
+            post_one(qp, wr, lb_execute, &aftermath);
         if (error) {
             *bad_wr = wr;
             break;

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
 
@@ -16,10 +18,20 @@ final class Accounts {
     private final Map<CompletionPath, AtomicLong> posted = new EnumMap<>(CompletionPath.class);
     private final List<String> complaints = new ArrayList<>();
     private final List<String> notes = new ArrayList<>();
+    private final Queue<String> failedQueues = new ConcurrentLinkedQueue<>();
+    private final AtomicLong replaced = new AtomicLong();
+    private final boolean faultsPlanned;
 
-    Accounts(final Ledger ledger) {
+    /**
+     * Creates an account of nothing.
+     *
+     * @param ledger        that the handlers close work requests in
+     * @param faultsPlanned whether failed polls and broken connections are to be expected
+     */
+    Accounts(final Ledger ledger, final boolean faultsPlanned) {
+        this.faultsPlanned = faultsPlanned;
         for (final CompletionPath path : CompletionPath.values()) {
-            handlers.put(path, new PathAccount(path, ledger));
+            handlers.put(path, new PathAccount(path, ledger, this::onFailedPoll));
             posted.put(path, new AtomicLong());
         }
     }
@@ -43,6 +55,32 @@ final class Accounts {
         synchronized (complaints) {
             complaints.add(complaint);
         }
+    }
+
+    /** Notes something that makes the run unsound unless faults are planned; any thread. */
+    void complainUnlessPlanned(final String complaint) {
+        if (!faultsPlanned) {
+            complain(complaint);
+        }
+    }
+
+    /** A connection failed and another took its place; any thread. */
+    void onReplaced() {
+        replaced.incrementAndGet();
+    }
+
+    /** How many connections were replaced; any thread. */
+    long replaced() {
+        return replaced.get();
+    }
+
+    /** The name of a queue whose poll has failed and that is to be polled again, or null; any thread. */
+    String takeFailedQueue() {
+        return failedQueues.poll();
+    }
+
+    private boolean onFailedPoll(final String queueName) {
+        return faultsPlanned && failedQueues.add(queueName);
     }
 
     /** Notes something worth knowing that makes nothing wrong; any thread. */

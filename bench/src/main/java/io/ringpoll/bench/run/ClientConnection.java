@@ -1,6 +1,5 @@
 package io.ringpoll.bench.run;
 
-import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.MemoryUsage;
@@ -13,7 +12,7 @@ import io.ringpoll.rpma.RemoteMemoryRegion;
  * <p>Used by one thread, the one that posts.
  */
 final class ClientConnection implements AutoCloseable {
-    private final Pipeline pipeline;
+    private final PolledQueues queues;
     private final RegisteredMemory memory;
     private final Connection connection;
     private final RemoteMemoryRegion cells;
@@ -21,8 +20,8 @@ final class ClientConnection implements AutoCloseable {
     private volatile boolean peerGone;
 
     private ClientConnection(
-        final Pipeline pipeline, final RegisteredMemory memory, final Connection connection, final Welcome welcome) {
-        this.pipeline = pipeline;
+        final PolledQueues queues, final RegisteredMemory memory, final Connection connection, final Welcome welcome) {
+        this.queues = queues;
         this.memory = memory;
         this.connection = connection;
         this.welcome = welcome;
@@ -30,7 +29,7 @@ final class ClientConnection implements AutoCloseable {
     }
 
     /** Connects, exchanges descriptors, and has the queues polled. */
-    static ClientConnection open(final Peer peer, final RunConfig config, final Hello hello, final Pipeline pipeline) {
+    static ClientConnection open(final Peer peer, final RunConfig config, final Hello hello, final PolledQueues queues) {
         final ServerLayout layout = new ServerLayout(hello.depth(), hello.payloadBytes());
         final RegisteredMemory memory = RegisteredMemory.allocate(
             peer, layout.clientLengthBytes(),
@@ -40,8 +39,8 @@ final class ClientConnection implements AutoCloseable {
             connection = peer.request(config.address(), Integer.toString(config.port()), sizes).connect(hello.encode());
             Connections.awaitEstablished(connection);
             final Welcome welcome = Welcome.decode(connection.privateData());
-            final ClientConnection opened = new ClientConnection(pipeline, memory, connection, welcome);
-            Connections.addQueues(pipeline, connection);
+            final ClientConnection opened = new ClientConnection(queues, memory, connection, welcome);
+            queues.add(connection);
             return opened;
         } catch (final RuntimeException failure) {
             if (connection != null) {
@@ -90,7 +89,7 @@ final class ClientConnection implements AutoCloseable {
     /** Takes the queues out of the poller's round and frees everything; nothing may be outstanding. */
     @Override
     public void close() {
-        Connections.removeQueues(pipeline, connection);
+        queues.remove(connection);
         cells.close();
         connection.close();
         memory.close();

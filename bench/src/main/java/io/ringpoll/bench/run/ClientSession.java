@@ -32,6 +32,7 @@ final class ClientSession implements SlotOwner {
     private final RemoteMemoryRegion remote;
     private final UnsafeBuffer memory;
     private final long[] cellIdentities;
+    private final boolean faultsPlanned;
 
     /** Posting thread only. */
     private int nextCell;
@@ -50,7 +51,8 @@ final class ClientSession implements SlotOwner {
 
     ClientSession(
         final Hello hello, final Ledger ledger, final int firstSlot, final Connection connection,
-        final RegisteredMemory memory, final RemoteMemoryRegion remote) {
+        final RegisteredMemory memory, final RemoteMemoryRegion remote, final boolean faultsPlanned) {
+        this.faultsPlanned = faultsPlanned;
         this.session = hello.session();
         this.seed = hello.seed();
         this.layout = new ServerLayout(hello.depth(), hello.payloadBytes());
@@ -174,7 +176,7 @@ final class ClientSession implements SlotOwner {
     @Override
     public boolean expectsError(final int slot, final WorkCompletion completion) {
         final int status = completion.status();
-        final boolean expected = SlotOwner.maySignalALostPeer(status);
+        final boolean expected = faultsPlanned || SlotOwner.maySignalALostPeer(status);
         if (expected) {
             if (firstFailure == WcStatus.SUCCESS) {
                 firstFailure = status;
@@ -195,7 +197,7 @@ final class ClientSession implements SlotOwner {
         return firstFailure;
     }
 
-    /** Work requests that ended on the error path because the peer had gone; after the last completion. */
+    /** Work requests that ended on the error path, since the peer had gone or a fault was planned; after the last completion. */
     long flushed() {
         return flushed.getAcquire();
     }

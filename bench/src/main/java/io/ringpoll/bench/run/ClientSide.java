@@ -1,6 +1,5 @@
 package io.ringpoll.bench.run;
 
-import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Peer;
 
 /**
@@ -17,10 +16,10 @@ final class ClientSide implements Side {
 
     /** Connects and starts. */
     ClientSide(
-        final Peer peer, final Pipeline pipeline, final Ledger ledger, final Accounts accounts, final RunConfig config) {
+        final Peer peer, final PolledQueues queues, final Ledger ledger, final Accounts accounts, final RunConfig config) {
         this.accounts = accounts;
-        this.faultLane = new FaultLane(peer, pipeline, ledger, accounts, config);
-        this.client = new Client(config, pipeline, accounts, faultLane, config.newClientIdleStrategy());
+        this.faultLane = new FaultLane(peer, queues, ledger, accounts, config);
+        this.client = new Client(config, queues, accounts, faultLane, config.newClientIdleStrategy());
         client.connect(peer, ledger);
         this.clientThread = MainJob.start(client, "ringpoll-client");
         this.faultThread = MainJob.start(faultLane, "ringpoll-faults");

@@ -1,13 +1,11 @@
 package io.ringpoll.bench.run;
 
-import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.ConnectionEvent;
 import java.nio.ByteOrder;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -37,24 +35,6 @@ final class Connections {
     /** Queue sizes of the client's side: work requests in flight can never overrun the completion queue. */
     static ConnectionConfig clientConfig(final RunConfig config) {
         return ConnectionConfig.create().sqSize(config.depth()).rqSize(config.depth()).cqSize(2 * config.depth());
-    }
-
-    /** Has the connection's queues polled. */
-    static void addQueues(final Pipeline pipeline, final Connection connection) {
-        pipeline.addQueue(connection.completionQueue());
-        connection.receiveCompletionQueue().ifPresent(pipeline::addQueue);
-    }
-
-    /** Has the connection's queues polled no more; they may be destroyed afterwards. */
-    static void removeQueues(final Pipeline pipeline, final Connection connection) {
-        try {
-            pipeline.removeQueue(connection.completionQueue());
-            if (connection.receiveCompletionQueue().isPresent()) {
-                pipeline.removeQueue(connection.receiveCompletionQueue().get());
-            }
-        } catch (final TimeoutException stuck) {
-            throw new IllegalStateException(stuck.getMessage(), stuck);
-        }
     }
 
     /** Waits for the connection to stand. */

@@ -1,6 +1,5 @@
 package io.ringpoll.bench.run;
 
-import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
@@ -24,7 +23,7 @@ final class FaultLane implements Runnable, SlotOwner {
     private static final long IDLE_NS = 200_000;
 
     private final Peer peer;
-    private final Pipeline pipeline;
+    private final PolledQueues queues;
     private final Ledger ledger;
     private final Accounts accounts;
     private final RunConfig config;
@@ -36,9 +35,9 @@ final class FaultLane implements Runnable, SlotOwner {
     private volatile String failure;
 
     FaultLane(
-        final Peer peer, final Pipeline pipeline, final Ledger ledger, final Accounts accounts, final RunConfig config) {
+        final Peer peer, final PolledQueues queues, final Ledger ledger, final Accounts accounts, final RunConfig config) {
         this.peer = peer;
-        this.pipeline = pipeline;
+        this.queues = queues;
         this.ledger = ledger;
         this.accounts = accounts;
         this.config = config;
@@ -86,7 +85,7 @@ final class FaultLane implements Runnable, SlotOwner {
 
     private void provoke(final Hello.Purpose purpose, final int session) {
         final Hello hello = new Hello(purpose, session, config.depth(), config.payloadBytes(), config.seed());
-        try (ClientConnection client = ClientConnection.open(peer, config, hello, pipeline)) {
+        try (ClientConnection client = ClientConnection.open(peer, config, hello, queues)) {
             final long firstCell = new ServerLayout(hello.depth(), hello.payloadBytes()).cellOffset(0);
             for (int slot = 0; slot < Math.min(GOOD_WRITES, failuresAtOnce); slot++) {
                 post(client, OperationKind.WRITE, client.cells(), firstCell, slot);

@@ -5,10 +5,12 @@ import static io.ringpoll.verbs.CompletionPath.RECEIVE;
 import static io.ringpoll.verbs.CompletionPath.SEND_WRITE;
 
 import io.ringpoll.device.Device;
+import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineReport;
 import io.ringpoll.rpma.Peer;
+import io.ringpoll.verbs.AsyncEvents;
 import io.ringpoll.verbs.CompletionPath;
 import java.io.PrintWriter;
 import java.util.ArrayDeque;
@@ -50,8 +52,9 @@ final class MainJob {
         this.config = config;
         this.progress = progress;
         // Two sides of each connection, the fault lane, and the server's sides of its connections, which overlap while one ends.
-        this.ledger = new Ledger(config.depth() * (2 * config.connections() + 8));
-        this.accounts = new Accounts(ledger);
+        final int sides = config.faults() == null ? 2 * config.connections() + 8 : 4 * config.connections() + 16;
+        this.ledger = new Ledger(config.depth() * sides);
+        this.accounts = new Accounts(ledger, config.faults() != null);
     }
 
     /** Ends the run in order; any thread. */
@@ -64,11 +67,24 @@ final class MainJob {
         final PipelineBuilder builder = describe();
         progress.println(Device.current().description());
         progress.printf("%s; %s; %s%n", config.mix(), waits(), config.placement());
+        if (config.faults() == null) {
+            return run(builder, null);
+        }
+        progress.println("faults: " + config.faults());
+        try (FaultInjection injection = FaultInjection.apply(config.faults())) {
+            return run(builder, injection);
+        }
+    }
+
+    @SuppressWarnings("try") // the subscription is there to be closed
+    private RunReport run(final PipelineBuilder builder, final FaultInjection injection) throws InterruptedException {
         try (Peer peer = config.role().isServer() ? Peer.ofLocal(config.address()) : Peer.ofRemote(config.address());
-            Pipeline pipeline = builder.start()) {
+            Pipeline pipeline = builder.start();
+            AsyncEvents.Subscription watch = injection == null ? null : pipeline.watch(peer.context())) {
+            final PolledQueues queues = new PolledQueues(pipeline);
             final Deque<Side> sides = new ArrayDeque<>();
             if (config.role().isServer()) {
-                final ServerSide server = new ServerSide(peer, pipeline, ledger, accounts, config);
+                final ServerSide server = new ServerSide(peer, queues, ledger, accounts, config);
                 progress.printf("the server listens on %s, port %d%n", config.address(), server.port());
                 config = config.withPort(server.port());
                 sides.push(server);
@@ -76,9 +92,9 @@ final class MainJob {
             progress.flush();
             try {
                 if (config.role().isClient()) {
-                    sides.push(new ClientSide(peer, pipeline, ledger, accounts, config));
+                    sides.push(new ClientSide(peer, queues, ledger, accounts, config));
                 }
-                return run(pipeline, sides);
+                return run(pipeline, queues, sides, injection);
             } finally {
                 // Empty unless something was thrown.
                 for (final Side side : sides) {
@@ -90,7 +106,10 @@ final class MainJob {
     }
 
     /** The last side to start leads: the run is over when it is. */
-    private RunReport run(final Pipeline pipeline, final Deque<Side> sides) throws InterruptedException {
+    private RunReport run(
+        final Pipeline pipeline, final PolledQueues queues, final Deque<Side> sides, final FaultInjection injection)
+        throws InterruptedException {
+        final QueueWatch queueWatch = injection == null ? null : new QueueWatch(queues, accounts);
         final Stopwatch stopwatch = watch(pipeline, sides.peek());
         for (final Side side : sides) {
             side.finish();
@@ -98,6 +117,9 @@ final class MainJob {
         stopwatch.stop();
         while (!sides.isEmpty()) {
             sides.pop().close();
+        }
+        if (queueWatch != null) {
+            queueWatch.close();
         }
         final PipelineReport rest = pipeline.close(STOP_TIMEOUT_NS);
         if (!rest.inTime() || rest.unhandled() > 0) {
@@ -110,7 +132,8 @@ final class MainJob {
         return new RunReport(
             Device.current().kind().name().toLowerCase(Locale.ROOT), stopwatch.seconds(), accounts.paths(),
             accounts.corrupted(), stopwatch.completionsPerSecond(), accounts.latencyNs(), stopwatch.pollerBytes(),
-            stopwatch.handlerBytes(), accounts.complaints(), accounts.notes());
+            stopwatch.handlerBytes(), accounts.complaints(), accounts.notes(),
+            injection == null ? null : FaultAccount.of(injection, accounts.replaced(), queueWatch.putBack()));
     }
 
     /** Waits for the end of the run, begins the measurement after the warm-up, and prints a line each second. */

@@ -1,11 +1,13 @@
 package io.ringpoll.bench.run;
 
 import io.ringpoll.pipeline.CompletionHandler;
+import io.ringpoll.poller.QueueFault;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -19,6 +21,7 @@ final class PathAccount implements CompletionHandler {
 
     private final CompletionPath path;
     private final Ledger ledger;
+    private final Predicate<String> onFailedPoll;
 
     /** Where latencies go; changed by the main thread when the warm-up is over. A branch there would be compiled away first. */
     private volatile Histogram latencyNs = newHistogram();
@@ -30,9 +33,17 @@ final class PathAccount implements CompletionHandler {
     private final AtomicLong corrupted = new AtomicLong();
     private volatile String firstComplaint;
 
-    PathAccount(final CompletionPath path, final Ledger ledger) {
+    /**
+     * Creates a handler that has handled nothing.
+     *
+     * @param path         that it handles
+     * @param ledger       of all work requests
+     * @param onFailedPoll hears of a queue whose poll has failed; false if that is wrong
+     */
+    PathAccount(final CompletionPath path, final Ledger ledger, final Predicate<String> onFailedPoll) {
         this.path = path;
         this.ledger = ledger;
+        this.onFailedPoll = onFailedPoll;
     }
 
     @Override
@@ -66,7 +77,8 @@ final class PathAccount implements CompletionHandler {
 
     @Override
     public void onQueueFault(final int queueIndex, final String queueName, final int code) {
-        if (firstComplaint == null) {
+        final boolean goesOn = code != QueueFault.CQ_ERROR_EVENT && onFailedPoll.test(queueName);
+        if (!goesOn && firstComplaint == null) {
             firstComplaint = queueName + " failed with code " + code + " and is polled no more";
         }
     }

@@ -3,6 +3,7 @@ package io.ringpoll.bench.run;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
@@ -100,6 +101,12 @@ public final class RunCommand implements Callable<Integer> {
     @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "Of all randomness (${DEFAULT-VALUE}).")
     private long seed;
 
+    @Option(
+        names = "--faults", paramLabel = "PLAN",
+        description = "What the loopback device lets go wrong, and when, as docs/loopback.md says; the workload's own failures " +
+            "are left out then.")
+    private String faults;
+
     @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
     private boolean json;
 
@@ -155,6 +162,14 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
+    /** Reads options and settles them, but runs nothing. */
+    void check(final String... arguments) {
+        spec.commandLine().parseArgs(arguments);
+        if (!spec.commandLine().isUsageHelpRequested() && !spec.commandLine().isVersionHelpRequested()) {
+            config();
+        }
+    }
+
     private static void forget(final Thread onSignal) {
         try {
             Runtime.getRuntime().removeShutdownHook(onSignal);
@@ -184,7 +199,8 @@ public final class RunCommand implements Callable<Integer> {
             return new RunConfig(
                 roleOf(role), seconds, operations, Mix.parse(mix), payload, connections, depth, batch, ringSize, waitOf(wait),
                 Placement.parse(pin), hasPort ? address.substring(0, colon) : address,
-                hasPort ? port(address.substring(colon + 1)) : DEFAULT_PORT, hasPort, seed);
+                hasPort ? port(address.substring(colon + 1)) : DEFAULT_PORT, hasPort, seed,
+                faults == null ? null : FaultPlan.parse(faults));
         } catch (final IllegalArgumentException refused) {
             throw new ParameterException(spec.commandLine(), refused.getMessage());
         }

@@ -1,5 +1,6 @@
 package io.ringpoll.bench.run;
 
+import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.poller.EventDrivenIdle;
 import org.agrona.concurrent.BackoffIdleStrategy;
@@ -25,6 +26,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * @param port          likewise
  * @param portIsChosen  whether the user named the port; another free one is taken otherwise
  * @param seed          of all randomness
+ * @param faults        what the loopback device lets go wrong, or null for nothing
  */
 record RunConfig(
     Role role,
@@ -41,7 +43,8 @@ record RunConfig(
     String address,
     int port,
     boolean portIsChosen,
-    long seed) {
+    long seed,
+    FaultPlan faults) {
 
     /** Poller, three handlers, and the client that posts. */
     static final int HOT_THREADS = 5;
@@ -70,6 +73,6 @@ record RunConfig(
     RunConfig withPort(final int other) {
         return new RunConfig(
             role, seconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait, placement,
-            address, other, portIsChosen, seed);
+            address, other, portIsChosen, seed, faults);
     }
 }

@@ -22,6 +22,7 @@ import org.HdrHistogram.Histogram;
  * @param handlerBytes      allocated by the handlers' threads after the warm-up
  * @param complaints        what went wrong, a line each
  * @param notes             what is worth knowing, a line each
+ * @param faults            what the fault plan did, or null without one
  */
 record RunReport(
     String device,
@@ -33,7 +34,8 @@ record RunReport(
     long pollerBytes,
     long handlerBytes,
     List<String> complaints,
-    List<String> notes) {
+    List<String> notes,
+    FaultAccount faults) {
 
     private static final double[] PERCENTILES = {50, 90, 99, 99.9};
 
@@ -92,6 +94,9 @@ record RunReport(
         }
         out.printf(Locale.ROOT, " max %.1f%n", latencyNs.getMaxValue() / 1e3);
         out.printf("bytes allocated      poller %,d, handlers %,d%n", pollerBytes, handlerBytes);
+        if (faults != null) {
+            faults.print(out);
+        }
         printRemarks(out);
         out.flush();
     }
@@ -119,6 +124,9 @@ record RunReport(
         }
         latency.put("max", latencyNs.getMaxValue());
         root.putObject("allocatedBytes").put("poller", pollerBytes).put("handlers", handlerBytes);
+        if (faults != null) {
+            faults.writeTo(root);
+        }
         try {
             return mapper.writeValueAsString(root);
         } catch (final JsonProcessingException impossible) {

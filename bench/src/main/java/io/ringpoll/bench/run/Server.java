@@ -1,6 +1,5 @@
 package io.ringpoll.bench.run;
 
-import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.ConnectionRequest;
@@ -22,7 +21,7 @@ final class Server implements Runnable {
 
     private final Peer peer;
     private final Endpoint endpoint;
-    private final Pipeline pipeline;
+    private final PolledQueues queues;
     private final Ledger ledger;
     private final SlotRanges slots;
     private final Accounts accounts;
@@ -32,11 +31,11 @@ final class Server implements Runnable {
     private volatile boolean stopping;
 
     Server(
-        final Peer peer, final Endpoint endpoint, final Pipeline pipeline, final Ledger ledger, final Accounts accounts,
+        final Peer peer, final Endpoint endpoint, final PolledQueues queues, final Ledger ledger, final Accounts accounts,
         final RunConfig config) {
         this.peer = peer;
         this.endpoint = endpoint;
-        this.pipeline = pipeline;
+        this.queues = queues;
         this.ledger = ledger;
         this.slots = new SlotRanges(ledger, config.depth());
         this.accounts = accounts;
@@ -48,10 +47,20 @@ final class Server implements Runnable {
     public void run() {
         try (ConnectionConfig sizes = Connections.serverConfig(config)) {
             while (!stopping) {
-                endpoint.nextRequest(sizes, ACCEPT_TIMEOUT_MS).ifPresent(this::accept);
+                acceptNext(sizes);
             }
         } catch (final RpmaException failure) {
             accounts.complain("the server accepts no more: " + failure.getMessage());
+        }
+    }
+
+    private void acceptNext(final ConnectionConfig sizes) {
+        try {
+            endpoint.nextRequest(sizes, ACCEPT_TIMEOUT_MS).ifPresent(this::accept);
+        } catch (final RpmaException failure) {
+            if (config.faults() == null) {
+                throw failure;
+            }
         }
     }
 
@@ -89,7 +98,7 @@ final class Server implements Runnable {
             }
             accept(hello, request);
         } catch (final IllegalArgumentException | RpmaException refused) {
-            accounts.complain("a client was refused: " + refused.getMessage());
+            accounts.complainUnlessPlanned("a client was refused: " + refused.getMessage());
         }
     }
 
@@ -97,12 +106,15 @@ final class Server implements Runnable {
     private void accept(final Hello hello, final ConnectionRequest request) {
         final ServerMemory memory = ServerMemory.allocate(peer, hello);
         final int firstSlot = slots.take();
-        final ServerSession session = new ServerSession(hello, ledger, firstSlot, memory.cells());
+        final ServerSession session = new ServerSession(hello, ledger, firstSlot, memory.cells(), config.faults() != null);
         final Connection connection;
         try {
             session.postReceives(request);
             connection = request.connect(memory.welcome(hello.purpose()).encode());
         } catch (final RpmaException refused) {
+            request.close();
+            session.giveUp();
+            slots.give(firstSlot);
             memory.close();
             throw refused;
         }
@@ -114,7 +126,7 @@ final class Server implements Runnable {
                 account(hello, session);
                 slots.give(firstSlot);
             } catch (final RpmaException | IllegalStateException failure) {
-                accounts.complain("connection " + hello.session() + " at the server: " + failure.getMessage());
+                accounts.complainUnlessPlanned("connection " + hello.session() + " at the server: " + failure.getMessage());
             }
         });
     }
@@ -123,7 +135,7 @@ final class Server implements Runnable {
         final long expected = session.messagesExpected();
         accounts.addPosted(CompletionPath.RECEIVE, expected);
         accounts.addPosted(CompletionPath.ERROR, session.receivesPosted() - expected);
-        if (hello.purpose() == Hello.Purpose.STEADY && !session.hasGoodbye()) {
+        if (hello.purpose() == Hello.Purpose.STEADY && !session.hasGoodbye() && config.faults() == null) {
             accounts.note("client connection " + hello.session() + " has gone without a goodbye; its " +
                 (session.receivesPosted() - expected) + " receives were flushed");
         }
@@ -141,7 +153,7 @@ final class Server implements Runnable {
     /** From acceptance to the end: all this thread does is wait for the client to disconnect, and for the last flush. */
     private void serve(final ServerSession session, final Connection connection) {
         session.connected(connection);
-        Connections.addQueues(pipeline, connection);
+        queues.add(connection);
         try {
             Connections.awaitEstablished(connection);
             Connections.awaitEnd(connection, () -> stopping);
@@ -151,7 +163,7 @@ final class Server implements Runnable {
                 accounts.complain(connection.name() + " at the server: receives were not flushed");
             }
         } finally {
-            Connections.removeQueues(pipeline, connection);
+            queues.remove(connection);
         }
     }
 }

@@ -24,6 +24,7 @@ final class ServerSession implements SlotOwner {
     private final int firstSlot;
     private final RegisteredMemory memory;
     private final UnsafeBuffer buffer;
+    private final boolean faultsPlanned;
     private final AtomicInteger retired = new AtomicInteger();
     private volatile Connection connection;
     /** Guarded by this. */
@@ -33,7 +34,9 @@ final class ServerSession implements SlotOwner {
     private long messages;
     private long reposted;
 
-    ServerSession(final Hello hello, final Ledger ledger, final int firstSlot, final RegisteredMemory memory) {
+    ServerSession(
+        final Hello hello, final Ledger ledger, final int firstSlot, final RegisteredMemory memory, final boolean faultsPlanned) {
+        this.faultsPlanned = faultsPlanned;
         this.session = hello.session();
         this.seed = hello.seed();
         this.layout = new ServerLayout(hello.depth(), hello.payloadBytes());
@@ -54,6 +57,13 @@ final class ServerSession implements SlotOwner {
             request.receive(
                 memory.region(), layout.receiveOffset(receive), layout.payloadBytes(),
                 ledger.open(firstSlot + receive, OperationKind.RECEIVE, receive, 0));
+        }
+    }
+
+    /** The request was not accepted, so that its receives went with it. */
+    void giveUp() {
+        for (int receive = 0; receive < layout.depth(); receive++) {
+            ledger.cancel(firstSlot + receive);
         }
     }
 
@@ -109,7 +119,7 @@ final class ServerSession implements SlotOwner {
 
     @Override
     public boolean expectsError(final int slot, final WorkCompletion completion) {
-        return completion.status() == WcStatus.WR_FLUSH_ERR;
+        return faultsPlanned || completion.status() == WcStatus.WR_FLUSH_ERR;
     }
 
     /** Whether no receive is posted any more; any thread. */

@@ -1,7 +1,6 @@
 package io.ringpoll.bench.run;
 
 import io.ringpoll.os.Errno;
-import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
@@ -29,7 +28,7 @@ final class ServerSide implements Side {
 
     /** Listens and starts. */
     ServerSide(
-        final Peer peer, final Pipeline pipeline, final Ledger ledger, final Accounts accounts, final RunConfig config) {
+        final Peer peer, final PolledQueues queues, final Ledger ledger, final Accounts accounts, final RunConfig config) {
         this.accounts = accounts;
         int candidate = config.port();
         Endpoint opened = null;
@@ -39,7 +38,7 @@ final class ServerSide implements Side {
         }
         this.port = candidate;
         this.endpoint = opened;
-        this.server = new Server(peer, endpoint, pipeline, ledger, accounts, config);
+        this.server = new Server(peer, endpoint, queues, ledger, accounts, config);
         this.thread = MainJob.start(server, "ringpoll-server");
     }
 

@@ -20,7 +20,7 @@ class AccountsTest {
     private static final int SLOTS = 8;
 
     private final Ledger ledger = new Ledger(SLOTS);
-    private final Accounts accounts = new Accounts(ledger);
+    private final Accounts accounts = new Accounts(ledger, false);
     private final ScriptedQueue queue = new ScriptedQueue("scripted");
 
     private boolean payloadsArrive = true;
@@ -130,6 +130,6 @@ class AccountsTest {
         }
         return new RunReport(
             "scripted", 1, accounts.paths(), accounts.corrupted(), 1, accounts.latencyNs(), 0, 0,
-            accounts.complaints(), accounts.notes());
+            accounts.complaints(), accounts.notes(), null);
     }
 }

@@ -2,6 +2,7 @@ package io.ringpoll.bench.run;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -61,6 +62,33 @@ class RunCommandTest {
         assertTrue(report.get("latencyNs").get("p99.9").asLong() >= report.get("latencyNs").get("p50").asLong());
         assertTrue(report.get("completionsPerSecond").asLong() > 0);
         assertTrue(report.get("allocatedBytes").has("poller") && report.get("allocatedBytes").has("handlers"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "seed=3,status:retry-exc-err@~2000,status:loc-prot-err:recv@~3000,disconnect@~5000",
+        "full:3@~300,poll:2@~5000,delay:200us@~1500,reorder:5@~1000",
+        "status:rem-access-err:write@500+500#1,disconnect@700#2,poll@1000+1000#4",
+        "call:rdma_connect:ENOMEM@3,call:rdma_accept:EIO@3,call:ibv_reg_mr:EIO@20+9,disconnect@900",
+    })
+    void shouldAccountForEveryWorkRequestUnderAFaultPlan(final String plan) throws IOException {
+        assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");
+        assertEquals(0, execute("--operations", "20000", "--json", "--faults", plan), err::toString);
+        final JsonNode report = new ObjectMapper().readTree(out.toString());
+        for (final JsonNode account : report.get("paths")) {
+            assertEquals(account.get("posted").asLong(), account.get("completed").asLong(), out::toString);
+        }
+        assertTrue(report.get("faults").get("injected").asLong() > 0, out::toString);
+        assertEquals(plan, report.get("faults").get("plan").asText());
+        assertEquals(plan.split(",").length - (plan.startsWith("seed") ? 1 : 0), report.get("faults").get("rules").size());
+    }
+
+    @Test
+    void shouldSayWhichCallOfSetUpHasFailedByThePlan() {
+        assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");
+        assertEquals(1, execute("--operations", "10", "--faults", "call:ibv_alloc_pd:EMFILE@1"));
+        assertEquals(1, err.toString().strip().lines().count(), err::toString);
+        assertTrue(err.toString().contains("EMFILE"), err.toString());
     }
 
     @ParameterizedTest
@@ -136,6 +164,7 @@ class RunCommandTest {
         "--pin=pilot=1 | 'pilot' is not a thread; threads are poller, send-write, receive, error, client",
         "--device=floppy | --device 'floppy' is not auto, loopback or rdma",
         "--address=127.0.0.1:99999 | --address: '99999' is not a port from 1 to 65535",
+        "--faults=poll | fault plan: 'poll': a rule is KIND[:ARGUMENT...]@WHEN",
         "--frobnicate | Unknown option: '--frobnicate'",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {

@@ -1,0 +1,2 @@
+/** Tests of fault plans. */
+package io.ringpoll.fault;
