@@ -42,7 +42,8 @@ final class FaultPlanText {
                     rules.add(rule(part));
                 }
             } catch (final IllegalArgumentException refused) {
-                throw new IllegalArgumentException("fault plan: '" + shown(part) + "': " + refused.getMessage(), refused);
+                throw new IllegalArgumentException(
+                    "fault plan: '" + shown(part) + "': " + printable(refused.getMessage()), refused);
             }
         }
         return new FaultPlan(seed, rules);
@@ -112,14 +113,15 @@ final class FaultPlanText {
 
     private static FaultOperation operation(final String word) {
         return Arrays.stream(FaultOperation.values()).filter(operation -> operation.label().equals(word)).findFirst()
-            .orElseThrow(() -> new IllegalArgumentException("'" + word + "' is not an operation; those are " +
+            .orElseThrow(() -> new IllegalArgumentException("'" + shown(word) + "' is not an operation; those are " +
                 Arrays.stream(FaultOperation.values()).map(FaultOperation::label).collect(Collectors.joining(", "))));
     }
 
     private static int status(final String word) {
         return IntStream.rangeClosed(WcStatus.LOC_LEN_ERR, WcStatus.GENERAL_ERR)
             .filter(status -> FaultRule.statusLabel(status).equals(word)).findFirst()
-            .orElseThrow(() -> new IllegalArgumentException("'" + word + "' is not a status of a failed operation; those are " +
+            .orElseThrow(() -> new IllegalArgumentException(
+                "'" + shown(word) + "' is not a status of a failed operation; those are " +
                 IntStream.rangeClosed(WcStatus.LOC_LEN_ERR, WcStatus.GENERAL_ERR).mapToObj(FaultRule::statusLabel)
                     .collect(Collectors.joining(", "))));
     }
@@ -129,18 +131,18 @@ final class FaultPlanText {
             return (int) number(word, Integer.MAX_VALUE);
         }
         return IntStream.range(1, ERRNOS).filter(errno -> Errno.name(errno).equals(word)).findFirst()
-            .orElseThrow(() -> new IllegalArgumentException("'" + word + "' is not an errno, such as ENOMEM or 12"));
+            .orElseThrow(() -> new IllegalArgumentException("'" + shown(word) + "' is not an errno, such as ENOMEM or 12"));
     }
 
     private static long duration(final String word) {
         final int end = (int) word.chars().takeWhile(character -> character >= '0' && character <= '9').count();
         final int unit = Arrays.asList(UNITS).indexOf(word.substring(end).toLowerCase(Locale.ROOT));
         if (unit < 0) {
-            throw new IllegalArgumentException("'" + word + "' is not a time, such as 500ns, 20us, 3ms or 1s");
+            throw new IllegalArgumentException("'" + shown(word) + "' is not a time, such as 500ns, 20us, 3ms or 1s");
         }
         final long number = number(word.substring(0, end), FaultRule.MAX_DURATION_NS);
         if (number > FaultRule.MAX_DURATION_NS / NANOSECONDS[unit]) {
-            throw new IllegalArgumentException("'" + word + "' is longer than 10s");
+            throw new IllegalArgumentException("'" + shown(word) + "' is longer than 10s");
         }
         return number * NANOSECONDS[unit];
     }
@@ -167,8 +169,17 @@ final class FaultPlanText {
 
     /** What comes from outside, fit for one line. */
     private static String shown(final String text) {
-        final String printable = text.codePoints().map(character -> Character.isISOControl(character) ? '?' : character)
-            .limit(LONGEST_SHOWN).collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();
-        return printable.length() < text.length() ? printable + "..." : printable;
+        final String printable = printable(text);
+        return printable.length() > LONGEST_SHOWN ? printable.substring(0, LONGEST_SHOWN) + "..." : printable;
+    }
+
+    private static String printable(final String text) {
+        return text.codePoints().map(character -> isPrintable(character) ? character : '?')
+            .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();
+    }
+
+    private static boolean isPrintable(final int character) {
+        final int type = Character.getType(character);
+        return type != Character.CONTROL && type != Character.LINE_SEPARATOR && type != Character.PARAGRAPH_SEPARATOR;
     }
 }

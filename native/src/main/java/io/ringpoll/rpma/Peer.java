@@ -33,6 +33,7 @@ public final class Peer extends NativeResource {
      * @return to be closed last
      * @throws RpmaException if no RDMA device has the address (librpma: {@code RPMA_E_PROVIDER}), or as rpma_peer_new(3) says
      * @throws IllegalStateException if the address is this machine's, but none of an RDMA device's (such as 127.0.0.1)
+     * @throws IllegalArgumentException if the address holds a control character
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_get_ibv_context.3.html">
      *     rpma_utils_get_ibv_context(3)</a>
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
@@ -49,6 +50,7 @@ public final class Peer extends NativeResource {
      * @throws RpmaException if the address is reached by no RDMA device (librpma: {@code RPMA_E_PROVIDER}), or as
      *     rpma_peer_new(3) says
      * @throws IllegalStateException as for {@link #ofLocal}
+     * @throws IllegalArgumentException if the address holds a control character
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_get_ibv_context.3.html">
      *     rpma_utils_get_ibv_context(3)</a>
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
@@ -72,6 +74,7 @@ public final class Peer extends NativeResource {
 
     private static Peer open(final String address, final int side) {
         Loading.require();
+        AddressText.require("address", address);
         final long context;
         final CallState state = CallState.current();
         try (Arena arena = Arena.ofConfined()) {
@@ -177,6 +180,7 @@ public final class Peer extends NativeResource {
      * @param port    TCP port number or service name; {@code "0"} takes any that is free
      * @return to be closed before the peer
      * @throws RpmaException as rpma_ep_listen(3) says; {@code RPMA_E_PROVIDER} with errno EADDRINUSE if the port is taken
+     * @throws IllegalArgumentException if the address or the port holds a control character
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_listen.3.html">rpma_ep_listen(3)</a>
      */
     public Endpoint listen(final String address, final String port) {

@@ -42,7 +42,7 @@ public final class TuningCommand implements Runnable {
      * @return a new command line
      */
     static CommandLine commandLine() {
-        final CommandLine line = new CommandLine(new TuningCommand());
+        final CommandLine line = new CommandLine(new TuningCommand()).setExpandAtFiles(false);
         line.setParameterExceptionHandler((refused, given) -> {
             refused.getCommandLine().getErr().println(
                 nameOf(refused.getCommandLine()) + ": " + refused.getMessage().lines().findFirst().orElse(""));

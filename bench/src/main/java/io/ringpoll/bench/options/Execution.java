@@ -15,6 +15,8 @@ import picocli.CommandLine.Command;
  * Runs a command and turns what goes wrong into one line and an exit code: 2 for wrong usage, 1 for everything else.
  */
 public final class Execution {
+    private static final int LONGEST_LINE = 2_000;
+
     private Execution() {
     }
 
@@ -36,20 +38,39 @@ public final class Execution {
      * @return to be executed
      */
     public static CommandLine commandLine(final Object command) {
-        final CommandLine line = new CommandLine(command);
+        // An argument that begins with @ is that argument, not the name of a file of arguments.
+        final CommandLine line = new CommandLine(command).setExpandAtFiles(false);
         final String name = "ringpoll " + command.getClass().getAnnotation(Command.class).name();
         line.setParameterExceptionHandler((refused, given) -> {
-            refused.getCommandLine().getErr().println(name + ": " + refused.getMessage());
+            refused.getCommandLine().getErr().println(name + ": " + oneLine(refused.getMessage()));
             return CommandLine.ExitCode.USAGE;
         });
         line.setExecutionExceptionHandler((failure, commandLine, parsed) -> {
             if (isExpected(failure)) {
-                commandLine.getErr().println(name + ": " + reason(failure));
+                commandLine.getErr().println(name + ": " + oneLine(reason(failure)));
                 return CommandLine.ExitCode.SOFTWARE;
             }
             throw failure;
         });
         return line;
+    }
+
+    /**
+     * A message that may quote what was typed, as one line of bounded length.
+     *
+     * @param message with control characters and all
+     * @return without them
+     */
+    public static String oneLine(final String message) {
+        final StringBuilder line = new StringBuilder();
+        message.codePoints().limit(LONGEST_LINE).map(character -> isPrintable(character) ? character : '?')
+            .forEach(line::appendCodePoint);
+        return message.codePointCount(0, message.length()) > LONGEST_LINE ? line + "..." : line.toString();
+    }
+
+    private static boolean isPrintable(final int character) {
+        final int type = Character.getType(character);
+        return type != Character.CONTROL && type != Character.LINE_SEPARATOR && type != Character.PARAGRAPH_SEPARATOR;
     }
 
     private static boolean isExpected(final Exception failure) {

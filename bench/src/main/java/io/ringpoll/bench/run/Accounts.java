@@ -136,6 +136,11 @@ final class Accounts {
         return all;
     }
 
+    /** Latencies since the last call, of each path; a moment later no handler adds to them any more. Any one thread. */
+    List<Histogram> exchangeLatencies() {
+        return handlers.values().stream().map(PathAccount::exchangeLatency).toList();
+    }
+
     /** Latencies of all paths together, after the handlers have ended. */
     Histogram latencyNs() {
         final Histogram sum = new Histogram(handlers.get(CompletionPath.ERROR).latencyNs());

@@ -19,6 +19,7 @@ import java.util.EnumSet;
 import java.util.Locale;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
 
 /**
  * The main job from beginning to end: a server, a client, or both in one process, and the account of all that they posted.
@@ -110,7 +111,8 @@ final class MainJob {
         final Pipeline pipeline, final PolledQueues queues, final Deque<Side> sides, final FaultInjection injection)
         throws InterruptedException {
         final QueueWatch queueWatch = injection == null ? null : new QueueWatch(queues, accounts);
-        final Stopwatch stopwatch = watch(pipeline, sides.peek());
+        final Soak soak = config.soak() ? new Soak(pipeline, accounts, config.seconds()) : null;
+        final Stopwatch stopwatch = watch(pipeline, sides.peek(), soak);
         for (final Side side : sides) {
             side.finish();
         }
@@ -131,13 +133,22 @@ final class MainJob {
         pipeline.readErrors(accounts::complain);
         return new RunReport(
             Device.current().kind().name().toLowerCase(Locale.ROOT), stopwatch.seconds(), accounts.paths(),
-            accounts.corrupted(), stopwatch.completionsPerSecond(), accounts.latencyNs(), stopwatch.pollerBytes(),
+            accounts.corrupted(), stopwatch.completionsPerSecond(), latencies(soak), stopwatch.pollerBytes(),
             stopwatch.handlerBytes(), accounts.complaints(), accounts.notes(),
+            soak == null ? null : soak.report(),
             injection == null ? null : FaultAccount.of(injection, accounts.replaced(), queueWatch.putBack()));
     }
 
+    private Histogram latencies(final Soak soak) {
+        final Histogram latencyNs = accounts.latencyNs();
+        if (soak != null) {
+            latencyNs.add(soak.latencyNs());
+        }
+        return latencyNs;
+    }
+
     /** Waits for the end of the run, begins the measurement after the warm-up, and prints a line each second. */
-    private Stopwatch watch(final Pipeline pipeline, final Side leading) throws InterruptedException {
+    private Stopwatch watch(final Pipeline pipeline, final Side leading, final Soak soak) throws InterruptedException {
         final Stopwatch stopwatch = new Stopwatch(pipeline, accounts);
         boolean warm = false;
         int lines = 0;
@@ -147,6 +158,12 @@ final class MainJob {
                 warm = true;
                 accounts.startMeasurement();
                 stopwatch.startMeasurement();
+                if (soak != null) {
+                    soak.start();
+                }
+            }
+            if (soak != null) {
+                soak.look();
             }
             if (elapsed >= lines + 1) {
                 lines++;

@@ -101,7 +101,14 @@ final class PathAccount implements CompletionHandler {
         latencyNs = newHistogram();
     }
 
-    private static Histogram newHistogram() {
+    /** Begins a new histogram and returns the one before, to which the handler may still add one latency. Any one thread. */
+    Histogram exchangeLatency() {
+        final Histogram before = latencyNs;
+        latencyNs = newHistogram();
+        return before;
+    }
+
+    static Histogram newHistogram() {
         return new Histogram(LONGEST_NS, SIGNIFICANT_DIGITS);
     }
 

@@ -107,6 +107,11 @@ public final class RunCommand implements Callable<Integer> {
             "are left out then.")
     private String faults;
 
+    @Option(
+        names = "--soak",
+        description = "Sample memory, allocation and latency all along, and say whether they stay as they are.")
+    private boolean soak;
+
     @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
     private boolean json;
 
@@ -193,13 +198,14 @@ public final class RunCommand implements Callable<Integer> {
             isPowerOfTwo(ringSize) && ringSize >= 2 && ringSize <= MAX_RING_SIZE,
             "--ring-size " + ringSize + " is not a power of two from 2 to " + MAX_RING_SIZE);
         require(batch >= 1 && batch <= ringSize, "--batch " + batch + " is not from 1 to the ring size, " + ringSize);
+        require(address.chars().noneMatch(Character::isISOControl), "--address '" + address + "' holds a control character");
         final int colon = address.lastIndexOf(':');
         final boolean hasPort = colon > 0 && address.indexOf(':') == colon;
         try {
             return new RunConfig(
                 roleOf(role), seconds, operations, Mix.parse(mix), payload, connections, depth, batch, ringSize, waitOf(wait),
                 Placement.parse(pin), hasPort ? address.substring(0, colon) : address,
-                hasPort ? port(address.substring(colon + 1)) : DEFAULT_PORT, hasPort, seed,
+                hasPort ? port(address.substring(colon + 1)) : DEFAULT_PORT, hasPort, seed, soak,
                 faults == null ? null : FaultPlan.parse(faults));
         } catch (final IllegalArgumentException refused) {
             throw new ParameterException(spec.commandLine(), refused.getMessage());

@@ -26,6 +26,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * @param port          likewise
  * @param portIsChosen  whether the user named the port; another free one is taken otherwise
  * @param seed          of all randomness
+ * @param soak          whether memory, allocation and latency are sampled all along
  * @param faults        what the loopback device lets go wrong, or null for nothing
  */
 record RunConfig(
@@ -44,6 +45,7 @@ record RunConfig(
     int port,
     boolean portIsChosen,
     long seed,
+    boolean soak,
     FaultPlan faults) {
 
     /** Poller, three handlers, and the client that posts. */
@@ -73,6 +75,6 @@ record RunConfig(
     RunConfig withPort(final int other) {
         return new RunConfig(
             role, seconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait, placement,
-            address, other, portIsChosen, seed, faults);
+            address, other, portIsChosen, seed, soak, faults);
     }
 }

@@ -22,6 +22,7 @@ import org.HdrHistogram.Histogram;
  * @param handlerBytes      allocated by the handlers' threads after the warm-up
  * @param complaints        what went wrong, a line each
  * @param notes             what is worth knowing, a line each
+ * @param soak              whether the run stayed as it was, or null if it was not looked at
  * @param faults            what the fault plan did, or null without one
  */
 record RunReport(
@@ -35,6 +36,7 @@ record RunReport(
     long handlerBytes,
     List<String> complaints,
     List<String> notes,
+    SoakReport soak,
     FaultAccount faults) {
 
     private static final double[] PERCENTILES = {50, 90, 99, 99.9};
@@ -76,7 +78,7 @@ record RunReport(
 
     /** Whether nothing was lost, duplicated or corrupted, and nothing else went wrong. */
     boolean isSound() {
-        return lost() == 0 && duplicated() == 0 && corrupted == 0 && complaints.isEmpty() &&
+        return lost() == 0 && (soak == null || soak.isSound()) && duplicated() == 0 && corrupted == 0 && complaints.isEmpty() &&
             paths.stream().allMatch(path -> path.posted == path.completed);
     }
 
@@ -96,6 +98,9 @@ record RunReport(
         out.printf("bytes allocated      poller %,d, handlers %,d%n", pollerBytes, handlerBytes);
         if (faults != null) {
             faults.print(out);
+        }
+        if (soak != null) {
+            soak.print(out);
         }
         printRemarks(out);
         out.flush();
@@ -126,6 +131,9 @@ record RunReport(
         root.putObject("allocatedBytes").put("poller", pollerBytes).put("handlers", handlerBytes);
         if (faults != null) {
             faults.writeTo(root);
+        }
+        if (soak != null) {
+            soak.writeTo(root);
         }
         try {
             return mapper.writeValueAsString(root);

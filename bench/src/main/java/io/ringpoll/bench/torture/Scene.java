@@ -19,7 +19,8 @@ record Scene(long seed, Topology topology, Optional<FaultPlan> plan) {
     /** For the rare RNR, which takes a third of a second each. */
     private static final int ONE_IN_OF_RARE = 40;
     private static final FaultKind[] COMMON = {
-        FaultKind.STATUS, FaultKind.FULL, FaultKind.DISCONNECT, FaultKind.POLL, FaultKind.DELAY, FaultKind.REORDER,
+        FaultKind.STATUS, FaultKind.STATUS, FaultKind.STATUS, FaultKind.FULL, FaultKind.DISCONNECT, FaultKind.POLL,
+        FaultKind.DELAY, FaultKind.REORDER,
         FaultKind.SPURIOUS_EVENT, FaultKind.LATE_EVENT,
     };
     private static final int POLLS_PER_OPERATION = 100;

@@ -31,7 +31,7 @@ import org.agrona.concurrent.IdleStrategy;
  * <p>One thread, which posts, puts queues back whose poll has failed, and disturbs.
  */
 final class Trial {
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
     private static final int DISTURBANCE = 7;
     private static final long DISTURBANCE_ONE_IN = 200;
 

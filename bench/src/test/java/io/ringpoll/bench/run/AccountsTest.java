@@ -130,6 +130,6 @@ class AccountsTest {
         }
         return new RunReport(
             "scripted", 1, accounts.paths(), accounts.corrupted(), 1, accounts.latencyNs(), 0, 0,
-            accounts.complaints(), accounts.notes(), null);
+            accounts.complaints(), accounts.notes(), null, null);
     }
 }
