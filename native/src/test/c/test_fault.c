@@ -2,6 +2,7 @@
 /* test_fault.c: the fault plan: each kind of fault, when it strikes, and that it repeats from its seed. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 
@@ -500,6 +501,92 @@ static void should_keep_the_order_of_each_queue_among_threads(void)
     end_plan();
 }
 
+/*
+ * The scenario of './ringpoll torture' in C, for ThreadSanitizer, which cannot see how a JVM's threads synchronise: two threads
+ * post on the two sides of a connection that breaks somewhere, two others poll what comes, and each request must end once, in order.
+ * Without data: the memory of both sides is read and written by both.
+ */
+enum { TORTURED = 400 };
+
+struct tortured_side {
+    struct verbs_pair *pair;
+    int side;
+};
+
+static void *post_until_done(void *argument)
+{
+    const struct tortured_side *own = argument;
+
+    for (uint64_t i = 0; i < TORTURED; i++) {
+        const enum ibv_wr_opcode opcode = i % 3 == 0 ? IBV_WR_SEND : IBV_WR_RDMA_WRITE;
+
+        while (verbs_try_send(own->pair, own->side, i, opcode, 0, IBV_SEND_SIGNALED) != 0)
+            (void)sched_yield();
+    }
+    return NULL;
+}
+
+static void *poll_until_ended(void *argument)
+{
+    const struct tortured_side *own = argument;
+    const uint64_t deadline = now_ns() + 60000 * MS;
+    bool failed = false;
+    uint64_t next = 0;
+
+    while (next < TORTURED) {
+        struct ibv_wc wc[8];
+        const int polled = ibv_poll_cq(own->pair->cq[own->side], 8, wc);
+
+        CHECK(now_ns() < deadline);
+        for (int i = 0; i < polled; i++) {
+            if (wc[i].wr_id >= TORTURED) /* a receive */
+                continue;
+            CHECK_EQ(wc[i].wr_id, next++);
+            CHECK(!failed || wc[i].status == IBV_WC_WR_FLUSH_ERR);
+            failed |= wc[i].status != IBV_WC_SUCCESS;
+        }
+        if (polled <= 0)
+            (void)sched_yield();
+    }
+    return NULL;
+}
+
+static void should_end_each_request_once_whatever_breaks(void)
+{
+    const struct ringpoll_loopback_fault rules[] = {
+        {.kind = RINGPOLL_LOOPBACK_FAULT_STATUS, .code = IBV_WC_REM_ACCESS_ERR, .one_in = 900},
+        {.kind = RINGPOLL_LOOPBACK_FAULT_STATUS, .code = IBV_WC_FATAL_ERR, .one_in = 200,
+            .operation = RINGPOLL_LOOPBACK_OPERATION_RECEIVE},
+        {.kind = RINGPOLL_LOOPBACK_FAULT_DISCONNECT, .one_in = 900},
+        {.kind = RINGPOLL_LOOPBACK_FAULT_FULL, .one_in = 50, .times = 3},
+        {.kind = RINGPOLL_LOOPBACK_FAULT_POLL, .one_in = 60, .times = 2},
+        {.kind = RINGPOLL_LOOPBACK_FAULT_DELAY, .one_in = 100, .duration_ns = 100000},
+        {.kind = RINGPOLL_LOOPBACK_FAULT_REORDER, .one_in = 60, .times = 10},
+    };
+    const struct verbs_options options = {.cqe = 4096, .max_wr = 256, .rnr_retry = 7, .timeout = 8, .retry_cnt = 1};
+
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct verbs_pair pair;
+        struct tortured_side sides[2] = {{&pair, 0}, {&pair, 1}};
+        pthread_t threads[4];
+
+        CHECK_EQ(ringpoll_loopback_plan(seed, rules, sizeof(rules) / sizeof(rules[0])), 0);
+        verbs_pair_open(&pair, &options);
+        for (int i = 0; i < 200; i++) {
+            verbs_recv(&pair, 0, TORTURED + (uint64_t)i, 0, 64);
+            verbs_recv(&pair, 1, TORTURED + (uint64_t)i, 0, 64);
+        }
+        for (int i = 0; i < 2; i++) {
+            CHECK_EQ(pthread_create(&threads[i], NULL, post_until_done, &sides[i]), 0);
+            CHECK_EQ(pthread_create(&threads[i + 2], NULL, poll_until_ended, &sides[i]), 0);
+        }
+        for (int i = 0; i < 4; i++)
+            CHECK_EQ(pthread_join(threads[i], NULL), 0);
+        verbs_pair_close(&pair);
+        end_plan();
+    }
+}
+
 const struct test fault_tests[] = {
     {"fault plan: the n-th operation ends with any status", should_end_the_nth_operation_with_any_status},
     {"fault plan: each opcode is counted for itself", should_count_each_opcode_for_itself},
@@ -523,6 +610,7 @@ const struct test fault_tests[] = {
     {"fault plan: the n-th call of a function fails", should_fail_the_nth_call_of_a_function},
     {"fault plan: the same seed draws the same", should_draw_the_same_from_the_same_seed},
     {"fault plan: what makes no sense is refused", should_refuse_a_plan_that_makes_no_sense},
+    {"fault plan: each request ends once whatever breaks", should_end_each_request_once_whatever_breaks},
     {"fault plan: each queue keeps its order among threads", should_keep_the_order_of_each_queue_among_threads},
     {NULL, NULL},
 };

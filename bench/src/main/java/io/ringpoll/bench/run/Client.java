@@ -85,7 +85,7 @@ final class Client implements Runnable {
         }
         awaitCompletions();
         for (final ClientSession session : sessions) {
-            if (!session.isBroken() && !sayGoodbye(session)) {
+            if (!session.isBroken() && session.outstanding() == 0 && !sayGoodbye(session)) {
                 accounts.complain("a goodbye was refused although nothing was outstanding");
             }
         }

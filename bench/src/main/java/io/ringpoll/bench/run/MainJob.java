@@ -80,28 +80,36 @@ final class MainJob {
     @SuppressWarnings("try") // the subscription is there to be closed
     private RunReport run(final PipelineBuilder builder, final FaultInjection injection) throws InterruptedException {
         try (Peer peer = config.role().isServer() ? Peer.ofLocal(config.address()) : Peer.ofRemote(config.address());
-            Pipeline pipeline = builder.start();
-            AsyncEvents.Subscription watch = injection == null ? null : pipeline.watch(peer.context())) {
-            final PolledQueues queues = new PolledQueues(pipeline);
-            final Deque<Side> sides = new ArrayDeque<>();
-            if (config.role().isServer()) {
-                final ServerSide server = new ServerSide(peer, queues, ledger, accounts, config);
-                progress.printf("the server listens on %s, port %d%n", config.address(), server.port());
-                config = config.withPort(server.port());
-                sides.push(server);
+            Pipeline pipeline = builder.start()) {
+            final PolledQueues queues = new PolledQueues(pipeline, accounts);
+            try (AsyncEvents.Subscription deaths =
+                injection == null ? null : AsyncEvents.listen(peer.context(), queues::onEvent)) {
+                return run(peer, pipeline, queues, injection);
             }
-            progress.flush();
-            try {
-                if (config.role().isClient()) {
-                    sides.push(new ClientSide(peer, queues, ledger, accounts, config));
-                }
-                return run(pipeline, queues, sides, injection);
-            } finally {
-                // Empty unless something was thrown.
-                for (final Side side : sides) {
-                    side.finish();
-                    side.close();
-                }
+        }
+    }
+
+    private RunReport run(
+        final Peer peer, final Pipeline pipeline, final PolledQueues queues, final FaultInjection injection)
+        throws InterruptedException {
+        final Deque<Side> sides = new ArrayDeque<>();
+        if (config.role().isServer()) {
+            final ServerSide server = new ServerSide(peer, queues, ledger, accounts, config);
+            progress.printf("the server listens on %s, port %d%n", config.address(), server.port());
+            config = config.withPort(server.port());
+            sides.push(server);
+        }
+        progress.flush();
+        try {
+            if (config.role().isClient()) {
+                sides.push(new ClientSide(peer, queues, ledger, accounts, config));
+            }
+            return run(pipeline, queues, sides, injection);
+        } finally {
+            // Empty unless something was thrown.
+            for (final Side side : sides) {
+                side.finish();
+                side.close();
             }
         }
     }

@@ -47,6 +47,9 @@ final class Mix {
         }
         final double sum = weights.values().stream().mapToDouble(Double::doubleValue).sum();
         final double good = sum - weights.getOrDefault(OperationKind.FAILING, 0.0);
+        if (!Double.isFinite(sum)) {
+            throw new IllegalArgumentException("the weights are too large to be added up");
+        }
         if (good <= 0) {
             throw new IllegalArgumentException("at least one operation that can succeed must have a weight above 0");
         }

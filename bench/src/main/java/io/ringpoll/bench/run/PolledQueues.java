@@ -2,6 +2,8 @@ package io.ringpoll.bench.run;
 
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.Connection;
+import io.ringpoll.verbs.AsyncEvent;
+import io.ringpoll.verbs.AsyncEventType;
 import io.ringpoll.verbs.CompletionQueue;
 import java.util.HashMap;
 import java.util.Map;
@@ -15,11 +17,13 @@ import java.util.concurrent.TimeoutException;
  */
 final class PolledQueues {
     private final Pipeline pipeline;
+    private final Accounts accounts;
     /** Guarded by this, so that no queue is put back while its connection goes. */
     private final Map<String, CompletionQueue> byName = new HashMap<>();
 
-    PolledQueues(final Pipeline pipeline) {
+    PolledQueues(final Pipeline pipeline, final Accounts accounts) {
         this.pipeline = pipeline;
+        this.accounts = accounts;
     }
 
     /** Has the connection's queues polled. */
@@ -40,11 +44,24 @@ final class PolledQueues {
         }
     }
 
+    /** A completion queue that has overrun is not put back: it is dead, and what it held is lost. On the events' thread. */
+    synchronized void onEvent(final AsyncEvent event) {
+        if (event.type() == AsyncEventType.CQ_ERR) {
+            byName.values().removeIf(queue -> {
+                final boolean died = queue.isSubjectOf(event);
+                if (died) {
+                    accounts.complain(queue.name() + " has overrun: what it held is lost");
+                }
+                return died;
+            });
+        }
+    }
+
     /**
      * Has a queue polled again that the pipeline has taken out of its round.
      *
      * @param name of the queue
-     * @return false if it has gone meanwhile
+     * @return false if it has gone or died meanwhile
      */
     synchronized boolean putBack(final String name) {
         final CompletionQueue queue = byName.get(name);

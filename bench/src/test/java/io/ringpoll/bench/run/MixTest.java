@@ -31,6 +31,7 @@ class MixTest {
         "write=-1 | 'write=-1' has no weight that is a number of 0 or more",
         "write=x | 'write=x' has no weight that is a number of 0 or more",
         "write=1,write=2 | 'write' is named twice",
+        "write=1e308,send=1e308 | the weights are too large to be added up",
         "fail=1 | at least one operation that can succeed must have a weight above 0"
     })
     void shouldNameWhatIsWrongWithAMix(final String text, final String message) {
