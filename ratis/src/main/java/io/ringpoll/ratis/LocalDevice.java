@@ -1,0 +1,56 @@
+package io.ringpoll.ratis;
+
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaException;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * The RDMA device of a server, opened by an address that it has.
+ *
+ * @param peer    the device
+ * @param address that it was found by
+ */
+record LocalDevice(Peer peer, String address) {
+    /**
+     * Opens a device.
+     *
+     * @param host its address; null for that of the first interface that has one
+     */
+    static LocalDevice open(final String host) throws IOException {
+        if (host != null && !host.isEmpty()) {
+            final String address = InetAddress.getByName(host).getHostAddress();
+            try {
+                return new LocalDevice(Peer.ofLocal(address), address);
+            } catch (final RpmaException | IllegalStateException e) {
+                throw new IOException(RdmaConfigKeys.SERVER_HOST_KEY + " = " + host + ": " + e.getMessage(), e);
+            }
+        }
+        for (final InetAddress candidate : addresses()) {
+            final String address = candidate.getHostAddress();
+            try {
+                return new LocalDevice(Peer.ofLocal(address), address);
+            } catch (final RpmaException | IllegalStateException e) {
+                // Not an RDMA device's: the next one may be.
+                continue;
+            }
+        }
+        throw new IOException("no interface of this machine belongs to an RDMA device ('rdma link' lists them); set " +
+            RdmaConfigKeys.SERVER_HOST_KEY);
+    }
+
+    private static List<InetAddress> addresses() throws IOException {
+        final List<InetAddress> addresses = new ArrayList<>();
+        for (final NetworkInterface each : Collections.list(NetworkInterface.getNetworkInterfaces())) {
+            addresses.addAll(Collections.list(each.getInetAddresses()));
+        }
+        addresses.removeIf(InetAddress::isLinkLocalAddress);
+        addresses.sort(Comparator.comparing(InetAddress::isLoopbackAddress).thenComparing(each -> each.getAddress().length));
+        return addresses;
+    }
+}

@@ -1,0 +1,212 @@
+package io.ringpoll.ratis;
+
+import io.ringpoll.ratis.transport.MessageType;
+import io.ringpoll.ratis.transport.Node;
+import io.ringpoll.ratis.transport.TransportCounters;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.ratis.client.RaftClientConfigKeys;
+import org.apache.ratis.client.impl.ClientProtoUtils;
+import org.apache.ratis.client.impl.RaftClientRpcWithProxy;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.proto.RaftProtos.GroupInfoReplyProto;
+import org.apache.ratis.proto.RaftProtos.GroupListReplyProto;
+import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
+import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.GroupInfoRequest;
+import org.apache.ratis.protocol.GroupListRequest;
+import org.apache.ratis.protocol.GroupManagementRequest;
+import org.apache.ratis.protocol.LeaderElectionManagementRequest;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.SetConfigurationRequest;
+import org.apache.ratis.protocol.SnapshotManagementRequest;
+import org.apache.ratis.protocol.TransferLeadershipRequest;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.protocol.exceptions.TimeoutIOException;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.util.JavaUtils;
+import org.apache.ratis.util.TimeDuration;
+
+/**
+ * The transport of a client. Its threads start with the first request. For any thread; successful replies of asynchronous
+ * requests come on the thread of a handler, so that what follows them may not wait for another reply.
+ */
+public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
+    private final ClientNode node;
+    private final TimeDuration requestTimeout;
+    private final TimeDuration watchTimeout;
+    private final ExecutorService retries;
+
+    RdmaClientRpc(final ClientId clientId, final RaftProperties properties) {
+        this(new ClientNode(clientId, properties), clientId, properties);
+    }
+
+    private RdmaClientRpc(final ClientNode node, final ClientId clientId, final RaftProperties properties) {
+        super(new RdmaProxyMap(clientId.toString(), properties, node::open));
+        this.node = node;
+        requestTimeout = RaftClientConfigKeys.Rpc.requestTimeout(properties);
+        watchTimeout = RaftClientConfigKeys.Rpc.watchRequestTimeout(properties);
+        retries = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(clientId + "-rdma-retry-", 0).factory());
+    }
+
+    /** A client's node: opened for the first server, since only its address tells which device is right. */
+    private static final class ClientNode {
+        private final ClientId clientId;
+        private final RaftProperties properties;
+        private final TransportCounters counters = new TransportCounters();
+        private Node node;
+        private boolean closed;
+
+        private ClientNode(final ClientId clientId, final RaftProperties properties) {
+            this.clientId = clientId;
+            this.properties = properties;
+        }
+
+        private synchronized Node open(final InetSocketAddress server) throws IOException {
+            if (closed) {
+                throw new AlreadyClosedException(clientId + " is closed");
+            }
+            if (node == null) {
+                final String host = RdmaConfigKeys.clientHost(properties);
+                try {
+                    final Peer peer =
+                        host != null ? Peer.ofLocal(host) : Peer.ofRemote(server.getAddress().getHostAddress());
+                    node = new Node(RdmaConfigKeys.nodeConfig(properties, clientId + "-rdma", false), peer,
+                        (type, request) -> CompletableFuture.failedFuture(
+                            new UnsupportedOperationException("a client answers no requests")), counters);
+                } catch (final RpmaException | IllegalStateException e) {
+                    throw new IOException("no RDMA device for " + (host != null ? host : server) + ": " + e.getMessage(), e);
+                }
+            }
+            return node;
+        }
+
+        private void close() {
+            final Node open;
+            synchronized (this) {
+                closed = true;
+                open = node;
+            }
+            if (open != null) {
+                open.close();
+            }
+        }
+    }
+
+    @Override
+    public CompletableFuture<RaftClientReply> sendRequestAsync(final RaftClientRequest request) {
+        final TimeDuration timeout = request.is(RaftClientRequestProto.TypeCase.WATCH) ? watchTimeout : requestTimeout;
+        final CompletableFuture<RaftClientReply> result = new CompletableFuture<>();
+        final MessageType type = typeOf(request);
+        try {
+            getProxies().getProxy(request.getServerId()).sendAsync(type, toProto(type, request), timeout)
+                .whenComplete((message, failure) -> {
+                    if (failure != null) {
+                        fail(result, failure instanceof TimeoutException ?
+                            new TimeoutIOException(request + " had no reply in " + timeout, failure) : failure);
+                    } else {
+                        complete(result, toReply(message));
+                    }
+                });
+        } catch (final IOException | RuntimeException e) {
+            return JavaUtils.completeExceptionally(e);
+        }
+        return result;
+    }
+
+    private void complete(final CompletableFuture<RaftClientReply> result, final RaftClientReply reply) {
+        final Throwable redirect =
+            reply.getNotLeaderException() != null ? reply.getNotLeaderException() : reply.getLeaderNotReadyException();
+        if (redirect != null) {
+            fail(result, redirect);
+        } else {
+            result.complete(reply);
+        }
+    }
+
+    /** What the engine does about a failure may be another connection: not on the thread that this one is served by. */
+    private void fail(final CompletableFuture<RaftClientReply> result, final Throwable failure) {
+        try {
+            retries.execute(() -> result.completeExceptionally(failure));
+        } catch (final RejectedExecutionException e) {
+            // The client is closed: there is no other connection any more.
+            result.completeExceptionally(failure);
+        }
+    }
+
+    @Override
+    public CompletableFuture<RaftClientReply> sendRequestAsyncUnordered(final RaftClientRequest request) {
+        return sendRequestAsync(request);
+    }
+
+    @Override
+    public RaftClientReply sendRequest(final RaftClientRequest request) throws IOException {
+        final MessageType type = typeOf(request);
+        final TimeDuration timeout = request.is(RaftClientRequestProto.TypeCase.WATCH) ? watchTimeout :
+            requestTimeout.add(request.getTimeoutMs(), TimeUnit.MILLISECONDS);
+        return toReply(getProxies().getProxy(request.getServerId()).send(type, toProto(type, request), timeout));
+    }
+
+    private static MessageType typeOf(final RaftClientRequest request) {
+        return switch (request) {
+            case final GroupManagementRequest management -> MessageType.GROUP_MANAGEMENT;
+            case final SetConfigurationRequest configuration -> MessageType.SET_CONFIGURATION;
+            case final GroupListRequest list -> MessageType.GROUP_LIST;
+            case final GroupInfoRequest info -> MessageType.GROUP_INFO;
+            case final TransferLeadershipRequest transfer -> MessageType.TRANSFER_LEADERSHIP;
+            case final SnapshotManagementRequest snapshot -> MessageType.SNAPSHOT_MANAGEMENT;
+            case final LeaderElectionManagementRequest election -> MessageType.LEADER_ELECTION_MANAGEMENT;
+            default -> MessageType.CLIENT_REQUEST;
+        };
+    }
+
+    private static MessageLite toProto(final MessageType type, final RaftClientRequest request) {
+        return switch (type) {
+            case GROUP_MANAGEMENT -> ClientProtoUtils.toGroupManagementRequestProto((GroupManagementRequest) request);
+            case SET_CONFIGURATION -> ClientProtoUtils.toSetConfigurationRequestProto((SetConfigurationRequest) request);
+            case GROUP_LIST -> ClientProtoUtils.toGroupListRequestProto((GroupListRequest) request);
+            case GROUP_INFO -> ClientProtoUtils.toGroupInfoRequestProto((GroupInfoRequest) request);
+            case TRANSFER_LEADERSHIP ->
+                ClientProtoUtils.toTransferLeadershipRequestProto((TransferLeadershipRequest) request);
+            case SNAPSHOT_MANAGEMENT ->
+                ClientProtoUtils.toSnapshotManagementRequestProto((SnapshotManagementRequest) request);
+            case LEADER_ELECTION_MANAGEMENT ->
+                ClientProtoUtils.toLeaderElectionManagementRequestProto((LeaderElectionManagementRequest) request);
+            default -> ClientProtoUtils.toRaftClientRequestProto(request);
+        };
+    }
+
+    private static RaftClientReply toReply(final MessageLite message) {
+        return switch (message) {
+            case final GroupListReplyProto list -> ClientProtoUtils.toGroupListReply(list);
+            case final GroupInfoReplyProto info -> ClientProtoUtils.toGroupInfoReply(info);
+            default -> ClientProtoUtils.toRaftClientReply((RaftClientReplyProto) message);
+        };
+    }
+
+    /**
+     * What this client's transport counts.
+     *
+     * @return the same at each call
+     */
+    public TransportCounters counters() {
+        return node.counters;
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        node.close();
+        retries.shutdown();
+    }
+}

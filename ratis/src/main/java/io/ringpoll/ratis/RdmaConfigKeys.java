@@ -1,0 +1,251 @@
+package io.ringpoll.ratis;
+
+import static org.apache.ratis.conf.ConfUtils.get;
+import static org.apache.ratis.conf.ConfUtils.getBoolean;
+import static org.apache.ratis.conf.ConfUtils.getInt;
+import static org.apache.ratis.conf.ConfUtils.getSizeInBytes;
+import static org.apache.ratis.conf.ConfUtils.getTimeDuration;
+import static org.apache.ratis.conf.ConfUtils.requireMax;
+import static org.apache.ratis.conf.ConfUtils.requireMin;
+import static org.apache.ratis.conf.ConfUtils.requireNonNegativeTimeDuration;
+import static org.apache.ratis.conf.ConfUtils.requirePositive;
+
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.poller.EventDrivenIdle;
+import io.ringpoll.ratis.transport.NodeConfig;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.NoOpIdleStrategy;
+import org.agrona.concurrent.YieldingIdleStrategy;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.util.SizeInBytes;
+import org.apache.ratis.util.TimeDuration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The transport's settings, in the engine's {@link RaftProperties}. Both sides of a connection may differ in all of them.
+ */
+public interface RdmaConfigKeys {
+    /** Beginning of all keys. */
+    String PREFIX = "raft.rdma";
+
+    /** Address of this server's RDMA device; by default that of the first interface that has one. */
+    String SERVER_HOST_KEY = PREFIX + ".server.host";
+    /** Port that a server listens on; 0 takes one that is free. A name space of its own, beside TCP's. */
+    String SERVER_PORT_KEY = PREFIX + ".server.port";
+    /** Default of {@link #SERVER_PORT_KEY}. */
+    int SERVER_PORT_DEFAULT = 0;
+    /** Address of a client's RDMA device; by default that which reaches the first server it speaks to. */
+    String CLIENT_HOST_KEY = PREFIX + ".client.host";
+
+    /** Length of a buffer: what is longer is fetched by an RDMA read. */
+    String BUFFER_SIZE_KEY = PREFIX + ".buffer.size";
+    /** Default of {@link #BUFFER_SIZE_KEY}. */
+    SizeInBytes BUFFER_SIZE_DEFAULT = SizeInBytes.valueOf("16KB");
+    /** Frames that each peer may have on their way here. */
+    String CREDITS_KEY = PREFIX + ".credits";
+    /** Default of {@link #CREDITS_KEY}. */
+    int CREDITS_DEFAULT = 32;
+    /** Connections of a server or client, in both directions. */
+    String CONNECTIONS_MAX_KEY = PREFIX + ".connections.max";
+    /** Default of {@link #CONNECTIONS_MAX_KEY}. */
+    int CONNECTIONS_MAX_DEFAULT = 128;
+    /** The longest message; the engine's own limits for entries and snapshot chunks are to be below it. */
+    String MESSAGE_SIZE_MAX_KEY = PREFIX + ".message.size.max";
+    /** Default of {@link #MESSAGE_SIZE_MAX_KEY}. */
+    SizeInBytes MESSAGE_SIZE_MAX_DEFAULT = SizeInBytes.valueOf("64MB");
+    /** Memory for long messages that stays registered while it is not used, for each direction. */
+    String REGION_CACHE_SIZE_KEY = PREFIX + ".region.cache.size";
+    /** Default of {@link #REGION_CACHE_SIZE_KEY}. */
+    SizeInBytes REGION_CACHE_SIZE_DEFAULT = SizeInBytes.valueOf("32MB");
+
+    /** How long a connection may take to come about. */
+    String CONNECT_TIMEOUT_KEY = PREFIX + ".connect.timeout";
+    /** Default of {@link #CONNECT_TIMEOUT_KEY}. */
+    TimeDuration CONNECT_TIMEOUT_DEFAULT = TimeDuration.valueOf(2, TimeUnit.SECONDS);
+    /** Pause behind the first connect that failed; doubles with each further one. */
+    String RECONNECT_DELAY_MIN_KEY = PREFIX + ".reconnect.delay.min";
+    /** Default of {@link #RECONNECT_DELAY_MIN_KEY}. */
+    TimeDuration RECONNECT_DELAY_MIN_DEFAULT = TimeDuration.valueOf(10, TimeUnit.MILLISECONDS);
+    /** The longest pause between two connects. */
+    String RECONNECT_DELAY_MAX_KEY = PREFIX + ".reconnect.delay.max";
+    /** Default of {@link #RECONNECT_DELAY_MAX_KEY}. */
+    TimeDuration RECONNECT_DELAY_MAX_DEFAULT = TimeDuration.valueOf(500, TimeUnit.MILLISECONDS);
+
+    /** What the poller does while nothing comes: event-driven, backoff, yield or busy-spin. */
+    String POLLER_IDLE_KEY = PREFIX + ".poller.idle";
+    /** Default of {@link #POLLER_IDLE_KEY}. */
+    String POLLER_IDLE_DEFAULT = "event-driven";
+    /** How long an event-driven poller spins before it sleeps. */
+    String POLLER_SPIN_KEY = PREFIX + ".poller.spin";
+    /** Default of {@link #POLLER_SPIN_KEY}. */
+    TimeDuration POLLER_SPIN_DEFAULT = TimeDuration.valueOf(20, TimeUnit.MICROSECONDS);
+    /** How handlers wait: block, sleep, yield or busy-spin. */
+    String HANDLER_WAIT_KEY = PREFIX + ".handler.wait";
+    /** Default of {@link #HANDLER_WAIT_KEY}. */
+    String HANDLER_WAIT_DEFAULT = "block";
+    /** Whether each of the three paths has a thread of its own; else one thread takes them all. */
+    String HANDLERS_PARALLEL_KEY = PREFIX + ".handlers.parallel";
+    /** Default of {@link #HANDLERS_PARALLEL_KEY}: worth it only where threads find a core. */
+    boolean HANDLERS_PARALLEL_DEFAULT = false;
+    /** Whether {@code ringpoll stat} sees a server's poller and handlers. */
+    String COUNTERS_FILE_KEY = PREFIX + ".server.counters-file";
+    /** Default of {@link #COUNTERS_FILE_KEY}. */
+    boolean COUNTERS_FILE_DEFAULT = true;
+
+    /** Where the values that were found are logged. */
+    Logger LOG = LoggerFactory.getLogger(RdmaConfigKeys.class);
+
+    /**
+     * Where the values that were found are logged.
+     *
+     * @return the log's debug level
+     */
+    static Consumer<String> defaultLog() {
+        return LOG::debug;
+    }
+
+    /**
+     * The value of {@link #SERVER_HOST_KEY}.
+     *
+     * @param properties read
+     * @return an address, or null
+     */
+    static String serverHost(final RaftProperties properties) {
+        return get(properties::get, SERVER_HOST_KEY, null, defaultLog());
+    }
+
+    /**
+     * Sets {@link #SERVER_HOST_KEY}.
+     *
+     * @param properties changed
+     * @param host       an address of this machine
+     */
+    static void setServerHost(final RaftProperties properties, final String host) {
+        properties.set(SERVER_HOST_KEY, host);
+    }
+
+    /**
+     * The value of {@link #SERVER_PORT_KEY}.
+     *
+     * @param properties read
+     * @return the port
+     */
+    static int serverPort(final RaftProperties properties) {
+        return getInt(properties::getInt, SERVER_PORT_KEY, SERVER_PORT_DEFAULT, defaultLog(), requireMin(0), requireMax(65_535));
+    }
+
+    /**
+     * Sets {@link #SERVER_PORT_KEY}.
+     *
+     * @param properties changed
+     * @param port       the port
+     */
+    static void setServerPort(final RaftProperties properties, final int port) {
+        properties.setInt(SERVER_PORT_KEY, port);
+    }
+
+    /**
+     * The value of {@link #CLIENT_HOST_KEY}.
+     *
+     * @param properties read
+     * @return an address, or null
+     */
+    static String clientHost(final RaftProperties properties) {
+        return get(properties::get, CLIENT_HOST_KEY, null, defaultLog());
+    }
+
+    /**
+     * The value of {@link #COUNTERS_FILE_KEY}.
+     *
+     * @param properties read
+     * @return whether there is one
+     */
+    static boolean countersFile(final RaftProperties properties) {
+        return getBoolean(properties::getBoolean, COUNTERS_FILE_KEY, COUNTERS_FILE_DEFAULT, defaultLog());
+    }
+
+    /**
+     * The value of {@link #RECONNECT_DELAY_MIN_KEY}.
+     *
+     * @param properties read
+     * @return a time
+     */
+    static TimeDuration reconnectDelayMin(final RaftProperties properties) {
+        return getTimeDuration(properties.getTimeDuration(RECONNECT_DELAY_MIN_DEFAULT.getUnit()), RECONNECT_DELAY_MIN_KEY,
+            RECONNECT_DELAY_MIN_DEFAULT, defaultLog(), requirePositive());
+    }
+
+    /**
+     * The value of {@link #RECONNECT_DELAY_MAX_KEY}.
+     *
+     * @param properties read
+     * @return a time
+     */
+    static TimeDuration reconnectDelayMax(final RaftProperties properties) {
+        return getTimeDuration(properties.getTimeDuration(RECONNECT_DELAY_MAX_DEFAULT.getUnit()), RECONNECT_DELAY_MAX_KEY,
+            RECONNECT_DELAY_MAX_DEFAULT, defaultLog(), requirePositive());
+    }
+
+    /**
+     * All that a node needs to know.
+     *
+     * @param properties   read
+     * @param name         of the node
+     * @param countersFile whether it has one
+     * @return the sizes and times
+     * @throws IllegalArgumentException if one is out of its range; names the key
+     */
+    static NodeConfig nodeConfig(final RaftProperties properties, final String name, final boolean countersFile) {
+        final int bufferBytes = size(properties, BUFFER_SIZE_KEY, BUFFER_SIZE_DEFAULT, NodeConfig.MIN_BUFFER_BYTES, 1 << 20);
+        final int credits =
+            getInt(properties::getInt, CREDITS_KEY, CREDITS_DEFAULT, defaultLog(), requireMin(2), requireMax(4096));
+        final int connections = getInt(properties::getInt, CONNECTIONS_MAX_KEY, CONNECTIONS_MAX_DEFAULT, defaultLog(),
+            requireMin(1), requireMax(4096));
+        final TimeDuration connectTimeout = getTimeDuration(properties.getTimeDuration(CONNECT_TIMEOUT_DEFAULT.getUnit()),
+            CONNECT_TIMEOUT_KEY, CONNECT_TIMEOUT_DEFAULT, defaultLog(), requirePositive());
+        return new NodeConfig(name, bufferBytes, credits, connections,
+            size(properties, MESSAGE_SIZE_MAX_KEY, MESSAGE_SIZE_MAX_DEFAULT, bufferBytes, 1 << 30),
+            size(properties, REGION_CACHE_SIZE_KEY, REGION_CACHE_SIZE_DEFAULT, 0, Integer.MAX_VALUE),
+            connectTimeout.toIntExact(TimeUnit.MILLISECONDS), idleStrategy(properties), handlerWait(properties),
+            getBoolean(properties::getBoolean, HANDLERS_PARALLEL_KEY, HANDLERS_PARALLEL_DEFAULT, defaultLog()), countersFile);
+    }
+
+    private static int size(final RaftProperties properties, final String key, final SizeInBytes byDefault, final long min,
+        final long max) {
+        final SizeInBytes size = getSizeInBytes(properties::getSizeInBytes, key, byDefault, defaultLog());
+        if (size.getSize() < min || size.getSize() > max) {
+            throw new IllegalArgumentException(key + " = " + size + ": give " + min + " to " + max + " bytes");
+        }
+        return size.getSizeInt();
+    }
+
+    private static Supplier<IdleStrategy> idleStrategy(final RaftProperties properties) {
+        final TimeDuration spin = getTimeDuration(properties.getTimeDuration(POLLER_SPIN_DEFAULT.getUnit()), POLLER_SPIN_KEY,
+            POLLER_SPIN_DEFAULT, defaultLog(), requireNonNegativeTimeDuration());
+        final String idle = get(properties::get, POLLER_IDLE_KEY, POLLER_IDLE_DEFAULT, defaultLog());
+        return switch (idle) {
+            case "event-driven" ->
+                () -> new EventDrivenIdle(spin.toLong(TimeUnit.NANOSECONDS), EventDrivenIdle.DEFAULT_MAX_SLEEP_NS);
+            case "backoff" -> BackoffIdleStrategy::new;
+            case "yield" -> () -> YieldingIdleStrategy.INSTANCE;
+            case "busy-spin" -> () -> NoOpIdleStrategy.INSTANCE;
+            default -> throw new IllegalArgumentException(
+                POLLER_IDLE_KEY + " = " + idle + ": give event-driven, backoff, yield or busy-spin");
+        };
+    }
+
+    private static HandlerWait handlerWait(final RaftProperties properties) {
+        final String wait = get(properties::get, HANDLER_WAIT_KEY, HANDLER_WAIT_DEFAULT, defaultLog());
+        try {
+            return HandlerWait.valueOf(wait.toUpperCase(Locale.ROOT).replace('-', '_'));
+        } catch (final IllegalArgumentException e) {
+            throw new IllegalArgumentException(HANDLER_WAIT_KEY + " = " + wait + ": give block, sleep, yield or busy-spin", e);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package io.ringpoll.ratis;
+
+import io.ringpoll.ratis.transport.Link;
+import io.ringpoll.ratis.transport.MessageType;
+import java.io.Closeable;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeoutException;
+import org.apache.ratis.protocol.exceptions.TimeoutIOException;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.util.IOUtils;
+import org.apache.ratis.util.TimeDuration;
+
+/**
+ * One peer, as the engine sees it: a connection that requests go through. When it fails, the engine drops this and makes
+ * another. For any thread.
+ */
+final class RdmaProxy implements Closeable {
+    private final Link link;
+
+    RdmaProxy(final Link link) {
+        this.link = link;
+    }
+
+    /** Sends a request; the reply comes on the thread of a handler. */
+    CompletableFuture<MessageLite> sendAsync(final MessageType type, final MessageLite request) {
+        return link.request(type, request).future();
+    }
+
+    /** Sends a request that is given up after a time; the reply comes on the thread of a handler. */
+    CompletableFuture<MessageLite> sendAsync(final MessageType type, final MessageLite request, final TimeDuration timeout) {
+        final Link.Reply reply = link.request(type, request);
+        reply.future().orTimeout(timeout.getDuration(), timeout.getUnit()).whenComplete((message, failure) -> {
+            if (failure instanceof TimeoutException) {
+                reply.forget();
+            }
+        });
+        return reply.future();
+    }
+
+    /** Sends a request and waits for the reply. */
+    MessageLite send(final MessageType type, final MessageLite request, final TimeDuration timeout) throws IOException {
+        final Link.Reply reply = link.request(type, request);
+        try {
+            return reply.future().get(timeout.getDuration(), timeout.getUnit());
+        } catch (final InterruptedException e) {
+            reply.forget();
+            Thread.currentThread().interrupt();
+            throw IOUtils.toInterruptedIOException("interrupted while waiting for " + link.name(), e);
+        } catch (final ExecutionException e) {
+            throw IOUtils.toIOException(e);
+        } catch (final TimeoutException e) {
+            reply.forget();
+            throw new TimeoutIOException("no reply from " + link.name() + " to " + type + " in " + timeout, e);
+        }
+    }
+
+    @Override
+    public void close() {
+        link.fail(new IOException("this side has closed it"));
+    }
+
+    @Override
+    public String toString() {
+        return link.toString();
+    }
+}

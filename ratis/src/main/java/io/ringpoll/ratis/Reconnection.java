@@ -1,0 +1,53 @@
+package io.ringpoll.ratis;
+
+import java.net.ConnectException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.RaftPeerId;
+
+/**
+ * How long to leave a peer alone that could not be reached: the pause doubles with each failure, and a connection that comes
+ * about forgets them. The engine makes a new connection whenever it sends; this keeps that from becoming a storm. For any
+ * thread.
+ */
+final class Reconnection {
+    private static final int MAX_DOUBLINGS = 20;
+
+    private final long minNs;
+    private final long maxNs;
+    private final Map<RaftPeerId, Failures> byPeer = new HashMap<>();
+
+    private record Failures(int count, long untilNs) {
+    }
+
+    Reconnection(final RaftProperties properties) {
+        this(RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.NANOSECONDS),
+            RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.NANOSECONDS));
+    }
+
+    Reconnection(final long minNs, final long maxNs) {
+        this.minNs = minNs;
+        this.maxNs = maxNs;
+    }
+
+    /** Throws if the pause is not over. */
+    synchronized void check(final RaftPeerId peer, final long nowNs) throws ConnectException {
+        final Failures failures = byPeer.get(peer);
+        if (failures != null && failures.untilNs - nowNs > 0) {
+            throw new ConnectException(peer + " could not be reached " + failures.count + " times: the next connect is in " +
+                TimeUnit.NANOSECONDS.toMillis(failures.untilNs - nowNs) + " ms");
+        }
+    }
+
+    synchronized void onFailure(final RaftPeerId peer, final long nowNs) {
+        final int before = byPeer.containsKey(peer) ? byPeer.get(peer).count : 0;
+        final long delayNs = Math.min(maxNs, minNs << Math.min(before, MAX_DOUBLINGS));
+        byPeer.put(peer, new Failures(before + 1, nowNs + delayNs));
+    }
+
+    synchronized void onSuccess(final RaftPeerId peer) {
+        byPeer.remove(peer);
+    }
+}

@@ -1,0 +1,79 @@
+package io.ringpoll.ratis;
+
+import io.ringpoll.ratis.transport.Node;
+import io.ringpoll.ratis.transport.TransportCounters;
+import java.io.IOException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.server.RaftServer;
+
+/**
+ * A server's node, with the threads that its requests may block. Opened when the server starts or, since the engine holds
+ * elections before that, when it first speaks to a peer. For any thread.
+ */
+final class ServerNode {
+    private static final long EXECUTOR_STOP_MS = 1_000;
+
+    private final RaftServer server;
+    private final TransportCounters counters = new TransportCounters();
+    private volatile ExecutorService executor;
+    private RdmaServerMetrics metrics;
+    private Node node;
+    private String host;
+    private boolean closed;
+
+    ServerNode(final RaftServer server) {
+        this.server = server;
+    }
+
+    synchronized Node open() throws IOException {
+        if (closed) {
+            throw new AlreadyClosedException(server.getId() + " is closed");
+        }
+        if (node == null) {
+            final RaftProperties properties = server.getProperties();
+            final String name = server.getId() + "-rdma";
+            final LocalDevice device = LocalDevice.open(RdmaConfigKeys.serverHost(properties));
+            host = device.address();
+            executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-request-", 0).factory());
+            node = new Node(RdmaConfigKeys.nodeConfig(properties, name, RdmaConfigKeys.countersFile(properties)), device.peer(),
+                new RequestDispatcher(server, executor), counters);
+            metrics = new RdmaServerMetrics(server.getId().toString(), counters);
+        }
+        return node;
+    }
+
+    /** The address of the device; once it is open. */
+    synchronized String host() {
+        return host;
+    }
+
+    ExecutorService executor() {
+        return executor;
+    }
+
+    TransportCounters counters() {
+        return counters;
+    }
+
+    void close() {
+        synchronized (this) {
+            closed = true;
+        }
+        // Nobody opens it any more.
+        if (node == null) {
+            return;
+        }
+        node.close();
+        executor.shutdownNow();
+        try {
+            executor.awaitTermination(EXECUTOR_STOP_MS, TimeUnit.MILLISECONDS);
+        } catch (final InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        metrics.unregister();
+    }
+}

@@ -1,0 +1,274 @@
+package io.ringpoll.ratis.transport;
+
+import io.ringpoll.os.DescriptorPoll;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.ratis.transport.TransportCounters.Count;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.RpmaException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.agrona.CloseHelper;
+
+/**
+ * The thread that owns the life of all connections of a node: takes requests of peers, hears what becomes of connections, and
+ * closes them. What others want of it comes as a command.
+ *
+ * <p>The end of a connection: it is disconnected, the peer answers or a time passes, its queue leaves the poller's round, and
+ * only then are its memory and its queue pair freed.
+ */
+final class ConnectionKeeper {
+    private static final int TICK_MS = 100;
+    private static final long GRACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long STOP_MS = 10_000;
+
+    private final Node node;
+    private final DescriptorPoll descriptors = new DescriptorPoll();
+    private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
+    private final Map<Link, Kept> links = new IdentityHashMap<>();
+    private final Thread thread;
+    private Pipeline pipeline;
+    private Endpoint endpoint;
+    private ConnectionConfig acceptConfig;
+    private volatile boolean stopped;
+
+    /** What is known of a connection. */
+    private static final class Kept {
+        private final Link link;
+        private boolean polled;
+        private boolean established;
+        private boolean dropped;
+        private long deadlineNs;
+
+        private Kept(final Link link) {
+            this.link = link;
+        }
+    }
+
+    ConnectionKeeper(final Node node) {
+        this.node = node;
+        thread = Thread.ofPlatform().daemon().name(node.config().name() + "-connections").unstarted(this::run);
+    }
+
+    void start(final Pipeline polling) {
+        pipeline = polling;
+        thread.start();
+    }
+
+    boolean isCurrentThread() {
+        return Thread.currentThread() == thread;
+    }
+
+    /** Takes requests of peers from now on. */
+    void listen(final Endpoint listening, final ConnectionConfig config) {
+        execute(() -> {
+            endpoint = listening;
+            acceptConfig = config;
+            descriptors.add(listening.fd(), this::accept);
+        });
+    }
+
+    /** Takes care of a connection that this side has asked for. */
+    void keep(final Link link) {
+        execute(() -> add(link));
+    }
+
+    /** Ends a connection; any thread, and more than once. */
+    void drop(final Link link) {
+        execute(() -> disconnect(link));
+    }
+
+    /** Ends all connections and the thread; returns when both have ended. */
+    void close() {
+        final CountDownLatch shut = new CountDownLatch(1);
+        execute(() -> {
+            closeEndpoint();
+            final IOException reason = new IOException("this node is closed");
+            new ArrayList<>(links.keySet()).forEach(link -> link.fail(reason));
+            shut.countDown();
+        });
+        try {
+            final long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STOP_MS);
+            if (shut.await(STOP_MS, TimeUnit.MILLISECONDS)) {
+                while (!node.hasNoLinks() && System.nanoTime() < deadlineNs) {
+                    TimeUnit.MILLISECONDS.sleep(1);
+                }
+            }
+            stopped = true;
+            descriptors.wakeUp();
+            thread.join(STOP_MS);
+        } catch (final InterruptedException e) {
+            stopped = true;
+            descriptors.wakeUp();
+            Thread.currentThread().interrupt();
+        }
+        if (!thread.isAlive()) {
+            descriptors.close();
+        }
+    }
+
+    private void execute(final Runnable command) {
+        commands.add(command);
+        descriptors.wakeUp();
+    }
+
+    private void run() {
+        while (!stopped) {
+            try {
+                descriptors.await(links.isEmpty() ? TICK_MS : TICK_MS / 2);
+                for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+                    command.run();
+                }
+                closeOverdue();
+            } catch (final RuntimeException e) {
+                node.warn("connections: " + e);
+            }
+        }
+    }
+
+    private void accept() {
+        final Optional<ConnectionRequest> some = endpoint.nextRequest(acceptConfig, 0);
+        if (some.isEmpty()) {
+            return;
+        }
+        try (ConnectionRequest request = some.get()) {
+            final Hello hello = Hello.of(request.privateData());
+            add(node.attach("a peer", request, hello));
+        } catch (final ProtocolException | RpmaException | IllegalStateException e) {
+            // What was not connected is rejected by its close.
+            node.counters().increment(Count.CONNECTIONS_REJECTED);
+            node.warn("rejected a peer: " + e.getMessage());
+        }
+    }
+
+    private void add(final Link link) {
+        final Kept kept = new Kept(link);
+        kept.deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(node.config().connectTimeoutMs()) + GRACE_NS;
+        links.put(link, kept);
+        link.queueIndex(pipeline.addQueue(link.connection().completionQueue()));
+        kept.polled = true;
+        descriptors.add(link.connection().eventFd(), () -> onEvent(kept));
+        if (!link.isOpen()) {
+            disconnect(link);
+        }
+    }
+
+    private void onEvent(final Kept kept) {
+        final Optional<ConnectionEvent> some = kept.link.connection().nextEvent(0);
+        if (some.isEmpty()) {
+            return;
+        }
+        if (some.get() == ConnectionEvent.ESTABLISHED) {
+            onEstablished(kept);
+            return;
+        }
+        kept.link.fail(kept.established ? new IOException("the connection is " + some.get()) :
+            new ConnectException("the connection is " + some.get()));
+        // The peer has left or was never there: nothing more is to be waited for.
+        startDisconnect(kept);
+        finish(kept);
+    }
+
+    private void onEstablished(final Kept kept) {
+        kept.established = true;
+        node.counters().increment(Count.CONNECTIONS_OPENED);
+        final Link link = kept.link;
+        try {
+            if (link.isOutbound()) {
+                link.greet(Hello.of(link.connection().privateData()));
+            }
+            link.established().complete(link);
+        } catch (final ProtocolException e) {
+            link.fail(e);
+        }
+    }
+
+    private void disconnect(final Link link) {
+        final Kept kept = links.get(link);
+        if (kept == null || kept.dropped) {
+            return;
+        }
+        startDisconnect(kept);
+        if (!kept.established) {
+            finish(kept);
+        }
+    }
+
+    private void startDisconnect(final Kept kept) {
+        if (kept.dropped) {
+            return;
+        }
+        kept.dropped = true;
+        kept.deadlineNs = System.nanoTime() + GRACE_NS;
+        try {
+            kept.link.connection().disconnect();
+        } catch (final RuntimeException e) {
+            // It was not connected, or is so no more: there is nothing left to tell the peer.
+            kept.deadlineNs = System.nanoTime();
+        }
+    }
+
+    private void closeOverdue() {
+        final long nowNs = System.nanoTime();
+        List<Kept> overdue = null;
+        for (final Kept kept : links.values()) {
+            if ((kept.dropped || !kept.established) && nowNs - kept.deadlineNs >= 0) {
+                overdue = overdue == null ? new ArrayList<>() : overdue;
+                overdue.add(kept);
+            }
+        }
+        if (overdue != null) {
+            for (final Kept kept : overdue) {
+                kept.link.fail(new ConnectException("the connection did not come about in time"));
+                startDisconnect(kept);
+                finish(kept);
+            }
+        }
+    }
+
+    private void finish(final Kept kept) {
+        final Link link = kept.link;
+        if (!links.containsKey(link)) {
+            return;
+        }
+        final Connection connection = link.connection();
+        if (kept.polled) {
+            try {
+                pipeline.removeQueue(connection.completionQueue());
+                kept.polled = false;
+            } catch (final TimeoutException e) {
+                // The poller still holds it: again at the next tick.
+                kept.deadlineNs = System.nanoTime();
+                return;
+            }
+        }
+        descriptors.remove(connection.eventFd());
+        links.remove(link);
+        connection.close();
+        if (kept.established) {
+            node.counters().increment(Count.CONNECTIONS_CLOSED);
+        }
+        node.detach(link);
+    }
+
+    private void closeEndpoint() {
+        if (endpoint != null) {
+            descriptors.remove(endpoint.fd());
+            endpoint.close();
+            CloseHelper.close(acceptConfig);
+            endpoint = null;
+        }
+    }
+}

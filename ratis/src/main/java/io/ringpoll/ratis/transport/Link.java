@@ -1,0 +1,433 @@
+package io.ringpoll.ratis.transport;
+
+import io.ringpoll.ratis.transport.TransportCounters.Count;
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.RpmaException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.apache.ratis.proto.RaftProtos.ThrowableProto;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+
+/**
+ * One connection to a peer: requests and replies in both directions.
+ *
+ * <p>Every frame but one that only gives credits costs a credit; who has none lets the frame wait. Nothing here blocks. For any
+ * thread: the lock guards posting, credits, buffers and what is outstanding, and is never held while somebody else's code runs.
+ * The connection's own life belongs to the {@link ConnectionKeeper}.
+ */
+public final class Link {
+    /** Frames that give credits back must find a buffer whatever waits. */
+    private static final int CONTROL_BUFFERS = NodeConfig.CONTROL_FRAMES;
+
+    private final Node node;
+    private final int number;
+    private final String name;
+    private final Connection connection;
+    private final SendBuffers buffers;
+    private final CompletableFuture<Link> established = new CompletableFuture<>();
+    private final Rendezvous rendezvous;
+
+    private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
+    private final Map<Long, CompletableFuture<MessageLite>> pending = new HashMap<>();
+    private long nextCorrelationId = 1;
+    private int maxCredits;
+    private int credits;
+    private int peerBufferBytes;
+    private int granted;
+    private int owed;
+    private IOException closedBy;
+    private volatile int queueIndex = -1;
+    private volatile boolean outbound;
+
+    Link(final Node node, final int number, final String name, final Connection connection, final SendBuffers buffers) {
+        this.node = node;
+        this.number = number;
+        this.name = name;
+        this.connection = connection;
+        this.buffers = buffers;
+        granted = node.config().credits();
+        rendezvous = new Rendezvous(this, node, connection);
+    }
+
+    /**
+     * Who is at the other end, for people.
+     *
+     * @return the name
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Whether requests can still be sent.
+     *
+     * @return false once the connection has failed or was closed
+     */
+    public synchronized boolean isOpen() {
+        return closedBy == null;
+    }
+
+    int number() {
+        return number;
+    }
+
+    /** Says that this side has asked for the connection. */
+    void outbound() {
+        outbound = true;
+    }
+
+    boolean isOutbound() {
+        return outbound;
+    }
+
+    /** What the pipeline knows its queue by; -1 until it polls it. */
+    int queueIndex() {
+        return queueIndex;
+    }
+
+    void queueIndex(final int index) {
+        queueIndex = index;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    SendBuffers buffers() {
+        return buffers;
+    }
+
+    Rendezvous rendezvous() {
+        return rendezvous;
+    }
+
+    /** Completes when the connection is established, or with the reason why it will not be. */
+    CompletableFuture<Link> established() {
+        return established;
+    }
+
+    /** Takes what the peer said about itself. */
+    void greet(final Hello hello) {
+        synchronized (this) {
+            maxCredits = hello.credits();
+            credits = hello.credits();
+            peerBufferBytes = hello.bufferBytes();
+        }
+    }
+
+    /**
+     * Sends a request.
+     *
+     * @param type    of the request
+     * @param request of the type's class
+     * @return completes with the reply, of the type's class, on the thread of a handler: what follows it may not block. Or with
+     *     what the peer has answered, or why the connection ended: an {@link IOException}
+     */
+    public Reply request(final MessageType type, final MessageLite request) {
+        final CompletableFuture<MessageLite> reply = new CompletableFuture<>();
+        final long correlationId;
+        synchronized (this) {
+            correlationId = nextCorrelationId++;
+            if (closedBy == null) {
+                pending.put(correlationId, reply);
+            }
+        }
+        try {
+            send(FrameKind.REQUEST, type, correlationId, request);
+        } catch (final IOException e) {
+            forget(correlationId);
+            reply.completeExceptionally(e);
+        }
+        return new Reply(this, correlationId, reply);
+    }
+
+    /**
+     * The reply to come.
+     *
+     * @param link          that it will come from
+     * @param correlationId of the request
+     * @param future        as {@link Link#request} says
+     */
+    public record Reply(Link link, long correlationId, CompletableFuture<MessageLite> future) {
+        /** Gives up waiting: the reply is dropped when it comes. */
+        public void forget() {
+            link.forget(correlationId);
+        }
+    }
+
+    private synchronized void forget(final long correlationId) {
+        pending.remove(correlationId);
+    }
+
+    private void send(final byte kind, final MessageType type, final long correlationId, final MessageLite message)
+        throws IOException {
+        final int length = message.getSerializedSize();
+        if (length > node.config().maxMessageBytes()) {
+            throw new IOException("a message of " + length + " bytes to " + name + " is over the limit of " +
+                node.config().maxMessageBytes() + " (raft.rdma.message.size.max)");
+        }
+        final boolean fits;
+        synchronized (this) {
+            fits = length <= Math.min(peerBufferBytes, node.config().bufferBytes()) - FrameHeader.LENGTH_BYTES;
+        }
+        final RegionPool.Lease lease = fits ? null : node.advertised(message, length);
+        boolean taken = false;
+        try {
+            enqueue(new Outgoing(kind, type.code(), correlationId, fits ? message : null, lease, length));
+            taken = true;
+        } finally {
+            if (!taken && lease != null) {
+                lease.release();
+            }
+        }
+        node.counters().add(Count.BYTES_SENT, length);
+    }
+
+    /** Sends a frame, or lets it wait for its turn. */
+    void enqueue(final Outgoing frame) throws IOException {
+        IOException failure = null;
+        synchronized (this) {
+            requireOpen();
+            try {
+                if (!waiting.isEmpty() || !post(frame)) {
+                    waiting.addLast(frame);
+                    node.counters().increment(Count.SENDS_DELAYED);
+                }
+            } catch (final IOException | RpmaException | IllegalStateException e) {
+                failure = new IOException("cannot send to " + name, e);
+            }
+        }
+        if (failure != null) {
+            if (frame.lease() != null) {
+                frame.lease().release();
+            }
+            fail(failure);
+        }
+    }
+
+    private void requireOpen() throws IOException {
+        if (closedBy != null) {
+            throw new AlreadyClosedException("connection to " + name + " is closed: " + closedBy.getMessage(), closedBy);
+        }
+    }
+
+    /** Posts what waits, as far as credits and buffers go; called with the lock held, when either have come back. */
+    private void postWaiting() throws IOException {
+        while (!waiting.isEmpty() && post(waiting.peekFirst())) {
+            waiting.removeFirst();
+        }
+        rendezvous.postWaiting();
+        // What was posted has given back what was owed; when nothing was, it is done for its own sake. Without a buffer it is
+        // done when one comes back.
+        if (owed >= Math.max(1, node.config().credits() / 2) && buffers.available() > 0 && postFrame(Outgoing.CREDITS)) {
+            node.counters().increment(Count.CREDIT_FRAMES_SENT);
+        }
+    }
+
+    private boolean post(final Outgoing frame) throws IOException {
+        if (credits == 0 || buffers.available() <= CONTROL_BUFFERS) {
+            return false;
+        }
+        if (!postFrame(frame)) {
+            return false;
+        }
+        credits--;
+        return true;
+    }
+
+    private boolean postFrame(final Outgoing frame) throws IOException {
+        final int slot = buffers.take();
+        final int advertised = frame.lease() == null ? 0 : rendezvous.advertise(frame.lease());
+        boolean posted = false;
+        try {
+            final int length = write(frame, advertised, buffers.buffer(slot));
+            posted = connection.send(buffers.region(), buffers.offset(slot), length, CompletionFlag.ALWAYS,
+                WorkRequestId.of(WorkRequestId.SEND, number, slot));
+        } finally {
+            if (!posted) {
+                buffers.giveBack(slot);
+                rendezvous.withdraw(advertised);
+            }
+        }
+        if (posted) {
+            granted += owed;
+            owed = 0;
+            if (frame.lease() != null) {
+                node.counters().increment(Count.RENDEZVOUS_SENT);
+            }
+            node.counters().increment(Count.FRAMES_SENT);
+        }
+        return posted;
+    }
+
+    private int write(final Outgoing frame, final int advertised, final ByteBuffer buffer) throws IOException {
+        final Advertisement advertisement =
+            frame.lease() == null ? null : new Advertisement(0, advertised, frame.lease().descriptor());
+        final int payload = advertisement != null ? advertisement.lengthBytes() : frame.messageLength();
+        new FrameHeader(frame.kind(), frame.type(), advertisement != null ? FrameHeader.FLAG_RENDEZVOUS : 0, owed,
+            frame.correlationId(), payload, frame.messageLength()).write(buffer);
+        if (advertisement != null) {
+            advertisement.write(buffer);
+        } else if (frame.message() != null) {
+            final CodedOutputStream out = CodedOutputStream.newInstance(buffer.slice(FrameHeader.LENGTH_BYTES, payload));
+            frame.message().writeTo(out);
+            out.flush();
+        }
+        return FrameHeader.LENGTH_BYTES + payload;
+    }
+
+    /** Takes a frame whose buffer has been posted again: settles the credits and passes on what it carries. */
+    void onFrame(final Incoming frame) throws IOException {
+        synchronized (this) {
+            if (closedBy != null) {
+                return;
+            }
+            settle(frame.header());
+            postWaiting();
+        }
+        node.counters().increment(Count.FRAMES_RECEIVED);
+        if (frame.advertisement() != null) {
+            rendezvous.fetch(frame);
+        } else if (frame.header().kind() == FrameKind.RELEASE) {
+            rendezvous.onReleased(frame.header().correlationId());
+        } else if (frame.message() != null) {
+            onMessage(frame);
+        }
+    }
+
+    private void settle(final FrameHeader header) throws ProtocolException {
+        if (header.kind() != FrameKind.CREDIT) {
+            if (--granted < 0) {
+                throw new ProtocolException("a frame for which there was no credit");
+            }
+            // The credit of a long message comes back when it has been read: no peer announces more than that at a time.
+            owed += header.isRendezvous() ? 0 : 1;
+        }
+        credits += header.credits();
+        if (credits > maxCredits) {
+            throw new ProtocolException(credits + " credits, of " + maxCredits + " in all");
+        }
+    }
+
+    /** A long message has been read: tells the peer, and gives the credit back. */
+    void onLanded(final int advertised) throws IOException {
+        synchronized (this) {
+            owed++;
+        }
+        enqueue(Outgoing.release(advertised));
+        synchronized (this) {
+            if (closedBy == null) {
+                postWaiting();
+            }
+        }
+    }
+
+    /** Takes a message, from a frame or read from the peer's memory. */
+    void onMessage(final Incoming frame) throws ProtocolException {
+        final FrameHeader header = frame.header();
+        node.counters().add(Count.BYTES_RECEIVED, header.messageLength());
+        if (header.kind() == FrameKind.REQUEST) {
+            final MessageType type = MessageType.of(header.type());
+            node.requests().handle(type, frame.message())
+                .whenComplete((reply, failure) -> answer(type, header.correlationId(), reply, failure));
+            return;
+        }
+        final CompletableFuture<MessageLite> reply;
+        synchronized (this) {
+            reply = pending.remove(header.correlationId());
+        }
+        if (reply == null) {
+            // Whoever asked has given up.
+            return;
+        }
+        if (header.kind() == FrameKind.REPLY) {
+            reply.complete(frame.message());
+        } else {
+            reply.completeExceptionally(
+                Failures.toException((ThrowableProto) frame.message(), name));
+        }
+    }
+
+    private void answer(final MessageType type, final long correlationId, final MessageLite reply, final Throwable failure) {
+        try {
+            if (failure == null) {
+                send(FrameKind.REPLY, type, correlationId, reply);
+            } else {
+                send(FrameKind.FAILURE, type, correlationId, Failures.toProto(failure));
+            }
+        } catch (final AlreadyClosedException e) {
+            // Nobody is there to hear it.
+            return;
+        } catch (final IOException | RuntimeException e) {
+            fail(new IOException("cannot answer " + name + ": " + e.getMessage(), e));
+        }
+    }
+
+    /** A send has completed: its buffer is free. */
+    void onSent(final int slot) {
+        IOException failure = null;
+        synchronized (this) {
+            buffers.giveBack(slot);
+            if (closedBy != null) {
+                return;
+            }
+            try {
+                postWaiting();
+            } catch (final IOException | RpmaException | IllegalStateException e) {
+                failure = new IOException("cannot send to " + name, e);
+            }
+        }
+        if (failure != null) {
+            fail(failure);
+        }
+    }
+
+    /**
+     * Ends the connection, once: who waits for a reply hears why.
+     *
+     * @param reason told to them
+     */
+    public void fail(final IOException reason) {
+        final List<CompletableFuture<MessageLite>> orphans;
+        final List<Outgoing> unsent;
+        synchronized (this) {
+            if (closedBy != null) {
+                return;
+            }
+            closedBy = reason;
+            orphans = new ArrayList<>(pending.values());
+            pending.clear();
+            unsent = new ArrayList<>(waiting);
+            waiting.clear();
+        }
+        for (final Outgoing frame : unsent) {
+            if (frame.lease() != null) {
+                frame.lease().release();
+            }
+        }
+        if (reason instanceof ProtocolException) {
+            node.counters().increment(Count.PROTOCOL_VIOLATIONS);
+            node.warn(name + " has sent " + reason.getMessage() + ": its connection ends");
+        }
+        node.onEnd(this, reason);
+        established.completeExceptionally(reason);
+        for (final CompletableFuture<MessageLite> orphan : orphans) {
+            orphan.completeExceptionally(
+                new AlreadyClosedException("connection to " + name + " has ended: " + reason.getMessage(), reason));
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "link " + number + " to " + name;
+    }
+}

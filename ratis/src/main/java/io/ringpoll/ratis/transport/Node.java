@@ -1,0 +1,368 @@
+package io.ringpoll.ratis.transport;
+
+import io.ringpoll.pipeline.CompletionHandler;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.PipelineBuilder;
+import io.ringpoll.ratis.transport.TransportCounters.Count;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.rpma.SharedReceiveQueue;
+import io.ringpoll.rpma.SharedReceiveQueueConfig;
+import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.WorkCompletion;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A server's or a client's place on the network: one device, one shared receive queue, one poller and its handlers for all
+ * connections in both directions.
+ *
+ * <pre>
+ *   connections' CQs, the receive CQ -&gt; poller -&gt; ring -&gt; receive path     decodes, passes on
+ *                                                    |-&gt; send/write path  gives buffers back
+ *                                                    `-&gt; error path       ends connections
+ * </pre>
+ *
+ * <p>For any thread.
+ */
+public final class Node implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Node.class);
+    private static final int RING_SIZE = 4096;
+    private static final long CLOSE_NS = TimeUnit.SECONDS.toNanos(5);
+
+    private final NodeConfig config;
+    private final Peer peer;
+    private final RequestHandler requests;
+    private final TransportCounters counters;
+    private final SharedReceiveQueue receiveQueue;
+    private final ReceiveBuffers receives;
+    private final RegionPool advertised;
+    private final RegionPool landing;
+    private final ArrayDeque<LocalMemoryRegion> sendMemory = new ArrayDeque<>();
+    private final ConnectionKeeper keeper;
+    private final Pipeline pipeline;
+
+    /** Held while a connection is made and entered: a message that comes before waits for it. */
+    private final Object attaching = new Object();
+    private volatile Int2ObjectHashMap<Link> byNumber = new Int2ObjectHashMap<>();
+    private volatile Int2ObjectHashMap<Link> byQueuePair = new Int2ObjectHashMap<>();
+    private int nextNumber = 1;
+    private boolean closed;
+
+    /**
+     * Opens a node and starts its threads.
+     *
+     * @param config   sizes and times
+     * @param peer     the device; closed with the node
+     * @param requests answers what peers ask
+     * @param counters counted into
+     */
+    public Node(final NodeConfig config, final Peer peer, final RequestHandler requests, final TransportCounters counters) {
+        this.config = config;
+        this.peer = peer;
+        this.requests = requests;
+        this.counters = counters;
+        final int mostReceives = config.maxConnections() * config.receivesPerConnection();
+        try (SharedReceiveQueueConfig sizes = SharedReceiveQueueConfig.create()) {
+            sizes.rqSize(mostReceives).rcqSize(mostReceives);
+            receiveQueue = peer.sharedReceiveQueue(sizes);
+        }
+        receives = new ReceiveBuffers(peer, receiveQueue, config.bufferBytes());
+        advertised = new RegionPool(peer, MemoryUsage.READ_SOURCE, config.cachedRegionBytes());
+        landing = new RegionPool(peer, MemoryUsage.READ_DESTINATION, config.cachedRegionBytes());
+        keeper = new ConnectionKeeper(this);
+        pipeline = startPipeline();
+        keeper.start(pipeline);
+    }
+
+    private Pipeline startPipeline() {
+        final ReceivePath receivePath = new ReceivePath(this);
+        final SendWritePath sendWritePath = new SendWritePath(this);
+        final ErrorPath errorPath = new ErrorPath(this);
+        final PipelineBuilder builder = Pipeline.builder().name(config.name()).ringSize(RING_SIZE)
+            .queue(receiveQueue.receiveCompletionQueue().orElseThrow()).pollerName(config.name() + "-poller")
+            .idleStrategy(config.idleStrategy().get())
+            .onFailure((failed, where, failure) -> warn(where + " has died: " + failure));
+        if (!config.countersFile()) {
+            builder.withoutCountersFile();
+        }
+        if (config.parallelHandlers()) {
+            builder.onReceive(receivePath, options -> options.name(config.name() + "-receive").waitBy(config.handlerWait()))
+                .onSendWrite(sendWritePath, options -> options.name(config.name() + "-send-write").waitBy(config.handlerWait()))
+                .onError(errorPath, options -> options.name(config.name() + "-error").waitBy(config.handlerWait()));
+        } else {
+            builder.onAll(new AllPaths(receivePath, sendWritePath, errorPath),
+                options -> options.name(config.name() + "-handler").waitBy(config.handlerWait()));
+        }
+        return builder.start();
+    }
+
+    /**
+     * Listens for peers.
+     *
+     * @param address of this machine
+     * @param port    to listen on
+     * @throws IOException if it cannot
+     */
+    public void listen(final String address, final int port) throws IOException {
+        final ConnectionConfig connectionConfig = connectionConfig();
+        try {
+            keeper.listen(peer.listen(address, Integer.toString(port)), connectionConfig);
+        } catch (final RpmaException e) {
+            connectionConfig.close();
+            throw new IOException("cannot listen on " + address + ":" + port + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Connects to a peer and waits until the connection is there, or its time has passed.
+     *
+     * @param address of the peer
+     * @param port    it listens on
+     * @param name    for people
+     * @return the connection
+     * @throws IOException a {@link ConnectException} if nobody answers or the peer refuses
+     */
+    public Link connect(final String address, final int port, final String name) throws IOException {
+        requireOpen();
+        if (keeper.isCurrentThread()) {
+            throw new IllegalStateException("the thread that hears of connections cannot wait for one");
+        }
+        final Link link;
+        try (ConnectionConfig connectionConfig = connectionConfig().timeoutMs(config.connectTimeoutMs());
+            ConnectionRequest request = peer.request(address, Integer.toString(port), connectionConfig)) {
+            link = attach(name, request, null);
+        } catch (final RpmaException | IllegalStateException e) {
+            counters.increment(Count.CONNECTS_FAILED);
+            throw withCause(new ConnectException("cannot connect to " + name + " at " + address + ":" + port), e);
+        }
+        keeper.keep(link);
+        try {
+            return link.established().get(config.connectTimeoutMs(), TimeUnit.MILLISECONDS);
+        } catch (final InterruptedException e) {
+            link.fail(new IOException("nobody waits for the connection any more"));
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while connecting to " + name);
+        } catch (final ExecutionException | TimeoutException e) {
+            counters.increment(Count.CONNECTS_FAILED);
+            link.fail(new ConnectException("no answer in " + config.connectTimeoutMs() + " ms"));
+            throw withCause(new ConnectException("cannot connect to " + name + " at " + address + ":" + port), e);
+        }
+    }
+
+    /**
+     * Makes a connection, and enters it before anything that comes through it is looked at.
+     *
+     * @param hello of the peer who asked for it; null if this side did, and hears it later
+     */
+    Link attach(final String name, final ConnectionRequest request, final Hello hello) {
+        synchronized (attaching) {
+            final int connections = byNumber.size() + 1;
+            if (closed || connections > config.maxConnections()) {
+                throw new IllegalStateException(closed ? config.name() + " is closed" :
+                    "there are " + config.maxConnections() + " connections already (raft.rdma.connections.max)");
+            }
+            receives.ensure(connections * config.receivesPerConnection());
+            final Connection connection = request.connect(config.hello().bytes());
+            final int buffers = config.receivesPerConnection() + NodeConfig.CONTROL_FRAMES;
+            final LocalMemoryRegion memory = sendMemory.isEmpty() ?
+                peer.allocate((long) buffers * config.bufferBytes(), MemoryUsage.SEND) : sendMemory.pollLast();
+            final int number = nextNumber++ & 0xFF_FFFF;
+            final Link link =
+                new Link(this, number, name, connection, new SendBuffers(memory, config.bufferBytes(), buffers));
+            if (hello != null) {
+                // Before a first request is answered, which takes credits.
+                link.greet(hello);
+            } else {
+                link.outbound();
+            }
+            byNumber = with(byNumber, number, link);
+            byQueuePair = with(byQueuePair, connection.queuePairNumber(), link);
+            return link;
+        }
+    }
+
+    /** Forgets a connection that has been closed, and takes its memory back. */
+    void detach(final Link link) {
+        synchronized (attaching) {
+            byQueuePair = without(byQueuePair, link.connection().queuePairNumber(), link);
+            byNumber = without(byNumber, link.number(), link);
+            sendMemory.addLast(link.buffers().region());
+        }
+        link.rendezvous().close();
+    }
+
+    private static Int2ObjectHashMap<Link> with(final Int2ObjectHashMap<Link> links, final int key, final Link link) {
+        final Int2ObjectHashMap<Link> more = new Int2ObjectHashMap<>(links);
+        more.put(key, link);
+        return more;
+    }
+
+    private static Int2ObjectHashMap<Link> without(final Int2ObjectHashMap<Link> links, final int key, final Link link) {
+        final Int2ObjectHashMap<Link> fewer = new Int2ObjectHashMap<>(links);
+        if (fewer.get(key) == link) {
+            fewer.remove(key);
+        }
+        return fewer;
+    }
+
+    private ConnectionConfig connectionConfig() {
+        // A send for every buffer, a read for every long message that is being fetched, and room for the disconnect.
+        final int requestsAtOnce = config.receivesPerConnection() + NodeConfig.CONTROL_FRAMES + Rendezvous.MAX_LANDINGS + 2;
+        return ConnectionConfig.create().sharedReceiveQueue(receiveQueue).sqSize(requestsAtOnce).cqSize(requestsAtOnce);
+    }
+
+    /** The connection of a queue pair, or null if it has ended. */
+    Link linkOfQueuePair(final int queuePairNumber) {
+        final Link link = byQueuePair.get(queuePairNumber);
+        if (link != null) {
+            return link;
+        }
+        synchronized (attaching) {
+            return byQueuePair.get(queuePairNumber);
+        }
+    }
+
+    /** The connection of a number, or null if it has ended. */
+    Link link(final int number) {
+        return byNumber.get(number);
+    }
+
+    boolean hasNoLinks() {
+        return byNumber.isEmpty();
+    }
+
+    /** Writes a message into memory that a peer is to read. */
+    RegionPool.Lease advertised(final MessageLite message, final int lengthBytes) throws IOException {
+        final RegionPool.Lease lease = advertised.take(lengthBytes);
+        boolean written = false;
+        try {
+            final CodedOutputStream out = CodedOutputStream.newInstance(lease.buffer(lengthBytes));
+            message.writeTo(out);
+            out.flush();
+            written = true;
+            return lease;
+        } finally {
+            if (!written) {
+                lease.release();
+            }
+        }
+    }
+
+    /** Memory that a message of a peer is read into. */
+    RegionPool.Lease landingMemory(final int lengthBytes) {
+        return landing.take(lengthBytes);
+    }
+
+    /** Ends the connection of a queue that has failed; all of them if it is the one they share. */
+    void onQueueFault(final int queueIndex, final String what) {
+        warn(what);
+        final List<Link> links = List.copyOf(byNumber.values());
+        final List<Link> subjects = links.stream().filter(link -> link.queueIndex() == queueIndex).toList();
+        (subjects.isEmpty() ? links : subjects).forEach(link -> link.fail(new IOException(what)));
+    }
+
+    NodeConfig config() {
+        return config;
+    }
+
+    TransportCounters counters() {
+        return counters;
+    }
+
+    RequestHandler requests() {
+        return requests;
+    }
+
+    ReceiveBuffers receives() {
+        return receives;
+    }
+
+    ConnectionKeeper keeper() {
+        return keeper;
+    }
+
+    /** A connection has ended for the engine; what is left of it is the keeper's. */
+    void onEnd(final Link link, final IOException reason) {
+        LOG.debug("{}: {} ends", config.name(), link, reason);
+        keeper.drop(link);
+    }
+
+    void warn(final String what) {
+        LOG.warn("{}: {}", config.name(), what);
+    }
+
+    private void requireOpen() throws IOException {
+        synchronized (attaching) {
+            if (closed) {
+                throw new AlreadyClosedException(config.name() + " is closed");
+            }
+        }
+    }
+
+    private static ConnectException withCause(final ConnectException exception, final Exception cause) {
+        exception.initCause(Failures.unwrap(cause));
+        return exception;
+    }
+
+    /** Ends all connections and threads, and frees all memory; again does nothing. */
+    @Override
+    public void close() {
+        synchronized (attaching) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        keeper.close();
+        pipeline.close(CLOSE_NS);
+        try {
+            receiveQueue.close();
+            receives.close();
+            sendMemory.forEach(LocalMemoryRegion::close);
+            advertised.close();
+            landing.close();
+            peer.close();
+        } catch (final RpmaException | IllegalStateException e) {
+            warn("not all could be freed: " + e.getMessage());
+        }
+    }
+
+    /** The three paths on one thread. */
+    private record AllPaths(ReceivePath receive, SendWritePath sendWrite, ErrorPath error)
+        implements CompletionHandler {
+        @Override
+        public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+            final CompletionPath path = completion.path();
+            if (path == CompletionPath.RECEIVE) {
+                receive.onCompletion(completion, sequence, endOfBatch);
+            } else if (path == CompletionPath.SEND_WRITE) {
+                sendWrite.onCompletion(completion, sequence, endOfBatch);
+            } else {
+                error.onCompletion(completion, sequence, endOfBatch);
+            }
+        }
+
+        @Override
+        public void onQueueFault(final int queueIndex, final String queueName, final int code) {
+            error.onQueueFault(queueIndex, queueName, code);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package io.ringpoll.ratis.transport;
+
+import io.ringpoll.pipeline.HandlerWait;
+import java.util.function.Supplier;
+import org.agrona.concurrent.IdleStrategy;
+
+/**
+ * The sizes and times of a node.
+ *
+ * @param name               for threads and counters
+ * @param bufferBytes        length of a send or receive buffer: longer messages are fetched by an RDMA read
+ * @param credits            frames that each peer may have on their way to this node
+ * @param maxConnections     more are rejected
+ * @param maxMessageBytes    longer messages are refused
+ * @param cachedRegionBytes  how much memory for long messages stays registered while it is not used
+ * @param connectTimeoutMs   for a connection to come about, in milliseconds
+ * @param idleStrategy       of the poller
+ * @param handlerWait        of the handlers
+ * @param parallelHandlers   a thread for each of the three paths; else one for all
+ * @param countersFile       whether {@code ringpoll stat} is to see this node
+ */
+public record NodeConfig(String name, int bufferBytes, int credits, int maxConnections, int maxMessageBytes,
+    long cachedRegionBytes, int connectTimeoutMs, Supplier<IdleStrategy> idleStrategy, HandlerWait handlerWait,
+    boolean parallelHandlers, boolean countersFile) {
+    /** A frame must have room for an advertisement. */
+    public static final int MIN_BUFFER_BYTES = 256;
+
+    /** Receives behind the credits of a connection: a credit frame costs none, and two may be on their way. */
+    static final int CONTROL_FRAMES = 2;
+
+    /** How many receives a connection needs. */
+    int receivesPerConnection() {
+        return credits + CONTROL_FRAMES;
+    }
+
+    Hello hello() {
+        return new Hello(credits, bufferBytes);
+    }
+}

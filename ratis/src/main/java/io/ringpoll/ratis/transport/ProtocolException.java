@@ -1,0 +1,16 @@
+package io.ringpoll.ratis.transport;
+
+import java.io.IOException;
+
+/** The peer has sent what no peer of this version sends; its connection ends. */
+final class ProtocolException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    ProtocolException(final String message) {
+        super(message);
+    }
+
+    ProtocolException(final String message, final Throwable cause) {
+        super(message, cause);
+    }
+}

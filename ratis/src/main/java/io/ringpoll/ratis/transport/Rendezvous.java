@@ -1,0 +1,148 @@
+package io.ringpoll.ratis.transport;
+
+import io.ringpoll.ratis.transport.TransportCounters.Count;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.rpma.RpmaException;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The long messages of one connection: those that the peer is to read from here, and those that are being read from the peer.
+ *
+ * <p>The lock of the link guards it.
+ */
+final class Rendezvous {
+    /** What one peer can make this node hold at a time, in messages. */
+    static final int MAX_LANDINGS = 4;
+
+    private final Link link;
+    private final Node node;
+    private final Connection connection;
+    private final Map<Integer, RegionPool.Lease> advertised = new HashMap<>();
+    private final Map<Integer, Landing> landings = new HashMap<>();
+    private final ArrayDeque<Incoming> announced = new ArrayDeque<>();
+    private final ArrayDeque<Integer> unposted = new ArrayDeque<>();
+    private int nextAdvertised = 1;
+    private int nextLanding = 1;
+
+    Rendezvous(final Link link, final Node node, final Connection connection) {
+        this.link = link;
+        this.node = node;
+        this.connection = connection;
+    }
+
+    /** Takes note of a region that the peer is told of; called with the lock held. */
+    int advertise(final RegionPool.Lease lease) {
+        final int number = nextAdvertised++;
+        advertised.put(number, lease);
+        return number;
+    }
+
+    /** Forgets a region that the peer was not told of after all; called with the lock held. */
+    void withdraw(final int number) {
+        advertised.remove(number);
+    }
+
+    /** The peer has read a region. */
+    void onReleased(final long number) throws ProtocolException {
+        final RegionPool.Lease lease;
+        synchronized (link) {
+            lease = advertised.remove((int) number);
+        }
+        if (lease == null) {
+            throw new ProtocolException("the release of region " + number + ", which it was not told of");
+        }
+        lease.release();
+    }
+
+    /** Reads a message that the peer has advertised, as soon as there is room. */
+    void fetch(final Incoming frame) throws IOException {
+        synchronized (link) {
+            announced.addLast(frame);
+        }
+        startNext();
+    }
+
+    private void startNext() throws IOException {
+        synchronized (link) {
+            while (landings.size() < MAX_LANDINGS && !announced.isEmpty()) {
+                start(announced.removeFirst());
+            }
+        }
+    }
+
+    private void start(final Incoming frame) throws IOException {
+        final int length = frame.header().messageLength();
+        final RemoteMemoryRegion remote;
+        try {
+            remote = RemoteMemoryRegion.ofDescriptor(frame.advertisement().descriptor());
+        } catch (final RpmaException e) {
+            throw new ProtocolException("what is no region's descriptor: " + e.getMessage(), e);
+        }
+        final long offset = frame.advertisement().offset();
+        if (length == 0 || offset < 0 || offset > remote.lengthBytes() - length) {
+            remote.close();
+            throw new ProtocolException("a message of " + length + " bytes at " + offset + " of a region of " +
+                remote.lengthBytes());
+        }
+        final int index = nextLanding++;
+        landings.put(index, new Landing(frame, node.landingMemory(length), remote));
+        post(index);
+    }
+
+    private void post(final int index) {
+        if (!landings.get(index).post(connection, WorkRequestId.of(WorkRequestId.READ, link.number(), index))) {
+            unposted.addLast(index);
+        }
+    }
+
+    /** Posts reads for which the queue had no room; called with the lock held. */
+    void postWaiting() {
+        for (int i = unposted.size(); i > 0; i--) {
+            post(unposted.removeFirst());
+        }
+    }
+
+    /** A read has completed. */
+    void onRead(final int index) throws IOException {
+        final Landing landing;
+        synchronized (link) {
+            landing = landings.get(index);
+            if (landing == null) {
+                return;
+            }
+            if (!landing.onRead()) {
+                post(index);
+                return;
+            }
+            // From here on it is this thread's: a link that ends frees what is still in the map.
+            landings.remove(index);
+        }
+        final int number = landing.advertised();
+        final Incoming frame;
+        try {
+            frame = landing.decode();
+        } finally {
+            landing.close();
+        }
+        node.counters().increment(Count.RENDEZVOUS_RECEIVED);
+        link.onLanded(number);
+        startNext();
+        link.onMessage(frame);
+    }
+
+    /** Frees everything; after the connection has been closed, so that neither side's device touches it any more. */
+    void close() {
+        synchronized (link) {
+            advertised.values().forEach(RegionPool.Lease::release);
+            advertised.clear();
+            landings.values().forEach(Landing::close);
+            landings.clear();
+            announced.clear();
+            unposted.clear();
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package io.ringpoll.ratis;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import java.net.ConnectException;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 10, unit = TimeUnit.SECONDS)
+class ReconnectionTest {
+    private static final RaftPeerId PEER = RaftPeerId.valueOf("s1");
+
+    private final Reconnection reconnection = new Reconnection(10, 50);
+
+    @Test
+    void shouldDoubleThePauseUpToTheLongest() {
+        long nowNs = 1000;
+        for (final int pauseNs : new int[] {10, 20, 40, 50, 50}) {
+            reconnection.onFailure(PEER, nowNs);
+            final long lastNs = nowNs + pauseNs - 1;
+            assertThrows(ConnectException.class, () -> reconnection.check(PEER, lastNs));
+            nowNs += pauseNs;
+            final long overNs = nowNs;
+            assertDoesNotThrow(() -> reconnection.check(PEER, overNs));
+        }
+    }
+
+    @Test
+    void shouldForgetFailuresOnceThePeerIsReached() {
+        reconnection.onFailure(PEER, 0);
+        reconnection.onFailure(PEER, 0);
+        reconnection.onSuccess(PEER);
+        assertDoesNotThrow(() -> reconnection.check(PEER, 0));
+        reconnection.onFailure(PEER, 100);
+        assertDoesNotThrow(() -> reconnection.check(PEER, 110));
+    }
+
+    @Test
+    void shouldLeaveOtherPeersAlone() {
+        reconnection.onFailure(PEER, 0);
+        assertDoesNotThrow(() -> reconnection.check(RaftPeerId.valueOf("s2"), 0));
+    }
+}

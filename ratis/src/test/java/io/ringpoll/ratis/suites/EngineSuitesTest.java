@@ -1,0 +1,48 @@
+package io.ringpoll.ratis.suites;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
+
+import io.ringpoll.testing.TestDevice;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.ratis.server.impl.MiniRaftCluster;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
+import org.junit.platform.launcher.listeners.TestExecutionSummary;
+
+/**
+ * Tests of the engine's own suites, chosen so that each kind of request is sent and none takes long. All of them:
+ * {@link SuiteTable}.
+ */
+@Tag(TestDevice.TAG)
+class EngineSuitesTest {
+    static Stream<String> chosen() {
+        return Stream.of("RaftBasic#testBasicAppendEntries", "RaftAsync#testStaleReadAsync",
+            "LeaderElection#testTransferLeader", "RaftReconfiguration#testAddPeers", "RaftSnapshot#testBasicInstallSnapshot",
+            "ReadOnlyRequest#testLinearizableRead", "ReadOnlyRequest#testFollowerLinearizableRead",
+            "RetryCache#testBasicRetry");
+    }
+
+    @ParameterizedTest
+    @MethodSource("chosen")
+    @Timeout(value = 120, unit = TimeUnit.SECONDS)
+    void shouldPassTheEnginesOwnTest(final String test) {
+        final String name = SuitesOverRdma.class.getName() + "$" + test;
+        // What one suite has set is not for the next; each is meant to have a JVM of its own.
+        MiniRaftCluster.Factory.Get.PROPERTIES.get().clear();
+        final SummaryGeneratingListener listener = new SummaryGeneratingListener();
+        LauncherFactory.create()
+            .execute(LauncherDiscoveryRequestBuilder.request().selectors(selectMethod(name)).build(), listener);
+        final TestExecutionSummary summary = listener.getSummary();
+        summary.getFailures().forEach(failure -> {
+            throw new AssertionError(failure.getTestIdentifier().getDisplayName(), failure.getException());
+        });
+        assertEquals(1, summary.getTestsSucceededCount(), "tests passed by " + test);
+    }
+}

@@ -1,0 +1,59 @@
+package io.ringpoll.ratis.suites;
+
+import io.ringpoll.ratis.RdmaConfigKeys;
+import io.ringpoll.ratis.RdmaRpcType;
+import io.ringpoll.ratis.RdmaServerRpc;
+import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.RaftTestUtil;
+import org.apache.ratis.conf.Parameters;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.impl.DelayLocalExecutionInjection;
+import org.apache.ratis.server.impl.MiniRaftCluster;
+import org.apache.ratis.util.NetUtils;
+
+/** The engine's test cluster over this transport. */
+public final class MiniRaftClusterWithRdma extends MiniRaftCluster.RpcBase {
+    /** For suites that make clusters in ways of their own. */
+    public static final Factory<MiniRaftClusterWithRdma> FACTORY = new Factory<>() {
+        @Override
+        public MiniRaftClusterWithRdma newCluster(
+            final String[] ids, final String[] listenerIds, final RaftProperties properties) {
+            RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType());
+            return new MiniRaftClusterWithRdma(ids, listenerIds, properties);
+        }
+    };
+
+    private static final DelayLocalExecutionInjection SEND_SERVER_REQUEST =
+        new DelayLocalExecutionInjection(RdmaServerRpc.SEND_SERVER_REQUEST);
+
+    /** What a suite implements to run on this cluster. */
+    public interface FactoryGet extends Factory.Get<MiniRaftClusterWithRdma> {
+        @Override
+        default Factory<MiniRaftClusterWithRdma> getFactory() {
+            return FACTORY;
+        }
+    }
+
+    private MiniRaftClusterWithRdma(final String[] ids, final String[] listenerIds, final RaftProperties properties) {
+        super(ids, listenerIds, properties, null);
+    }
+
+    @Override
+    protected Parameters setPropertiesAndInitParameters(
+        final RaftPeerId id, final RaftGroup group, final RaftProperties properties) {
+        final String address = getAddress(id, group, RaftPeer::getAddress);
+        RdmaConfigKeys.setServerPort(properties, getPort(id, group));
+        RdmaConfigKeys.setServerHost(properties,
+            address == null ? "127.0.0.1" : NetUtils.createSocketAddr(address).getAddress().getHostAddress());
+        properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
+        return null;
+    }
+
+    @Override
+    protected void blockQueueAndSetDelay(final String leaderId, final int delayMs) throws InterruptedException {
+        RaftTestUtil.blockQueueAndSetDelay(getServers(), SEND_SERVER_REQUEST, leaderId, delayMs, getTimeoutMax());
+    }
+}

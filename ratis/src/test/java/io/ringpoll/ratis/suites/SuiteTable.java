@@ -1,0 +1,78 @@
+package io.ringpoll.ratis.suites;
+
+import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
+
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.apache.ratis.server.impl.MiniRaftCluster;
+import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
+import org.junit.platform.launcher.core.LauncherFactory;
+import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
+import org.junit.platform.launcher.listeners.TestExecutionSummary;
+
+/**
+ * Runs the engine's suites over this transport and over its own Netty transport, and prints a table of how they ended.
+ *
+ * <p>Arguments: names of suites; all if there are none. {@code ratis/suites} calls it.
+ */
+public final class SuiteTable {
+    private static final String TEST_TIMEOUT = "200 s";
+
+    private SuiteTable() {
+    }
+
+    /** Runs and prints; ends with 1 if a suite failed over this transport alone. */
+    public static void main(final String[] names) {
+        // The suites print; the table does not mix with it.
+        final PrintStream out = new PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), true);
+        System.setOut(new PrintStream(PrintStream.nullOutputStream()));
+        out.println("| suite | over ringpoll | s | over Netty | s | failed over ringpoll | failed over Netty |");
+        out.println("| --- | --- | --- | --- | --- | --- | --- |");
+        boolean onlyHere = false;
+        for (final Class<?> suite : suites(SuitesOverRdma.class)) {
+            if (names.length > 0 && !Arrays.asList(names).contains(suite.getSimpleName())) {
+                continue;
+            }
+            final TestExecutionSummary here = run(suite);
+            final TestExecutionSummary there = run(suites(SuitesOverNetty.class).stream()
+                .filter(each -> each.getSimpleName().equals(suite.getSimpleName())).findFirst().orElseThrow());
+            onlyHere |= here.getTestsFailedCount() > 0 && there.getTestsFailedCount() == 0;
+            out.println("| " + suite.getSimpleName() + " | " + result(here) + " | " + seconds(here) + " | " + result(there) +
+                " | " + seconds(there) + " | " + failed(here) + " | " + failed(there) + " |");
+        }
+        // The engine leaves threads of its own.
+        System.exit(onlyHere ? 1 : 0);
+    }
+
+    private static List<Class<?>> suites(final Class<?> holder) {
+        final List<Class<?>> suites = new ArrayList<>(List.of(holder.getDeclaredClasses()));
+        suites.sort(Comparator.comparing(Class::getSimpleName));
+        return suites;
+    }
+
+    private static TestExecutionSummary run(final Class<?> suite) {
+        // What one suite has set is not for the next; each is meant to have a JVM of its own.
+        MiniRaftCluster.Factory.Get.PROPERTIES.get().clear();
+        final SummaryGeneratingListener listener = new SummaryGeneratingListener();
+        LauncherFactory.create().execute(LauncherDiscoveryRequestBuilder.request().selectors(selectClass(suite))
+            .configurationParameter("junit.jupiter.execution.timeout.testable.method.default", TEST_TIMEOUT).build(), listener);
+        return listener.getSummary();
+    }
+
+    private static String result(final TestExecutionSummary summary) {
+        return summary.getTestsSucceededCount() + " of " + (summary.getTestsFoundCount() - summary.getTestsSkippedCount());
+    }
+
+    private static long seconds(final TestExecutionSummary summary) {
+        return (summary.getTimeFinished() - summary.getTimeStarted()) / 1000;
+    }
+
+    private static String failed(final TestExecutionSummary summary) {
+        return summary.getFailures().stream().map(failure -> failure.getTestIdentifier().getDisplayName()).sorted()
+            .collect(Collectors.joining(", "));
+    }
+}

@@ -1,0 +1,70 @@
+package io.ringpoll.ratis.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.proto.RaftProtos.ThrowableProto;
+import org.apache.ratis.protocol.exceptions.GroupMismatchException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 10, unit = TimeUnit.SECONDS)
+class FailuresTest {
+    @Test
+    void shouldKeepClassesAndTextsOfTheChain() {
+        final IOException sent = new GroupMismatchException("no such group");
+        sent.initCause(new IllegalStateException("inner"));
+        final IOException received =
+            Failures.toException(Failures.toProto(new CompletionException(new CompletionException(sent))), "s1");
+        assertInstanceOf(GroupMismatchException.class, received);
+        assertEquals("no such group", received.getMessage());
+        assertInstanceOf(IllegalStateException.class, received.getCause());
+        assertEquals("inner", received.getCause().getMessage());
+    }
+
+    @Test
+    void shouldWrapWhatIsNoIoException() {
+        final IOException received = Failures.toException(Failures.toProto(new ArithmeticException("by zero")), "s1");
+        assertInstanceOf(ArithmeticException.class, received.getCause());
+        assertTrue(received.getMessage().startsWith("s1 "), received.getMessage());
+    }
+
+    @Test
+    void shouldNameWhatItCannotMake() {
+        assertNamed("no.such.Exception");
+        // Known, but no exception; its initialisation must not run either.
+        assertNamed(Trap.class.getName());
+        assertTrue(!Trap.sprung, "the class was initialised");
+    }
+
+    private static void assertNamed(final String className) {
+        final IOException received =
+            Failures.toException(ThrowableProto.newBuilder().setClassName(className).setErrorMessage("text").build(), "s1");
+        assertEquals(IOException.class, received.getClass());
+        assertTrue(received.getMessage().contains(className) && received.getMessage().contains("text"), received.getMessage());
+    }
+
+    /** Set by {@link TrapSpring}. */
+    static final class Trap {
+        static volatile boolean sprung = TrapSpring.released();
+
+        private Trap() {
+        }
+    }
+
+    /** Would be asked if {@link Trap} were initialised by the name alone. */
+    static final class TrapSpring {
+        static boolean armed = true;
+
+        private TrapSpring() {
+        }
+
+        static boolean released() {
+            return armed && new Exception().getStackTrace()[3].getClassName().contains("Failures$");
+        }
+    }
+}

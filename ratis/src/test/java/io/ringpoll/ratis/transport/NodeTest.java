@@ -1,0 +1,210 @@
+package io.ringpoll.ratis.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.ratis.transport.TransportCounters.Count;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.protocol.exceptions.GroupMismatchException;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class NodeTest {
+    private final Nodes nodes = new Nodes();
+
+    @AfterEach
+    void close() {
+        nodes.close();
+    }
+
+    @Test
+    void shouldAnswerRequestsOfEveryLength() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        // Around the end of a buffer, and of a read; and over several reads.
+        final int most = Nodes.BUFFER_BYTES - FrameHeader.LENGTH_BYTES;
+        for (final int length : new int[] {0, 1, most - 8, most - 7, most - 6, most - 5, most, most + 1, 100_000,
+            Landing.MAX_READ_BYTES, Landing.MAX_READ_BYTES + 1, Nodes.MAX_MESSAGE_BYTES - 100}) {
+            Nodes.assertEchoed(link, Nodes.random(length));
+        }
+        assertTrue(server.counters().value(Count.RENDEZVOUS_RECEIVED) >= 5);
+        assertEquals(server.counters().value(Count.RENDEZVOUS_RECEIVED), server.counters().value(Count.RENDEZVOUS_SENT));
+        assertEquals(0, server.counters().value(Count.COMPLETION_ERRORS));
+    }
+
+    @Test
+    void shouldCarryManyRequestsAtOnceWithFewCredits() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final List<Link> links = new ArrayList<>();
+        final Node client = nodes.client();
+        for (int i = 0; i < 3; i++) {
+            links.add(Nodes.connect(client, server.port()));
+        }
+        final List<ByteString> contents = new ArrayList<>();
+        final List<CompletableFuture<ByteString>> replies = new ArrayList<>();
+        for (int i = 0; i < 1500; i++) {
+            final ByteString content = Nodes.random(i % 20 == 0 ? 70_000 : i % 900);
+            contents.add(content);
+            replies.add(Nodes.reply(links.get(i % links.size()), content));
+        }
+        for (int i = 0; i < contents.size(); i++) {
+            assertEquals(contents.get(i), replies.get(i).get(30, TimeUnit.SECONDS), "reply " + i);
+        }
+        assertEquals(0, server.counters().value(Count.COMPLETION_ERRORS));
+        assertEquals(0, server.counters().value(Count.PROTOCOL_VIOLATIONS));
+    }
+
+    @Test
+    void shouldGoOnInOneDirectionWithoutAnyReplies() throws Exception {
+        final ConcurrentLinkedQueue<CompletableFuture<MessageLite>> unanswered = new ConcurrentLinkedQueue<>();
+        final Nodes.Server server = nodes.server((type, request) -> {
+            final CompletableFuture<MessageLite> reply = new CompletableFuture<>();
+            unanswered.add(reply);
+            return reply;
+        });
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        final List<CompletableFuture<ByteString>> replies = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            replies.add(Nodes.reply(link, Nodes.random(10)));
+        }
+        // Credits come back although nothing is sent that could carry them.
+        Nodes.await("all requests at the server", () -> unanswered.size() == 100);
+        assertTrue(server.counters().value(Count.CREDIT_FRAMES_SENT) >= 100 / Nodes.CREDITS);
+        unanswered.forEach(reply -> Nodes.echo(MessageType.CLIENT_REQUEST, Nodes.request(ByteString.EMPTY))
+            .thenAccept(reply::complete));
+        for (final CompletableFuture<ByteString> reply : replies) {
+            assertEquals(ByteString.EMPTY, reply.get(ConnectedPair.TIMEOUT_MS, TimeUnit.MILLISECONDS));
+        }
+    }
+
+    @Test
+    void shouldTellTheExceptionThatARequestEndedWith() throws Exception {
+        final Nodes.Server server =
+            nodes.server((type, request) -> CompletableFuture.failedFuture(new GroupMismatchException("not this one")));
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        final Throwable failure = failureOf(Nodes.reply(link, ByteString.EMPTY));
+        assertInstanceOf(GroupMismatchException.class, failure);
+        assertEquals("not this one", failure.getMessage());
+        assertTrue(link.isOpen());
+    }
+
+    @Test
+    void shouldRefuseAMessageOverTheLimitAndKeepTheConnection() throws Exception {
+        final Link link = Nodes.connect(nodes.client(), nodes.server(Nodes::echo).port());
+        final Throwable failure = failureOf(Nodes.reply(link, Nodes.random(Nodes.MAX_MESSAGE_BYTES + 1)));
+        assertTrue(failure.getMessage().contains("raft.rdma.message.size.max"), failure.getMessage());
+        Nodes.assertEchoed(link, Nodes.random(10));
+    }
+
+    @Test
+    void shouldTellThoseWhoWaitThatThePeerHasGone() throws Exception {
+        final Nodes.Server server = nodes.server((type, request) -> new CompletableFuture<MessageLite>());
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        final CompletableFuture<ByteString> reply = Nodes.reply(link, Nodes.random(100_000));
+        final CompletableFuture<ByteString> other = Nodes.reply(link, ByteString.EMPTY);
+        server.node().close();
+        assertInstanceOf(AlreadyClosedException.class, failureOf(reply));
+        assertInstanceOf(AlreadyClosedException.class, failureOf(other));
+        assertFalse(link.isOpen());
+        assertInstanceOf(AlreadyClosedException.class, failureOf(Nodes.reply(link, ByteString.EMPTY)));
+    }
+
+    @Test
+    void shouldSayThatNobodyListens() {
+        final Node client = nodes.client();
+        final int port = Integer.parseInt(ConnectedPair.anyPort());
+        final ConnectException failure = assertThrows(ConnectException.class, () -> Nodes.connect(client, port));
+        assertTrue(failure.getMessage().contains(":" + port), failure.getMessage());
+    }
+
+    @Test
+    void shouldRefuseAConnectionTooMany() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Node first = nodes.client();
+        final List<Link> links = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            links.add(Nodes.connect(first, server.port()));
+        }
+        final Node second = nodes.client();
+        assertThrows(ConnectException.class, () -> Nodes.connect(second, server.port()));
+        Nodes.await("a rejection", () -> server.counters().value(Count.CONNECTIONS_REJECTED) == 1);
+        links.get(0).fail(new IOException("enough"));
+        Nodes.await("the end of one", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 1);
+        Nodes.assertEchoed(Nodes.connect(second, server.port()), Nodes.random(10));
+        Nodes.assertEchoed(links.get(7), Nodes.random(10));
+    }
+
+    @Test
+    void shouldServeConnectionsThatComeAndGo() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Node client = nodes.client();
+        for (int i = 0; i < 30; i++) {
+            final Link link = Nodes.connect(client, server.port());
+            Nodes.assertEchoed(link, Nodes.random(i % 2 == 0 ? 10 : 50_000));
+            // In the middle of more.
+            Nodes.reply(link, Nodes.random(100_000));
+            link.fail(new IOException("enough"));
+        }
+        Nodes.await("the end of all", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 30);
+        Nodes.assertEchoed(Nodes.connect(client, server.port()), Nodes.random(10));
+        assertEquals(0, server.counters().value(Count.PROTOCOL_VIOLATIONS));
+    }
+
+    @Test
+    void shouldWorkWithAThreadForEachPath() throws Exception {
+        final TransportCounters counters = new TransportCounters();
+        try (Node server =
+            new Node(Nodes.config("parallel", true), Peer.ofLocal(TestDevice.address()), Nodes::echo, counters)) {
+            final int port = Integer.parseInt(ConnectedPair.anyPort());
+            server.listen(TestDevice.address(), port);
+            final Link link = Nodes.connect(nodes.client(), port);
+            final List<CompletableFuture<ByteString>> replies = new ArrayList<>();
+            final ByteString content = Nodes.random(5_000);
+            for (int i = 0; i < 200; i++) {
+                replies.add(Nodes.reply(link, i % 2 == 0 ? content : ByteString.EMPTY));
+            }
+            for (int i = 0; i < 200; i++) {
+                assertEquals(i % 2 == 0 ? content : ByteString.EMPTY, replies.get(i).get(30, TimeUnit.SECONDS));
+            }
+        }
+    }
+
+    @Test
+    void shouldLeaveNoThread() throws Exception {
+        try (Nodes own = new Nodes()) {
+            final Link link = Nodes.connect(own.client(), own.server(Nodes::echo).port());
+            Nodes.assertEchoed(link, Nodes.random(10));
+            assertTrue(threads() >= 6);
+        }
+        Nodes.await("the end of all threads", () -> threads() == 0);
+    }
+
+    private static long threads() {
+        return Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> thread.getName().startsWith("client") || thread.getName().startsWith("server")).count();
+    }
+
+    private static Throwable failureOf(final CompletableFuture<?> reply) {
+        return assertThrows(ExecutionException.class, () -> reply.get(30, TimeUnit.SECONDS)).getCause();
+    }
+}
