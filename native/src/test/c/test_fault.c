@@ -503,8 +503,8 @@ static void should_keep_the_order_of_each_queue_among_threads(void)
 
 /*
  * The scenario of './ringpoll torture' in C, for ThreadSanitizer, which cannot see how a JVM's threads synchronise: two threads
- * post on the two sides of a connection that breaks somewhere, two others poll what comes, and each request must end once, in order.
- * Without data: the memory of both sides is read and written by both.
+ * post on the two sides of a connection that breaks somewhere, two others poll what comes, and each request must end once,
+ * in order. Without data: the memory of both sides is read and written by both.
  */
 enum { TORTURED = 400 };
 

@@ -463,7 +463,44 @@ static void should_share_a_receive_queue_among_senders(void)
     verbs_pair_close(&pair);
 }
 
+enum { CLOSE_FIT = 60000 };
+
+static void *poll_close_fit(void *argument)
+{
+    struct verbs_pair *pair = argument;
+    uint64_t next = 0;
+
+    while (next < CLOSE_FIT) {
+        struct ibv_wc wc[16];
+        const int polled = ibv_poll_cq(pair->cq[0], 16, wc);
+
+        CHECK(polled >= 0); /* the queue has not overrun */
+        for (int i = 0; i < polled; i++)
+            CHECK_EQ(wc[i].wr_id, next++);
+        if (polled == 0)
+            (void)sched_yield();
+    }
+    return NULL;
+}
+
+static void should_not_overrun_a_queue_as_long_as_the_send_queue(void)
+{
+    const struct verbs_options options = {.cqe = 31, .max_wr = 31, .rnr_retry = 7, .timeout = 14, .retry_cnt = 7};
+    struct verbs_pair pair;
+    pthread_t poller;
+
+    verbs_pair_open(&pair, &options);
+    CHECK_EQ(pthread_create(&poller, NULL, poll_close_fit, &pair), 0);
+    for (uint64_t i = 0; i < CLOSE_FIT; i++) {
+        while (verbs_try_send(&pair, 0, i, IBV_WR_RDMA_WRITE, 0, IBV_SEND_SIGNALED) != 0)
+            ;
+    }
+    CHECK_EQ(pthread_join(poller, NULL), 0);
+    verbs_pair_close(&pair);
+}
+
 const struct test thread_tests[] = {
+    {"a queue as long as the send queue is never overrun by it", should_not_overrun_a_queue_as_long_as_the_send_queue},
     {"two threads talk both ways over one connection", should_talk_both_ways_at_once},
     {"threads share a queue pair, each in its order", should_let_threads_share_a_queue_pair},
     {"senders compete for a shared receive queue", should_share_a_receive_queue_among_senders},

@@ -200,6 +200,18 @@ bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited)
     return pushed;
 }
 
+/*
+ * poll_lock held. Gives a send queue's slots back; not before the entries of this queue that they had are free, or what is posted
+ * to these slots could overrun it.
+ */
+static inline void give_back(struct lb_cq *cq, uint32_t consumed, struct lb_qp *qp, uint32_t retired)
+{
+    if (qp == NULL)
+        return;
+    atomic_store_explicit(&cq->consumer, consumed, memory_order_release);
+    atomic_store_explicit(&qp->retired, retired, memory_order_release);
+}
+
 int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
 {
     struct lb_cq *cq = lb_cq_of(ibv_cq);
@@ -220,14 +232,20 @@ int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
     }
     const uint32_t wanted = num_entries > 0 ? (uint32_t)num_entries : 0;
     const uint32_t count = available < wanted ? available : wanted;
+    struct lb_qp *qp = NULL;
+    uint32_t retired = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct lb_cqe *cqe = &cq->ring[(first + i) & cq->mask];
 
         wc[i] = cqe->wc;
-        if (cqe->qp != NULL) /* entries of one send queue come in its order: never backwards */
-            atomic_store_explicit(&cqe->qp->retired, cqe->retired, memory_order_release);
+        if (cqe->qp != qp)
+            give_back(cq, first + i, qp, retired);
+        qp = cqe->qp;
+        retired = cqe->retired; /* entries of one send queue come in its order: never backwards */
     }
-    atomic_store_explicit(&cq->consumer, first + count, memory_order_release);
+    if (qp == NULL)
+        atomic_store_explicit(&cq->consumer, first + count, memory_order_release);
+    give_back(cq, first + count, qp, retired);
     polled = (int)count;
 unlock:
     lb_lock_release(&cq->poll_lock);

@@ -350,7 +350,8 @@ static inline __attribute__((always_inline)) int post_one(struct lb_qp *qp, cons
 }
 
 /* The same under a fault plan. */
-static __attribute__((noinline)) int post_under_plan(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_aftermath *aftermath)
+static __attribute__((noinline)) int post_under_plan(struct lb_qp *qp, const struct ibv_send_wr *wr,
+    struct lb_aftermath *aftermath)
 {
     if (lb_qp_faults_refuse(qp))
         return ENOMEM;

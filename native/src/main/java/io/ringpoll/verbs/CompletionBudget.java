@@ -31,6 +31,8 @@ public final class CompletionBudget {
     private static final int REFUSED = APART + 3;
     /** What the posting thread knows to be retired; its own. */
     private static final int RETIRED = APART + 4;
+    /** Successful completions of the send queue, as the posting thread has last looked them up; its own. */
+    private static final int SENDS_SEEN = APART + 5;
 
     private static final int SENDS_POLLED = 2 * APART + APART / 2;
     private static final int RECEIVES_POLLED = SENDS_POLLED + 1;
@@ -79,10 +81,20 @@ public final class CompletionBudget {
         final long posted = own[POSTED] + 1;
         if (signalled) {
             final long index = own[SIGNALLED];
-            sendsUntil.setOpaque((int) index & mask, posted - own[RECEIVES_POSTED]);
+            if (index - own[SENDS_SEEN] < mask || index - sendsSeenNow(own) < mask) {
+                sendsUntil.setOpaque((int) index & mask, posted - own[RECEIVES_POSTED]);
+            }
+            // Else so many have not succeeded that they must have failed: each retires by its error, and the place of the last
+            // that succeeded is still needed.
             COUNT.setRelease(own, SIGNALLED, index + 1);
         }
         COUNT.setRelease(own, POSTED, posted);
+    }
+
+    private static long sendsSeenNow(final long[] own) {
+        final long seen = (long) COUNT.getAcquire(own, SENDS_POLLED);
+        own[SENDS_SEEN] = seen;
+        return seen;
     }
 
     /** Counts a receive that has been accepted. */

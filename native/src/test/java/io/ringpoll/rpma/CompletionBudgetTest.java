@@ -51,6 +51,25 @@ class CompletionBudgetTest {
     }
 
     @Test
+    void shouldRetireEachFailureOnceHoweverManyThereAre() {
+        final CompletionBudget budget = new CompletionBudget(31);
+        assertTrue(budget.hasRoom());
+        budget.onPosted(true);
+        budget.onPolled(CompletionPath.SEND_WRITE);
+        int inFlight = 0;
+        for (int failures = 0; failures < 500; failures++) {
+            while (inFlight < budget.depth()) {
+                assertTrue(budget.hasRoom(), failures + " failures");
+                budget.onPosted(true);
+                inFlight++;
+            }
+            assertFalse(budget.hasRoom(), failures + " failures");
+            budget.onPolled(CompletionPath.ERROR);
+            inFlight--;
+        }
+    }
+
+    @Test
     void shouldOverrunWithoutABudget() throws InterruptedException {
         final CountDownLatch overrun = new CountDownLatch(1);
         try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(4).sqSize(MANY));

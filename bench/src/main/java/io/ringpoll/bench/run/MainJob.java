@@ -201,7 +201,9 @@ final class MainJob {
             .ringSize(config.ringSize())
             .batchLimit(config.batchLimit())
             .idleStrategy(config.newPollerIdleStrategy())
-            .pollerCpu(config.placement().cpu("poller"));
+            .pollerCpu(config.placement().cpu("poller"))
+            // A signal ends the job in order, which needs the pipeline to its last flush.
+            .shutdownTimeout(0);
         for (final CompletionPath path : CompletionPath.values()) {
             final String role = path.name().toLowerCase(Locale.ROOT).replace('_', '-');
             builder.on(

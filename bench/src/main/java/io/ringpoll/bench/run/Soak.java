@@ -81,6 +81,8 @@ final class Soak {
     private void complete() {
         final long nowCompleted = accounts.completed();
         final long nowAllocated = allocatedBytes();
+        // What connections that have gone held off-heap is freed by the collector, which has little else to do here.
+        System.gc();
         final Histogram latencyNs = PathAccount.newHistogram();
         endedNs.forEach(latencyNs::add);
         endedNs = List.of();

@@ -1,6 +1,7 @@
 package io.ringpoll.bench.run;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -81,6 +82,17 @@ class RunCommandTest {
         assertTrue(report.get("faults").get("injected").asLong() > 0, out::toString);
         assertEquals(plan, report.get("faults").get("plan").asText());
         assertEquals(plan.split(",").length - (plan.startsWith("seed") ? 1 : 0), report.get("faults").get("rules").size());
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldSayWhetherMemoryAndAllocationStayAsTheyAre() throws IOException {
+        execute("--seconds", "5", "--soak", "--json");
+        final JsonNode soak = new ObjectMapper().readTree(out.toString()).get("soak");
+        assertTrue(soak.get("samples").size() >= 1, out::toString);
+        for (final JsonNode sample : soak.get("samples")) {
+            assertTrue(sample.get("residentBytes").asLong() > 0 && sample.get("completions").asLong() >= 0, sample::toString);
+        }
     }
 
     @Test
@@ -214,6 +226,7 @@ class RunCommandTest {
         }
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));
         assertTrue(said.toString().contains("corrupted payloads   0"), said.toString());
+        assertFalse(said.toString().contains("wrong:"), said.toString());
         assertEquals(128 + 2, process.exitValue(), said.toString());
     }
 
