@@ -247,10 +247,12 @@ public final class Link {
     private boolean postFrame(final Outgoing frame) throws IOException {
         final int slot = buffers.take();
         final int advertised = frame.lease() == null ? 0 : rendezvous.advertise(frame.lease());
+        final boolean signalled = buffers.isSignalNeeded();
         boolean posted = false;
         try {
             final int length = write(frame, advertised, buffers.buffer(slot));
-            posted = connection.send(buffers.region(), buffers.offset(slot), length, CompletionFlag.ALWAYS,
+            posted = connection.send(buffers.region(), buffers.offset(slot), length,
+                signalled ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR,
                 WorkRequestId.of(WorkRequestId.SEND, number, slot));
         } finally {
             if (!posted) {
@@ -259,6 +261,7 @@ public final class Link {
             }
         }
         if (posted) {
+            buffers.onPosted(slot, signalled);
             granted += owed;
             owed = 0;
             if (frame.lease() != null) {
@@ -372,11 +375,11 @@ public final class Link {
         }
     }
 
-    /** A send has completed: its buffer is free. */
+    /** A send has completed: its buffer is free, and those of the sends before it. */
     void onSent(final int slot) {
         IOException failure = null;
         synchronized (this) {
-            buffers.giveBack(slot);
+            buffers.onSent(slot);
             if (closedBy != null) {
                 return;
             }
