@@ -1,0 +1,42 @@
+package io.ringpoll.bench.replicate;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.zip.CRC32C;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.statemachine.TransactionContext;
+import org.apache.ratis.statemachine.impl.BaseStateMachine;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+
+/**
+ * The state machine: takes numbered records, which are to come in order and once each, and sums them up. Written by the
+ * engine's thread, read by any.
+ */
+final class RecordLog extends BaseStateMachine {
+    private final CRC32C sum = new CRC32C();
+    private long records;
+    private long misplaced;
+
+    /** What has been applied so far. */
+    record State(long records, long misplaced, long sum) {
+    }
+
+    @Override
+    public CompletableFuture<Message> applyTransaction(final TransactionContext transaction) {
+        final LogEntryProto entry = transaction.getLogEntry();
+        final ByteString data = entry.getStateMachineLogEntry().getLogData();
+        synchronized (this) {
+            if (data.size() < Long.BYTES || data.asReadOnlyByteBuffer().getLong() != records) {
+                misplaced++;
+            }
+            records++;
+            data.asReadOnlyByteBufferList().forEach(sum::update);
+        }
+        updateLastAppliedTermIndex(entry.getTerm(), entry.getIndex());
+        return CompletableFuture.completedFuture(Message.EMPTY);
+    }
+
+    synchronized State state() {
+        return new State(records, misplaced, sum.getValue());
+    }
+}

@@ -1,0 +1,179 @@
+package io.ringpoll.bench.replicate;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.bench.measure.JsonText;
+import io.ringpoll.bench.measure.Spread;
+import io.ringpoll.bench.options.Execution;
+import io.ringpoll.device.Device;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.ToDoubleFunction;
+import org.apache.ratis.util.ExitUtils;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code ./ringpoll replicate}: appends/s and commit latency of Apache Ratis over ringpoll, Netty or gRPC: three servers and a
+ * client in this process.
+ */
+@Command(
+    name = "replicate",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Appends records to a log that three servers replicate by Apache Ratis, and reads all logs back.")
+public final class ReplicateCommand implements Callable<Integer> {
+    private static final double MEDIAN = 50;
+    private static final double TAIL = 99;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+        names = "--transport", paramLabel = "NAME", defaultValue = "ringpoll",
+        description = "ringpoll, netty or grpc (${DEFAULT-VALUE}).")
+    private Transport transport;
+
+    @Option(names = "--compare", description = "ringpoll and netty in turns, and the ratios.")
+    private boolean compare;
+
+    @Option(
+        names = "--payload", paramLabel = "BYTES", defaultValue = "100",
+        description = "Length of a record, 8 to 1000000 bytes (${DEFAULT-VALUE}).")
+    private int payloadBytes;
+
+    @Option(
+        names = "--window", paramLabel = "N", defaultValue = "1",
+        description = "Records on their way at a time (${DEFAULT-VALUE}).")
+    private int window;
+
+    @Option(
+        names = "--seconds", paramLabel = "S", defaultValue = "5", description = "How long each run counts (${DEFAULT-VALUE}).")
+    private int seconds;
+
+    @Option(
+        names = "--warm-up", paramLabel = "S", defaultValue = "3",
+        description = "How long each run goes before it counts (${DEFAULT-VALUE}).")
+    private int warmUpSeconds;
+
+    @Option(names = "--rounds", paramLabel = "N", defaultValue = "3", description = "Runs of each transport (${DEFAULT-VALUE}).")
+    private int rounds;
+
+    @Option(
+        names = "--log", paramLabel = "WHERE", defaultValue = "memory",
+        description = "memory or disk: where the servers keep their logs (${DEFAULT-VALUE}).")
+    private String log;
+
+    @Option(
+        names = "--address", paramLabel = "IP", defaultValue = "127.0.0.1",
+        description = "Where the servers listen (${DEFAULT-VALUE}).")
+    private String address;
+
+    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    private boolean json;
+
+    /** Created by picocli. */
+    ReplicateCommand() {
+    }
+
+    /**
+     * Runs the command.
+     *
+     * @param arguments as typed
+     */
+    public static void main(final String[] arguments) {
+        // The engine would end the process for what this command says in a line.
+        ExitUtils.disableSystemExit();
+        System.exit(Execution.commandLine(new ReplicateCommand()).setCaseInsensitiveEnumValuesAllowed(true).execute(arguments));
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException, TimeoutException {
+        check();
+        final ReplicateConfig config = new ReplicateConfig(address, payloadBytes, window, TimeUnit.SECONDS.toNanos(warmUpSeconds),
+            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log));
+        final List<Transport> transports = compare ? List.of(Transport.RINGPOLL, Transport.NETTY) : List.of(transport);
+        final Map<Transport, List<ReplicateResult>> results = new EnumMap<>(Transport.class);
+        for (int i = 0; i < rounds; i++) {
+            for (final Transport each : transports) {
+                results.computeIfAbsent(each, none -> new ArrayList<>()).add(new ReplicateRun(config, each).run());
+            }
+        }
+        final PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            out.println(json(results));
+        } else {
+            print(out, results);
+        }
+        out.flush();
+        return CommandLine.ExitCode.OK;
+    }
+
+    private void check() {
+        require(payloadBytes >= Long.BYTES && payloadBytes <= 1_000_000, "--payload is 8 to 1000000 bytes");
+        require(window >= 1 && window <= 10_000, "--window is 1 to 10000");
+        require(seconds >= 1 && warmUpSeconds >= 0 && rounds >= 1, "--seconds and --rounds are at least 1, --warm-up at least 0");
+        require("memory".equals(log) || "disk".equals(log), "--log is memory or disk");
+    }
+
+    private void require(final boolean holds, final String message) {
+        if (!holds) {
+            throw new ParameterException(spec.commandLine(), message);
+        }
+    }
+
+    private void print(final PrintWriter out, final Map<Transport, List<ReplicateResult>> results) {
+        if (results.containsKey(Transport.RINGPOLL)) {
+            out.println(Device.current().description());
+        }
+        out.printf("records of %d bytes, window %d, log in %s; medians of %d runs of %d s%n", payloadBytes, window,
+            "memory".equals(log) ? "memory" : "files", rounds, seconds);
+        out.printf("%-10s %12s %12s %12s %16s%n", "transport", "appends/s", "p50 us", "p99 us", "verified records");
+        results.forEach((each, runs) -> out.printf("%-10s %12.0f %12.1f %12.1f %16d%n", each, rate(runs), p50(runs), p99(runs),
+            verified(runs)));
+        if (compare) {
+            final List<ReplicateResult> ours = results.get(Transport.RINGPOLL);
+            final List<ReplicateResult> theirs = results.get(Transport.NETTY);
+            out.printf("%-10s %12.2f %12.2f %12.2f   of netty's%n", "ratio", rate(ours) / rate(theirs), p50(ours) / p50(theirs),
+                p99(ours) / p99(theirs));
+        }
+    }
+
+    private String json(final Map<Transport, List<ReplicateResult>> results) {
+        final ObjectNode root = JsonText.document(List.of());
+        root.put("payloadBytes", payloadBytes).put("window", window).put("log", log).put("seconds", seconds).put("runs", rounds);
+        results.forEach((each, runs) -> root.putObject(each.toString()).put("appendsPerSecond", rate(runs))
+            .put("p50us", p50(runs)).put("p99us", p99(runs)).put("verifiedRecords", verified(runs)));
+        return JsonText.of(root);
+    }
+
+    private static double rate(final List<ReplicateResult> runs) {
+        return median(runs, ReplicateResult::appendsPerSecond);
+    }
+
+    private static double p50(final List<ReplicateResult> runs) {
+        return median(runs, run -> run.percentileUs(MEDIAN));
+    }
+
+    private static double p99(final List<ReplicateResult> runs) {
+        return median(runs, run -> run.percentileUs(TAIL));
+    }
+
+    private static long verified(final List<ReplicateResult> runs) {
+        return runs.stream().mapToLong(ReplicateResult::verified).sum();
+    }
+
+    private static double median(final List<ReplicateResult> runs, final ToDoubleFunction<ReplicateResult> figure) {
+        return Spread.of(runs.stream().mapToDouble(figure).toArray()).median();
+    }
+}

@@ -1,0 +1,134 @@
+package io.ringpoll.bench.replicate;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.client.RaftClientConfigKeys;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.util.SizeInBytes;
+import org.apache.ratis.util.TimeDuration;
+
+/** Three servers of a group, and a client, in this process. */
+final class ReplicatedCluster implements AutoCloseable {
+    private static final int SERVERS = 3;
+    private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final int PAUSE_MS = 5;
+
+    private final ReplicateConfig config;
+    private final Transport transport;
+    private final Path folder;
+    private final List<RaftServer> servers = new ArrayList<>();
+    private final List<RecordLog> logs = new ArrayList<>();
+    private final RaftGroup group;
+    private RaftClient client;
+
+    private ReplicatedCluster(final ReplicateConfig config, final Transport transport) throws IOException {
+        this.config = config;
+        this.transport = transport;
+        folder = Files.createTempDirectory("ringpoll-replicate");
+        final List<RaftPeer> peers = new ArrayList<>();
+        for (int i = 0; i < SERVERS; i++) {
+            peers.add(RaftPeer.newBuilder().setId("server-" + i).setAddress(config.address() + ":" + freePort()).build());
+        }
+        group = RaftGroup.valueOf(RaftGroupId.randomId(), peers);
+    }
+
+    static ReplicatedCluster start(final ReplicateConfig config, final Transport transport) throws IOException {
+        final ReplicatedCluster cluster = new ReplicatedCluster(config, transport);
+        boolean started = false;
+        try {
+            for (final RaftPeer peer : cluster.group.getPeers()) {
+                cluster.startServer(peer);
+            }
+            cluster.client = RaftClient.newBuilder().setProperties(cluster.properties()).setRaftGroup(cluster.group).build();
+            started = true;
+            return cluster;
+        } finally {
+            if (!started) {
+                cluster.close();
+            }
+        }
+    }
+
+    private void startServer(final RaftPeer peer) throws IOException {
+        final RaftProperties properties = properties();
+        final int port = Integer.parseInt(peer.getAddress().substring(peer.getAddress().lastIndexOf(':') + 1));
+        transport.listen(properties, config.address(), port);
+        RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve(peer.getId().toString()).toFile()));
+        final RecordLog log = new RecordLog();
+        final RaftServer server = RaftServer.newBuilder().setServerId(peer.getId()).setGroup(group).setProperties(properties)
+            .setStateMachine(log).build();
+        servers.add(server);
+        logs.add(log);
+        server.start();
+    }
+
+    private RaftProperties properties() {
+        final RaftProperties properties = new RaftProperties();
+        transport.choose(properties);
+        // Elections are not what is measured.
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(1, TimeUnit.SECONDS));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(2, TimeUnit.SECONDS));
+        RaftServerConfigKeys.Log.setUseMemory(properties, config.memoryLog());
+        RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf("64MB"));
+        // Two are the least that the engine takes.
+        RaftClientConfigKeys.Async.setOutstandingRequestsMax(properties, config.window() + 1);
+        RaftClientConfigKeys.Rpc.setRequestTimeout(properties, TimeDuration.valueOf(10, TimeUnit.SECONDS));
+        return properties;
+    }
+
+    RaftClient client() {
+        return client;
+    }
+
+    /** Waits until every server has applied that many records; the states that they have then. */
+    List<RecordLog.State> awaitApplied(final long records) throws InterruptedException, TimeoutException {
+        final long startNs = System.nanoTime();
+        while (logs.stream().anyMatch(log -> log.state().records() < records)) {
+            if (System.nanoTime() - startNs > WAIT_NS) {
+                throw new TimeoutException("not all servers have applied " + records + " records: " +
+                    logs.stream().map(RecordLog::state).toList());
+            }
+            TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
+        }
+        return logs.stream().map(RecordLog::state).toList();
+    }
+
+    private int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(config.address()))) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (client != null) {
+            client.close();
+        }
+        for (final RaftServer server : servers) {
+            server.close();
+        }
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (final Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (final UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package io.ringpoll.bench.replicate;
+
+import io.ringpoll.ratis.RdmaConfigKeys;
+import io.ringpoll.ratis.RdmaRpcType;
+import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.netty.NettyConfigKeys;
+import org.apache.ratis.rpc.RpcType;
+import org.apache.ratis.rpc.SupportedRpcType;
+
+/** What carries the engine's messages. */
+public enum Transport {
+    /** RDMA through ringpoll. */
+    RINGPOLL(new RdmaRpcType()) {
+        @Override
+        void listen(final RaftProperties properties, final String address, final int port) {
+            RdmaConfigKeys.setServerHost(properties, address);
+            RdmaConfigKeys.setServerPort(properties, port);
+            properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
+        }
+    },
+    /** TCP through the engine's Netty transport. */
+    NETTY(SupportedRpcType.NETTY) {
+        @Override
+        void listen(final RaftProperties properties, final String address, final int port) {
+            NettyConfigKeys.Server.setHost(properties, address);
+            NettyConfigKeys.Server.setPort(properties, port);
+        }
+    },
+    /** TCP through the engine's gRPC transport. */
+    GRPC(SupportedRpcType.GRPC) {
+        @Override
+        void listen(final RaftProperties properties, final String address, final int port) {
+            GrpcConfigKeys.Server.setHost(properties, address);
+            GrpcConfigKeys.Server.setPort(properties, port);
+        }
+    };
+
+    private final RpcType type;
+
+    Transport(final RpcType type) {
+        this.type = type;
+    }
+
+    /** Makes servers and clients use it. */
+    void choose(final RaftProperties properties) {
+        RaftConfigKeys.Rpc.setType(properties, type);
+    }
+
+    /** Makes a server listen. */
+    abstract void listen(RaftProperties properties, String address, int port);
+
+    @Override
+    public String toString() {
+        return name().toLowerCase(java.util.Locale.ROOT);
+    }
+}

@@ -1,0 +1,52 @@
+package io.ringpoll.bench.replicate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.bench.options.Execution;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import picocli.CommandLine;
+
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class ReplicateCommandTest {
+    @ParameterizedTest
+    @EnumSource(names = {"RINGPOLL", "NETTY"})
+    void shouldFindEveryAcknowledgedRecordInEveryLog(final Transport transport) throws Exception {
+        final ReplicateConfig config =
+            new ReplicateConfig("127.0.0.1", 20_000, 8, 0, TimeUnit.MILLISECONDS.toNanos(300), false);
+        final ReplicateResult result = new ReplicateRun(config, transport).run();
+        assertTrue(result.verified() > 0);
+        assertEquals(result.verified(), result.latencies().getTotalCount());
+    }
+
+    @Test
+    void shouldNoticeARecordThatIsNotWhatWasSent() {
+        final ReplicateRun run = new ReplicateRun(new ReplicateConfig("127.0.0.1", 8, 1, 0, 1, true), Transport.RINGPOLL);
+        assertThrows(IOException.class, () -> run.verify(java.util.List.of(new RecordLog.State(1, 0, 17)), 1));
+        assertThrows(IOException.class, () -> run.verify(java.util.List.of(new RecordLog.State(0, 1, 0)), 0));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "--payload=7 | --payload is 8 to 1000000 bytes",
+        "--window=0 | --window is 1 to 10000",
+        "--log=tape | --log is memory or disk",
+        "--often | Unknown option: '--often'"
+    })
+    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
+        final StringWriter said = new StringWriter();
+        final CommandLine line = Execution.commandLine(new ReplicateCommand());
+        line.setErr(new PrintWriter(said, true));
+        assertEquals(2, line.execute(argument));
+        assertEquals("ringpoll replicate: " + message, said.toString().strip());
+    }
+}
