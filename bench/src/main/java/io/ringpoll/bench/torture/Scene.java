@@ -24,6 +24,7 @@ record Scene(long seed, Topology topology, Optional<FaultPlan> plan) {
         FaultKind.SPURIOUS_EVENT, FaultKind.LATE_EVENT,
     };
     private static final int POLLS_PER_OPERATION = 100;
+    private static final int APART = 4;
     private static final int MAX_RULES = 5;
     private static final int MAX_LATE_NS = 3_000_000;
 
@@ -74,11 +75,13 @@ record Scene(long seed, Topology topology, Optional<FaultPlan> plan) {
             case STATUS, DISCONNECT, OVERRUN, RECEIVER_NOT_READY -> false;
             default -> true;
         };
+        // A queue that is always full would be waited for in vain.
+        final int apart = what.kind() == FaultKind.FULL ? APART * what.times() : 0;
         final FaultRule rule;
         if (random.nextInt(3) == 0) {
-            rule = what.oneIn(2 + operations / 8 + random.nextInt(2 * operations));
+            rule = what.oneIn(2 + apart + operations / 8 + random.nextInt(2 * operations));
         } else if (harmless && random.nextBoolean()) {
-            rule = what.at(1 + random.nextInt(operations)).every(operations / 4 + 10 + random.nextInt(operations));
+            rule = what.at(1 + random.nextInt(operations)).every(apart + operations / 4 + 10 + random.nextInt(operations));
         } else {
             rule = what.at(1 + random.nextInt(operations));
         }
