@@ -3,6 +3,7 @@ package io.ringpoll.bench.fuzz;
 import io.ringpoll.bench.idle.IdleCommand;
 import io.ringpoll.bench.latency.LatencyCommand;
 import io.ringpoll.bench.options.Execution;
+import io.ringpoll.bench.replicate.ReplicateCommand;
 import io.ringpoll.bench.routing.RoutingCommand;
 import io.ringpoll.bench.run.HandshakeInputs;
 import io.ringpoll.bench.stat.StatCommand;
@@ -34,6 +35,7 @@ final class FuzzTargets implements AutoCloseable {
         targets.add(options("routing-options", RoutingCommand.class, "--completions 1000 --rate 1000 --rounds 2"));
         targets.add(options("bench-options", BenchCommand.class, "--quick --json"));
         targets.add(options("stat-options", StatCommand.class, "1 2 --folder . --interval 0.5 --count 2 --json"));
+        targets.add(options("replicate-options", ReplicateCommand.class, "--seconds 3"));
         targets.add(options("torture-options", TortureCommand.class, "--seconds 5 --scenes 3 --seed 1 --json"));
         targets.add(options("tune-options", TuningCommand.class, "tune plan --json", "doctor --json", "tune jitter --seconds 1"));
     }
