@@ -8,7 +8,7 @@ import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.FileDescriptors;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.CountedQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 import java.lang.foreign.Arena;
 import java.util.concurrent.TimeUnit;
@@ -23,7 +23,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_wc.3.html">rpma_cq_get_wc(3)</a>
  */
-public final class RpmaCompletionQueue extends NativeObject implements CompletionQueue {
+public final class RpmaCompletionQueue extends NativeObject implements CountedQueue {
     private static final int CACHE_LINE_BYTES = 64;
     /** The first function of librpma 1.0 that is about shared channels. */
     private static final boolean HAS_SHARED_CHANNELS = Device.current().librpma().has("rpma_conn_get_compl_fd");
@@ -60,6 +60,20 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      */
     @Override
     public int poll(final long wcAddress, final int maxEntries) {
+        final int count = pollUncounted(wcAddress, maxEntries);
+        if (count > 0 && budget != null) {
+            budget.onPolled(wcAddress, count);
+        }
+        return count;
+    }
+
+    /**
+     * {@inheritDoc}
+     *
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_wc.3.html">rpma_cq_get_wc(3)</a>
+     */
+    @Override
+    public int pollUncounted(final long wcAddress, final int maxEntries) {
         final int result;
         calls.enter();
         try {
@@ -68,11 +82,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
             calls.leave();
         }
         if (result == 0) {
-            final int count = got.getInt(0);
-            if (budget != null) {
-                budget.onPolled(wcAddress, count);
-            }
-            return count;
+            return got.getInt(0);
         }
         return result == RpmaError.NO_COMPLETION ? 0 : failed(result);
     }

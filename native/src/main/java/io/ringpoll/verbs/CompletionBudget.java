@@ -3,7 +3,6 @@ package io.ringpoll.verbs;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLongArray;
-import org.agrona.UnsafeApi;
 
 /**
  * The account of the work requests in flight towards one completion queue, by which a post is refused that could make the queue
@@ -111,18 +110,21 @@ public final class CompletionBudget {
      * @param count     how many
      */
     public void onPolled(final long wcAddress, final int count) {
-        int receives = 0;
-        int errors = 0;
-        final long end = wcAddress + (long) count * IbvWc.SIZE_BYTES + IbvWc.STATUS_OFFSET;
-        for (long field = wcAddress + IbvWc.STATUS_OFFSET; field < end; field += IbvWc.SIZE_BYTES) {
-            final long statusAndOpcode = UnsafeApi.getLong(field);
-            if (CompletionPath.isError(statusAndOpcode)) {
-                errors++;
-            } else {
-                receives += CompletionPath.receiveBit(statusAndOpcode);
-            }
-        }
-        add(SENDS_POLLED, count - receives - errors);
+        final long errorsAndReceives = CompletionPath.tally(wcAddress, count);
+        final int receives = (int) errorsAndReceives;
+        final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
+        onPolled(count - receives - errors, receives, errors);
+    }
+
+    /**
+     * Retires what completions stand for that have just been polled, by whoever has looked at them already.
+     *
+     * @param sends    successful ones of the send queue
+     * @param receives successful receives
+     * @param errors   failed ones, of either queue
+     */
+    public void onPolled(final int sends, final int receives, final int errors) {
+        add(SENDS_POLLED, sends);
         add(RECEIVES_POLLED, receives);
         add(ERRORS_POLLED, errors);
     }

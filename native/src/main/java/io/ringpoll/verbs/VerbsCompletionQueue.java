@@ -18,7 +18,7 @@ import java.lang.foreign.MemorySegment;
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
  */
-public final class VerbsCompletionQueue extends NativeResource implements CompletionQueue {
+public final class VerbsCompletionQueue extends NativeResource implements CountedQueue {
     private static final int FIRST_VECTOR = 0;
 
     private final HotCalls calls = HotCalls.register();
@@ -92,12 +92,23 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
      */
     @Override
     public int poll(final long wcAddress, final int maxEntries) {
-        final int result = pollDevice(wcAddress, maxEntries);
+        final int result = pollUncounted(wcAddress, maxEntries);
         final CompletionBudget account = budget;
         if (result > 0 && account != null) {
             account.onPolled(wcAddress, result);
         }
         return result;
+    }
+
+    @Override
+    public int pollUncounted(final long wcAddress, final int maxEntries) {
+        calls.enter();
+        try {
+            final long cq = addressOrZero();
+            return cq == 0 ? -Errno.EINVAL : VERBS.ibv_poll_cq(pollFunction, cq, maxEntries, wcAddress);
+        } finally {
+            calls.leave();
+        }
     }
 
     @Override
@@ -212,16 +223,6 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     private synchronized void acknowledgeRest(final long cq) {
         ended = true;
         acknowledge(cq, 1);
-    }
-
-    private int pollDevice(final long wcAddress, final int maxEntries) {
-        calls.enter();
-        try {
-            final long cq = addressOrZero();
-            return cq == 0 ? -Errno.EINVAL : VERBS.ibv_poll_cq(pollFunction, cq, maxEntries, wcAddress);
-        } finally {
-            calls.leave();
-        }
     }
 
     private synchronized void acknowledge(final long cq, final int atLeast) {

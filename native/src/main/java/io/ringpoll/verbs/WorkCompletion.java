@@ -2,6 +2,8 @@ package io.ringpoll.verbs;
 
 import java.nio.ByteOrder;
 import org.agrona.DirectBuffer;
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * A flyweight over one {@code struct ibv_wc} in off-heap memory: the bytes that the provider wrote are the bytes read here.
@@ -30,9 +32,13 @@ public final class WorkCompletion {
     /** Flag: {@link #invalidatedRemoteKey()} is valid. */
     public static final int FLAG_WITH_INVALIDATE = 1 << 3;
 
+    private static final DirectBuffer NOTHING = new UnsafeBuffer(0L, 0);
+    private static final boolean BIG_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
     private static final boolean VALIDITY_CHECKS =
         !"false".equalsIgnoreCase(System.getProperty(VALIDITY_CHECKS_PROPERTY));
 
+    /** Of the record, if it is known by its address alone; else 0. */
+    private long address;
     private DirectBuffer buffer;
     private int offset;
 
@@ -48,18 +54,37 @@ public final class WorkCompletion {
      * @return this
      */
     public WorkCompletion wrap(final DirectBuffer buffer, final int offset) {
+        this.address = 0;
         this.buffer = buffer;
         this.offset = offset;
         return this;
     }
 
     /**
-     * Points the flyweight at another record of the same memory.
+     * Points the flyweight at a record by its address: for memory that the caller polls into. Nothing is checked, so the memory
+     * must be there for as long as the flyweight is read.
+     *
+     * @param address of the record
+     * @return this
+     */
+    public WorkCompletion wrap(final long address) {
+        this.address = address;
+        return this;
+    }
+
+    /** Shows nothing any more: reading it throws, though the memory may have been freed. */
+    public void unwrap() {
+        wrap(NOTHING, 0);
+    }
+
+    /**
+     * Points the flyweight at another record of the same buffer.
      *
      * @param offset of the record in bytes
      * @return this
      */
     public WorkCompletion moveTo(final int offset) {
+        this.address = 0;
         this.offset = offset;
         return this;
     }
@@ -70,7 +95,7 @@ public final class WorkCompletion {
      * @return all 64 bits of it
      */
     public long workRequestId() {
-        return buffer.getLong(offset + IbvWc.WR_ID_OFFSET);
+        return longAt(IbvWc.WR_ID_OFFSET);
     }
 
     /**
@@ -79,7 +104,7 @@ public final class WorkCompletion {
      * @return a value of {@link WcStatus}
      */
     public int status() {
-        return buffer.getInt(offset + IbvWc.STATUS_OFFSET);
+        return intAt(IbvWc.STATUS_OFFSET);
     }
 
     /**
@@ -106,7 +131,7 @@ public final class WorkCompletion {
      * @return the 8 bytes at {@link IbvWc#STATUS_OFFSET}, in native byte order
      */
     public long statusAndOpcode() {
-        return buffer.getLong(offset + IbvWc.STATUS_OFFSET);
+        return longAt(IbvWc.STATUS_OFFSET);
     }
 
     /**
@@ -117,7 +142,7 @@ public final class WorkCompletion {
      */
     public int opcode() {
         checkValid("opcode");
-        return buffer.getInt(offset + IbvWc.OPCODE_OFFSET);
+        return intAt(IbvWc.OPCODE_OFFSET);
     }
 
     /**
@@ -126,7 +151,7 @@ public final class WorkCompletion {
      * @return its meaning is the device vendor's
      */
     public int vendorError() {
-        return buffer.getInt(offset + IbvWc.VENDOR_ERR_OFFSET);
+        return intAt(IbvWc.VENDOR_ERR_OFFSET);
     }
 
     /**
@@ -137,7 +162,7 @@ public final class WorkCompletion {
      */
     public int lengthBytes() {
         checkValid("byte_len");
-        return buffer.getInt(offset + IbvWc.BYTE_LEN_OFFSET);
+        return intAt(IbvWc.BYTE_LEN_OFFSET);
     }
 
     /**
@@ -160,7 +185,7 @@ public final class WorkCompletion {
         if (VALIDITY_CHECKS && !hasImmediate()) {
             throw invalid("imm_data", "the completion came without immediate data");
         }
-        return buffer.getInt(offset + IbvWc.IMM_DATA_OFFSET, ByteOrder.BIG_ENDIAN);
+        return BIG_ENDIAN ? intAt(IbvWc.IMM_DATA_OFFSET) : Integer.reverseBytes(intAt(IbvWc.IMM_DATA_OFFSET));
     }
 
     /**
@@ -173,7 +198,7 @@ public final class WorkCompletion {
         if (VALIDITY_CHECKS && (flags() & FLAG_WITH_INVALIDATE) == 0) {
             throw invalid("invalidated_rkey", "the completion came without an invalidation");
         }
-        return buffer.getInt(offset + IbvWc.INVALIDATED_RKEY_OFFSET);
+        return intAt(IbvWc.INVALIDATED_RKEY_OFFSET);
     }
 
     /**
@@ -182,7 +207,7 @@ public final class WorkCompletion {
      * @return the number, as {@code rpma_conn_get_qp_num} gives it
      */
     public int queuePairNumber() {
-        return buffer.getInt(offset + IbvWc.QP_NUM_OFFSET);
+        return intAt(IbvWc.QP_NUM_OFFSET);
     }
 
     /**
@@ -193,7 +218,7 @@ public final class WorkCompletion {
      */
     public int sourceQueuePairNumber() {
         checkValid("src_qp");
-        return buffer.getInt(offset + IbvWc.SRC_QP_OFFSET);
+        return intAt(IbvWc.SRC_QP_OFFSET);
     }
 
     /**
@@ -204,7 +229,7 @@ public final class WorkCompletion {
      */
     public int flags() {
         checkValid("wc_flags");
-        return buffer.getInt(offset + IbvWc.WC_FLAGS_OFFSET);
+        return intAt(IbvWc.WC_FLAGS_OFFSET);
     }
 
     /**
@@ -215,7 +240,7 @@ public final class WorkCompletion {
      */
     public int partitionKeyIndex() {
         checkValid("pkey_index");
-        return buffer.getShort(offset + IbvWc.PKEY_INDEX_OFFSET) & 0xFFFF;
+        return shortAt(IbvWc.PKEY_INDEX_OFFSET) & 0xFFFF;
     }
 
     /**
@@ -226,7 +251,7 @@ public final class WorkCompletion {
      */
     public int sourceLocalIdentifier() {
         checkValid("slid");
-        return buffer.getShort(offset + IbvWc.SLID_OFFSET) & 0xFFFF;
+        return shortAt(IbvWc.SLID_OFFSET) & 0xFFFF;
     }
 
     /**
@@ -237,7 +262,7 @@ public final class WorkCompletion {
      */
     public int serviceLevel() {
         checkValid("sl");
-        return buffer.getByte(offset + IbvWc.SL_OFFSET) & 0xFF;
+        return byteAt(IbvWc.SL_OFFSET) & 0xFF;
     }
 
     /**
@@ -248,7 +273,7 @@ public final class WorkCompletion {
      */
     public int destinationPathBits() {
         checkValid("dlid_path_bits");
-        return buffer.getByte(offset + IbvWc.DLID_PATH_BITS_OFFSET) & 0xFF;
+        return byteAt(IbvWc.DLID_PATH_BITS_OFFSET) & 0xFF;
     }
 
     /**
@@ -257,7 +282,7 @@ public final class WorkCompletion {
      * @return 0 to 65,535
      */
     public int queueIndex() {
-        return buffer.getShort(offset + IbvWc.QUEUE_INDEX_OFFSET) & 0xFFFF;
+        return shortAt(IbvWc.QUEUE_INDEX_OFFSET) & 0xFFFF;
     }
 
     /**
@@ -282,5 +307,21 @@ public final class WorkCompletion {
 
     private static IllegalStateException invalid(final String field, final String reason) {
         return new IllegalStateException(field + " is not valid: " + reason);
+    }
+
+    private long longAt(final int field) {
+        return address != 0 ? UnsafeApi.getLong(address + field) : buffer.getLong(offset + field);
+    }
+
+    private int intAt(final int field) {
+        return address != 0 ? UnsafeApi.getInt(address + field) : buffer.getInt(offset + field);
+    }
+
+    private short shortAt(final int field) {
+        return address != 0 ? UnsafeApi.getShort(address + field) : buffer.getShort(offset + field);
+    }
+
+    private byte byteAt(final int field) {
+        return address != 0 ? UnsafeApi.getByte(address + field) : buffer.getByte(offset + field);
     }
 }

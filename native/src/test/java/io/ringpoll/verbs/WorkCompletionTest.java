@@ -109,6 +109,26 @@ class WorkCompletionTest {
     }
 
     @Test
+    void shouldGiveTheSameFieldsByAddress() {
+        final WorkCompletion byAddress = new WorkCompletion().wrap(completions.address());
+        assertEquals(completion.toString(), byAddress.toString());
+        assertEquals(0xCAFE_0102, byAddress.immediate());
+        assertEquals(0xFFFE, byAddress.partitionKeyIndex());
+        assertEquals(0xFC, byAddress.serviceLevel());
+        assertEquals(0xFFFA, byAddress.queueIndex());
+        assertEquals(CompletionPath.RECEIVE, byAddress.path());
+        memory.putLong(IbvWc.SIZE_BYTES + IbvWc.WR_ID_OFFSET, 2);
+        assertEquals(2, byAddress.wrap(memory, IbvWc.SIZE_BYTES).workRequestId());
+    }
+
+    @Test
+    void shouldThrowOnceItShowsNothing() {
+        final WorkCompletion byAddress = new WorkCompletion().wrap(completions.address());
+        byAddress.unwrap();
+        assertThrows(IndexOutOfBoundsException.class, byAddress::workRequestId);
+    }
+
+    @Test
     void shouldMoveFromRecordToRecord() {
         memory.putLong(IbvWc.SIZE_BYTES + IbvWc.WR_ID_OFFSET, 2);
         assertEquals(2, completion.moveTo(IbvWc.SIZE_BYTES).workRequestId());

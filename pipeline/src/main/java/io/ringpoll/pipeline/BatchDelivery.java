@@ -12,7 +12,7 @@ final class BatchDelivery extends Delivery {
         final HandlerContext context) {
         super(spec, slab, failures, context);
         this.batchHandler = batchHandler;
-        this.batch = new CompletionBatch(this.slab, mask, spec.batchLimit());
+        this.batch = new CompletionBatch(slabAddress, mask, spec.batchLimit());
     }
 
     @Override
@@ -30,6 +30,11 @@ final class BatchDelivery extends Delivery {
         }
         deliverBatch();
         return handled;
+    }
+
+    @Override
+    void end() {
+        batch.end();
     }
 
     private void deliverBatch() throws HandlerHalted {

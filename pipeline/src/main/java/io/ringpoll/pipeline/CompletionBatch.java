@@ -1,7 +1,6 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.verbs.WorkCompletion;
-import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * Completions of a handler's paths, as many as were published when it looked, read in place.
@@ -9,15 +8,16 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <p>Belongs to the handler's thread and is filled again for each batch; so is the flyweight that {@link #completion} gives.
  */
 public final class CompletionBatch {
+    private final long slabAddress;
     private final int mask;
     private final long[] sequences;
     private final WorkCompletion completion = new WorkCompletion();
     private int size;
 
-    CompletionBatch(final UnsafeBuffer slab, final int mask, final int limit) {
+    CompletionBatch(final long slabAddress, final int mask, final int limit) {
+        this.slabAddress = slabAddress;
         this.mask = mask;
         this.sequences = new long[limit];
-        completion.wrap(slab, 0);
     }
 
     /**
@@ -36,7 +36,7 @@ public final class CompletionBatch {
      * @return the batch's one flyweight, pointed at the slot; valid until the next call
      */
     public WorkCompletion completion(final int index) {
-        return completion.moveTo(CompletionSlab.offset(sequence(index), mask));
+        return completion.wrap(slabAddress + CompletionSlab.offset(sequence(index), mask));
     }
 
     /**
@@ -50,6 +50,12 @@ public final class CompletionBatch {
             throw new IndexOutOfBoundsException("completion " + index + " of a batch of " + size);
         }
         return sequences[index];
+    }
+
+    /** There are no more batches: the slab may be freed. */
+    void end() {
+        clear();
+        completion.unwrap();
     }
 
     void clear() {

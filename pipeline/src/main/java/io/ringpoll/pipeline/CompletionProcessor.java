@@ -101,6 +101,7 @@ final class CompletionProcessor implements Runnable {
             failures.record(failure);
             die(failure);
         } finally {
+            delivery.end();
             slab.release();
         }
     }

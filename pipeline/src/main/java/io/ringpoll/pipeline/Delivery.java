@@ -15,7 +15,7 @@ abstract class Delivery {
     final int mask;
     final CompletionHandler handler;
     final HandlerFailures failures;
-    private final long slabAddress;
+    final long slabAddress;
     private final PathFilter filter;
     private final HandlerContext context;
 
@@ -44,6 +44,9 @@ abstract class Delivery {
      * @throws HandlerHalted if the handler threw and its policy said halt
      */
     abstract long deliver(long first, long last) throws HandlerHalted;
+
+    /** Nothing is delivered any more: whoever kept the flyweight reads no memory that may have been freed. */
+    abstract void end();
 
     /** The first slot of this handler's paths in a range, or one past its end. */
     final long nextAccepted(final long first, final long last) {

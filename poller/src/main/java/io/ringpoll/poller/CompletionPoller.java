@@ -265,7 +265,12 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             final long errorsAndReceives = mark(offset, count, polled.index);
             ring.publish(count);
             // Counted once the handlers have it: they need not wait for that.
-            counters.onBatch(count, (int) errorsAndReceives, (int) (errorsAndReceives >>> Integer.SIZE));
+            final int receives = (int) errorsAndReceives;
+            final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
+            counters.onBatch(count, receives, errors);
+            if (polled.budget != null) {
+                polled.budget.onPolled(count - receives - errors, receives, errors);
+            }
             return count;
         }
         if (count == 0) {
@@ -279,7 +284,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private int poll(final PolledQueue polled, final int offset, final int claimed) {
         counters.polls.incrementRelease();
         try {
-            return polled.queue.poll(slabAddress + offset, claimed);
+            return polled.poll(slabAddress + offset, claimed);
         } catch (final Throwable thrown) {
             errorHandler.onError(thrown);
             return QueueFault.POLL_THREW;
@@ -290,31 +295,26 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private long mark(final int offset, final int count, final short queueIndex) {
         // By addresses: the slots are claimed, and a check of each access would be a third of this loop.
         final long first = slabAddress + offset;
-        final long end = first + (long) count * IbvWc.SIZE_BYTES;
         int receives = 0;
-        int errors = 0;
-        for (long slot = first; slot < end; slot += IbvWc.SIZE_BYTES) {
-            final long statusAndOpcode = UnsafeApi.getLong(slot + IbvWc.STATUS_OFFSET);
+        int statuses = 0;
+        // As CompletionPath.tally counts.
+        for (int i = 0; i < count; i++) {
+            final long slot = first + i * (long) IbvWc.SIZE_BYTES;
+            statuses |= UnsafeApi.getInt(slot + IbvWc.STATUS_OFFSET);
+            receives += CompletionPath.receiveBit(UnsafeApi.getInt(slot + IbvWc.OPCODE_OFFSET));
             UnsafeApi.putShort(slot + IbvWc.QUEUE_INDEX_OFFSET, queueIndex);
-            if (CompletionPath.isError(statusAndOpcode)) {
-                errors++;
-            } else {
-                receives += CompletionPath.receiveBit(statusAndOpcode);
-            }
         }
-        if (errors != 0) {
-            countErrors(first, end);
-        }
-        return (long) errors << Integer.SIZE | receives;
+        return statuses == WcStatus.SUCCESS ? receives : countErrors(first, count);
     }
 
-    private void countErrors(final long first, final long end) {
-        for (long slot = first; slot < end; slot += IbvWc.SIZE_BYTES) {
-            final int status = UnsafeApi.getInt(slot + IbvWc.STATUS_OFFSET);
+    private long countErrors(final long first, final int count) {
+        for (int i = 0; i < count; i++) {
+            final int status = UnsafeApi.getInt(first + i * (long) IbvWc.SIZE_BYTES + IbvWc.STATUS_OFFSET);
             if (status != WcStatus.SUCCESS) {
                 counters.onError(status);
             }
         }
+        return CompletionPath.tallyWithErrors(first, count);
     }
 
     private void publishFault(final PolledQueue polled, final int offset, final int code) {

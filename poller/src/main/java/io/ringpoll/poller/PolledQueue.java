@@ -1,6 +1,8 @@
 package io.ringpoll.poller;
 
+import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.CountedQueue;
 
 /**
  * A completion queue's place in a poller's round: the queue, the index that its completions carry, and whether it has failed.
@@ -12,6 +14,10 @@ final class PolledQueue {
     final CompletionQueue queue;
     /** The queue that was added. */
     final CompletionQueue added;
+    /** The same, if it leaves counting for the budget to its poller; else null. */
+    private final CountedQueue counted;
+    /** Told what was polled; null if the queue tells it by itself, or there is none. */
+    final CompletionBudget budget;
     final short index;
     /** Whether the queue owes an event, so that the poller may sleep. */
     boolean armed;
@@ -21,6 +27,13 @@ final class PolledQueue {
     PolledQueue(final CompletionQueue added, final CompletionQueue queue, final int index) {
         this.added = added;
         this.queue = queue;
+        this.counted = queue instanceof final CountedQueue itself ? itself : null;
+        this.budget = counted == null ? null : counted.budget();
         this.index = (short) index;
+    }
+
+    /** Polls the queue; what comes is still to be told to its {@link #budget}. */
+    int poll(final long wcAddress, final int maxEntries) {
+        return counted != null ? counted.pollUncounted(wcAddress, maxEntries) : queue.poll(wcAddress, maxEntries);
     }
 }

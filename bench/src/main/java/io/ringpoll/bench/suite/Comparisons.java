@@ -29,6 +29,7 @@ final class Comparisons {
             final Map<String, String> params = Map.of("batch", Integer.toString(batch));
             final String size = batch == 0 ? "poll/empty/" : "poll/" + batch + "/";
             addPoll(all, size + "librpma", "librpma", "librpmaInC", params, batch);
+            addPoll(all, size + "librpma-counted", "librpmaCounted", "librpmaInC", params, batch);
             addPoll(all, size + "direct", "direct", "directInC", params, batch);
             if (effort == Effort.FULL) {
                 addPoll(all, size + "librpma-bare-critical", "librpmaBareCritical", "librpmaInC", params, batch);
