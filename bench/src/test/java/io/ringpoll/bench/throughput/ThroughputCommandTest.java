@@ -26,7 +26,7 @@ import picocli.CommandLine;
 @Timeout(120)
 class ThroughputCommandTest {
     private static final CpuLoss NO_LOSS = new CpuLoss(1_000_000_000, 0, 0, 0);
-    private static final CpuLoss LOSS = new CpuLoss(1_000_000_000, 20_000_000, 0, 5);
+    private static final CpuLoss LOSS = new CpuLoss(1_000_000_000, 200_000_000, 0, 5);
 
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
