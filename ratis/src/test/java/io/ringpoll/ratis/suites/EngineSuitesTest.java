@@ -3,7 +3,6 @@ package io.ringpoll.ratis.suites;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectMethod;
 
-import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.ratis.server.impl.MiniRaftCluster;
@@ -20,7 +19,7 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
  * Tests of the engine's own suites, chosen so that each kind of request is sent and none takes long. All of them:
  * {@link SuiteTable}.
  */
-@Tag(TestDevice.TAG)
+@Tag("cluster")
 class EngineSuitesTest {
     static Stream<String> chosen() {
         return Stream.of("RaftAsync#testStaleReadAsync", "LeaderElection#testTransferLeader",
