@@ -2,11 +2,13 @@ package io.ringpoll.ratis;
 
 import io.ringpoll.ratis.transport.Link;
 import io.ringpoll.ratis.transport.MessageType;
+import io.ringpoll.ratis.transport.Reply;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.function.UnaryOperator;
 import org.apache.ratis.protocol.exceptions.TimeoutIOException;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.util.IOUtils;
@@ -30,10 +32,10 @@ final class RdmaProxy implements Closeable {
 
     /** Sends a request that is given up after a time; the reply comes on the thread of a handler. */
     CompletableFuture<MessageLite> sendAsync(final MessageType type, final MessageLite request, final TimeDuration timeout) {
-        final Link.Reply reply = link.request(type, request);
+        final Reply reply = link.request(type, request);
         reply.future().orTimeout(timeout.getDuration(), timeout.getUnit()).whenComplete((message, failure) -> {
             if (failure instanceof TimeoutException) {
-                reply.forget();
+                reply.giveUp();
             }
         });
         return reply.future();
@@ -41,9 +43,19 @@ final class RdmaProxy implements Closeable {
 
     /** Sends a request and waits for the reply. */
     MessageLite send(final MessageType type, final MessageLite request, final TimeDuration timeout) throws IOException {
-        final Link.Reply reply = link.request(type, request);
+        return send(type, request, UnaryOperator.identity(), timeout);
+    }
+
+    /**
+     * Sends a request and waits until the reply has been taken.
+     *
+     * @param taking called with the reply on the thread of a handler, before this thread is woken
+     */
+    MessageLite send(final MessageType type, final MessageLite request, final UnaryOperator<MessageLite> taking,
+        final TimeDuration timeout) throws IOException {
+        final Reply reply = link.request(type, request);
         try {
-            return reply.future().get(timeout.getDuration(), timeout.getUnit());
+            return reply.future().thenApply(taking).get(timeout.getDuration(), timeout.getUnit());
         } catch (final InterruptedException e) {
             reply.forget();
             Thread.currentThread().interrupt();
@@ -51,9 +63,14 @@ final class RdmaProxy implements Closeable {
         } catch (final ExecutionException e) {
             throw IOUtils.toIOException(e);
         } catch (final TimeoutException e) {
-            reply.forget();
+            reply.giveUp();
             throw new TimeoutIOException("no reply from " + link.name() + " to " + type + " in " + timeout, e);
         }
+    }
+
+    /** Whether requests can still be sent. */
+    boolean isOpen() {
+        return link.isOpen();
     }
 
     @Override

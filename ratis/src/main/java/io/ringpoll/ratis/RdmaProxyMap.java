@@ -1,12 +1,15 @@
 package io.ringpoll.ratis;
 
-import io.ringpoll.ratis.transport.Link;
 import io.ringpoll.ratis.transport.Node;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.util.IOUtils;
 import org.apache.ratis.util.NetUtils;
 import org.apache.ratis.util.PeerProxyMap;
 
@@ -18,29 +21,54 @@ final class RdmaProxyMap extends PeerProxyMap<RdmaProxy> {
         Node nodeFor(InetSocketAddress address) throws IOException;
     }
 
+    /** The latest connection to each peer. */
+    private final Map<RaftPeerId, RdmaProxy> latest;
+
     RdmaProxyMap(final String name, final RaftProperties properties, final NodeSource nodes) {
-        this(name, nodes, new Reconnection(properties));
+        this(name, new Connector(nodes, new Reconnection(properties), new ConcurrentHashMap<>()));
     }
 
-    private RdmaProxyMap(final String name, final NodeSource nodes, final Reconnection reconnection) {
-        super(name, peer -> connect(peer, nodes, reconnection));
+    private RdmaProxyMap(final String name, final Connector connector) {
+        super(name, connector::connect);
+        latest = connector.latest;
     }
 
-    private static RdmaProxy connect(final RaftPeer peer, final NodeSource nodes, final Reconnection reconnection)
-        throws IOException {
-        reconnection.check(peer.getId(), System.nanoTime());
-        final InetSocketAddress address = NetUtils.createSocketAddr(peer.getAddress());
-        if (address.isUnresolved()) {
-            throw new UnknownHostException(peer.getAddress());
+    private record Connector(NodeSource nodes, Reconnection reconnection, Map<RaftPeerId, RdmaProxy> latest) {
+        RdmaProxy connect(final RaftPeer peer) throws IOException {
+            reconnection.check(peer.getId(), System.nanoTime());
+            final InetSocketAddress address = NetUtils.createSocketAddr(peer.getAddress());
+            if (address.isUnresolved()) {
+                throw new UnknownHostException(peer.getAddress());
+            }
+            try {
+                final RdmaProxy proxy = new RdmaProxy(nodes.nodeFor(address)
+                    .connect(address.getAddress().getHostAddress(), address.getPort(), peer.getId().toString()));
+                reconnection.onSuccess(peer.getId());
+                latest.put(peer.getId(), proxy);
+                return proxy;
+            } catch (final IOException e) {
+                reconnection.onFailure(peer.getId(), System.nanoTime());
+                throw e;
+            } catch (final RuntimeException e) {
+                // The engine's map never again connects to a peer whose connect has thrown anything else.
+                reconnection.onFailure(peer.getId(), System.nanoTime());
+                throw new IOException("cannot connect to " + peer, e);
+            }
         }
-        try {
-            final Link link =
-                nodes.nodeFor(address).connect(address.getAddress().getHostAddress(), address.getPort(), peer.getId().toString());
-            reconnection.onSuccess(peer.getId());
-            return new RdmaProxy(link);
-        } catch (final IOException e) {
-            reconnection.onFailure(peer.getId(), System.nanoTime());
-            throw e;
+    }
+
+    /**
+     * Has a new connection made if the one that failed has not been replaced already: several who hear of one failure must not
+     * end each other's new connections.
+     */
+    @Override
+    public boolean handleException(final RaftPeerId peer, final Throwable failure, final boolean reconnect) {
+        if (!reconnect && IOUtils.shouldReconnect(failure)) {
+            final RdmaProxy proxy = latest.get(peer);
+            if (proxy != null && proxy.isOpen()) {
+                return true;
+            }
         }
+        return super.handleException(peer, failure, reconnect);
     }
 }

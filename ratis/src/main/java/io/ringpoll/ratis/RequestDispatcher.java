@@ -19,47 +19,70 @@ import org.apache.ratis.proto.RaftProtos.SetConfigurationRequestProto;
 import org.apache.ratis.proto.RaftProtos.SnapshotManagementRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.proto.RaftProtos.TransferLeadershipRequestProto;
+import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
 import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.util.function.CheckedSupplier;
 
 /**
- * Brings each request to the engine. What the engine takes to its own executors is called on the handler's thread; what it does
- * in the caller's thread, where it waits for locks and disks, is called on the executor.
+ * Brings the requests of a connection to the engine, on threads of the server's own: whatever the engine is asked may wait for
+ * locks, disks, or the state machine. What clients ask is brought one by one, in the order they have sent it, since the engine
+ * appends in the order in which it is called.
  */
 final class RequestDispatcher implements RequestHandler {
     private final RaftServer server;
     private final Executor executor;
+    private final Executor inOrder;
 
     RequestDispatcher(final RaftServer server, final Executor executor) {
         this.server = server;
         this.executor = executor;
+        inOrder = new SerialExecutor(executor);
+    }
+
+    @Override
+    public RequestHandler forConnection() {
+        return new RequestDispatcher(server, executor);
     }
 
     @Override
     public CompletableFuture<? extends MessageLite> handle(final MessageType type, final MessageLite request) {
+        final CompletableFuture<MessageLite> result = new CompletableFuture<>();
         try {
-            return switch (type) {
-                case REQUEST_VOTE -> blocking(() -> server.requestVote((RequestVoteRequestProto) request));
-                case START_LEADER_ELECTION ->
-                    blocking(() -> server.startLeaderElection((StartLeaderElectionRequestProto) request));
-                case INSTALL_SNAPSHOT -> blocking(() -> server.installSnapshot((InstallSnapshotRequestProto) request));
-                case APPEND_ENTRIES -> composed(() -> server.appendEntriesAsync((AppendEntriesRequestProto) request));
-                case READ_INDEX -> server.readIndexAsync((ReadIndexRequestProto) request);
-                case CLIENT_REQUEST -> reply(server.submitClientRequestAsync(
-                    ClientProtoUtils.toRaftClientRequest((RaftClientRequestProto) request)));
-                case GROUP_LIST -> server.getGroupListAsync(
-                    ClientProtoUtils.toGroupListRequest((GroupListRequestProto) request))
-                    .thenApply(ClientProtoUtils::toGroupListReplyProto);
-                case GROUP_INFO -> server.getGroupInfoAsync(
-                    ClientProtoUtils.toGroupInfoRequest((GroupInfoRequestProto) request))
-                    .thenApply(ClientProtoUtils::toGroupInfoReplyProto);
-                default -> composed(() -> reply(administer(type, request)));
-            };
-        } catch (final Exception e) {
-            return CompletableFuture.failedFuture(e);
+            (type == MessageType.CLIENT_REQUEST ? inOrder : executor).execute(() -> call(result, () -> ask(type, request)));
+        } catch (final RuntimeException e) {
+            // The server is closing and takes no more.
+            result.completeExceptionally(e);
         }
+        return result;
+    }
+
+    private CompletableFuture<? extends MessageLite> ask(final MessageType type, final MessageLite request) throws Exception {
+        return switch (type) {
+            case REQUEST_VOTE -> CompletableFuture.completedFuture(server.requestVote((RequestVoteRequestProto) request));
+            case START_LEADER_ELECTION ->
+                CompletableFuture.completedFuture(server.startLeaderElection((StartLeaderElectionRequestProto) request));
+            case INSTALL_SNAPSHOT ->
+                CompletableFuture.completedFuture(server.installSnapshot((InstallSnapshotRequestProto) request));
+            case APPEND_ENTRIES -> server.appendEntriesAsync((AppendEntriesRequestProto) request);
+            case READ_INDEX -> server.readIndexAsync((ReadIndexRequestProto) request);
+            case GROUP_LIST -> server.getGroupListAsync(ClientProtoUtils.toGroupListRequest((GroupListRequestProto) request))
+                .thenApply(ClientProtoUtils::toGroupListReplyProto);
+            case GROUP_INFO -> server.getGroupInfoAsync(ClientProtoUtils.toGroupInfoRequest((GroupInfoRequestProto) request))
+                .thenApply(ClientProtoUtils::toGroupInfoReplyProto);
+            case CLIENT_REQUEST -> reply(submit(ClientProtoUtils.toRaftClientRequest((RaftClientRequestProto) request)));
+            default -> reply(administer(type, request));
+        };
+    }
+
+    /**
+     * The server would have one of its own threads ask the group, and wait for that: this thread is free to do so itself.
+     */
+    private CompletableFuture<RaftClientReply> submit(final RaftClientRequest request) throws Exception {
+        return server.getDivision(request.getRaftGroupId()) instanceof final RaftClientAsynchronousProtocol group ?
+            group.submitClientRequestAsync(request) : server.submitClientRequestAsync(request);
     }
 
     private CompletableFuture<RaftClientReply> administer(final MessageType type, final MessageLite request) throws Exception {
@@ -82,27 +105,18 @@ final class RequestDispatcher implements RequestHandler {
         return reply.thenApply(ClientProtoUtils::toRaftClientReplyProto);
     }
 
-    private CompletableFuture<? extends MessageLite> blocking(
-        final CheckedSupplier<? extends MessageLite, ? extends Exception> call) {
-        return composed(() -> CompletableFuture.completedFuture(call.get()));
-    }
-
-    private CompletableFuture<? extends MessageLite> composed(
+    private static void call(final CompletableFuture<MessageLite> result,
         final CheckedSupplier<CompletableFuture<? extends MessageLite>, ? extends Exception> call) {
-        final CompletableFuture<MessageLite> result = new CompletableFuture<>();
-        executor.execute(() -> {
-            try {
-                call.get().whenComplete((reply, failure) -> {
-                    if (failure != null) {
-                        result.completeExceptionally(failure);
-                    } else {
-                        result.complete(reply);
-                    }
-                });
-            } catch (final Exception e) {
-                result.completeExceptionally(new CompletionException(e));
-            }
-        });
-        return result;
+        try {
+            call.get().whenComplete((reply, failure) -> {
+                if (failure != null) {
+                    result.completeExceptionally(failure);
+                } else {
+                    result.complete(reply);
+                }
+            });
+        } catch (final Exception | AssertionError e) {
+            result.completeExceptionally(new CompletionException(e));
+        }
     }
 }

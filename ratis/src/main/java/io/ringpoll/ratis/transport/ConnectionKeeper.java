@@ -42,6 +42,8 @@ final class ConnectionKeeper {
     private Pipeline pipeline;
     private Endpoint endpoint;
     private ConnectionConfig acceptConfig;
+    /** Why no connection is kept any more; null until the node closes. */
+    private IOException closing;
     private volatile boolean stopped;
 
     /** What is known of a connection. */
@@ -95,8 +97,8 @@ final class ConnectionKeeper {
         final CountDownLatch shut = new CountDownLatch(1);
         execute(() -> {
             closeEndpoint();
-            final IOException reason = new IOException("this node is closed");
-            new ArrayList<>(links.keySet()).forEach(link -> link.fail(reason));
+            closing = new IOException("this node is closed");
+            new ArrayList<>(links.keySet()).forEach(link -> link.fail(closing));
             shut.countDown();
         });
         try {
@@ -160,6 +162,10 @@ final class ConnectionKeeper {
         link.queueIndex(pipeline.addQueue(link.connection().completionQueue()));
         kept.polled = true;
         descriptors.add(link.connection().eventFd(), () -> onEvent(kept));
+        if (closing != null) {
+            // It was made while the node closed.
+            link.fail(closing);
+        }
         if (!link.isOpen()) {
             disconnect(link);
         }

@@ -1,6 +1,7 @@
 package io.ringpoll.ratis.transport;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.apache.ratis.proto.RaftProtos.ThrowableProto;
@@ -49,7 +50,9 @@ final class Failures {
     /** The exception that a peer has answered with. */
     static IOException toException(final ThrowableProto proto, final String peer) {
         final Throwable failure = instantiate(proto, MAX_CAUSES);
-        return failure instanceof final IOException io ? io : new IOException(peer + " has failed: " + failure, failure);
+        // An interruption was the peer's: to the engine the exception would be one of this thread.
+        return failure instanceof final IOException io && !(failure instanceof InterruptedIOException) ? io :
+            new IOException(peer + " has failed: " + failure, failure);
     }
 
     private static Throwable instantiate(final ThrowableProto proto, final int causesLeft) {

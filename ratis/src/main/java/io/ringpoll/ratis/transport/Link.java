@@ -5,7 +5,6 @@ import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,7 +13,6 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.proto.RaftProtos.ThrowableProto;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
-import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
 /**
@@ -35,15 +33,14 @@ public final class Link {
     private final SendBuffers buffers;
     private final CompletableFuture<Link> established = new CompletableFuture<>();
     private final Rendezvous rendezvous;
+    private final RequestHandler requests;
 
     private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
     private final Map<Long, CompletableFuture<MessageLite>> pending = new HashMap<>();
+    private final Credits credits;
     private long nextCorrelationId = 1;
-    private int maxCredits;
-    private int credits;
     private int peerBufferBytes;
-    private int granted;
-    private int owed;
+    private long heardNs = System.nanoTime();
     private IOException closedBy;
     private volatile int queueIndex = -1;
     private volatile boolean outbound;
@@ -54,8 +51,9 @@ public final class Link {
         this.name = name;
         this.connection = connection;
         this.buffers = buffers;
-        granted = node.config().credits();
+        credits = new Credits(node.config().credits());
         rendezvous = new Rendezvous(this, node, connection);
+        requests = node.requests().forConnection();
     }
 
     /**
@@ -118,8 +116,7 @@ public final class Link {
     /** Takes what the peer said about itself. */
     void greet(final Hello hello) {
         synchronized (this) {
-            maxCredits = hello.credits();
-            credits = hello.credits();
+            credits.begin(hello.credits());
             peerBufferBytes = hello.bufferBytes();
         }
     }
@@ -134,6 +131,7 @@ public final class Link {
      */
     public Reply request(final MessageType type, final MessageLite request) {
         final CompletableFuture<MessageLite> reply = new CompletableFuture<>();
+        final long sentNs = System.nanoTime();
         final long correlationId;
         synchronized (this) {
             correlationId = nextCorrelationId++;
@@ -146,25 +144,21 @@ public final class Link {
         } catch (final IOException e) {
             forget(correlationId);
             reply.completeExceptionally(e);
+        } catch (final RuntimeException e) {
+            // Memory that could not be had, or was freed when the node closed: to whoever asked it is one more failure.
+            forget(correlationId);
+            reply.completeExceptionally(new IOException("cannot send to " + name + ": " + e.getMessage(), e));
         }
-        return new Reply(this, correlationId, reply);
+        return new Reply(this, correlationId, reply, sentNs);
     }
 
-    /**
-     * The reply to come.
-     *
-     * @param link          that it will come from
-     * @param correlationId of the request
-     * @param future        as {@link Link#request} says
-     */
-    public record Reply(Link link, long correlationId, CompletableFuture<MessageLite> future) {
-        /** Gives up waiting: the reply is dropped when it comes. */
-        public void forget() {
-            link.forget(correlationId);
-        }
+    /** Whether anything has come since then. */
+    synchronized boolean isHeardSince(final long timeNs) {
+        return heardNs - timeNs >= 0;
     }
 
-    private synchronized void forget(final long correlationId) {
+    /** Drops the reply to a request when it comes. */
+    synchronized void forget(final long correlationId) {
         pending.remove(correlationId);
     }
 
@@ -228,19 +222,19 @@ public final class Link {
         rendezvous.postWaiting();
         // What was posted has given back what was owed; when nothing was, it is done for its own sake. Without a buffer it is
         // done when one comes back.
-        if (owed >= Math.max(1, node.config().credits() / 2) && buffers.available() > 0 && postFrame(Outgoing.CREDITS)) {
+        if (credits.isRepaymentDue() && buffers.available() > 0 && postFrame(Outgoing.CREDITS)) {
             node.counters().increment(Count.CREDIT_FRAMES_SENT);
         }
     }
 
     private boolean post(final Outgoing frame) throws IOException {
-        if (credits == 0 || buffers.available() <= CONTROL_BUFFERS) {
+        if (credits.isSpent() || buffers.available() <= CONTROL_BUFFERS) {
             return false;
         }
         if (!postFrame(frame)) {
             return false;
         }
-        credits--;
+        credits.spend();
         return true;
     }
 
@@ -250,7 +244,7 @@ public final class Link {
         final boolean signalled = buffers.isSignalNeeded();
         boolean posted = false;
         try {
-            final int length = write(frame, advertised, buffers.buffer(slot));
+            final int length = frame.write(buffers.buffer(slot), credits.owed(), advertised);
             posted = connection.send(buffers.region(), buffers.offset(slot), length,
                 signalled ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR,
                 WorkRequestId.of(WorkRequestId.SEND, number, slot));
@@ -262,8 +256,7 @@ public final class Link {
         }
         if (posted) {
             buffers.onPosted(slot, signalled);
-            granted += owed;
-            owed = 0;
+            credits.onRepaid();
             if (frame.lease() != null) {
                 node.counters().increment(Count.RENDEZVOUS_SENT);
             }
@@ -272,29 +265,14 @@ public final class Link {
         return posted;
     }
 
-    private int write(final Outgoing frame, final int advertised, final ByteBuffer buffer) throws IOException {
-        final Advertisement advertisement =
-            frame.lease() == null ? null : new Advertisement(0, advertised, frame.lease().descriptor());
-        final int payload = advertisement != null ? advertisement.lengthBytes() : frame.messageLength();
-        new FrameHeader(frame.kind(), frame.type(), advertisement != null ? FrameHeader.FLAG_RENDEZVOUS : 0, owed,
-            frame.correlationId(), payload, frame.messageLength()).write(buffer);
-        if (advertisement != null) {
-            advertisement.write(buffer);
-        } else if (frame.message() != null) {
-            final CodedOutputStream out = CodedOutputStream.newInstance(buffer.slice(FrameHeader.LENGTH_BYTES, payload));
-            frame.message().writeTo(out);
-            out.flush();
-        }
-        return FrameHeader.LENGTH_BYTES + payload;
-    }
-
     /** Takes a frame whose buffer has been posted again: settles the credits and passes on what it carries. */
     void onFrame(final Incoming frame) throws IOException {
         synchronized (this) {
             if (closedBy != null) {
                 return;
             }
-            settle(frame.header());
+            heardNs = System.nanoTime();
+            credits.onFrame(frame.header());
             postWaiting();
         }
         node.counters().increment(Count.FRAMES_RECEIVED);
@@ -307,24 +285,10 @@ public final class Link {
         }
     }
 
-    private void settle(final FrameHeader header) throws ProtocolException {
-        if (header.kind() != FrameKind.CREDIT) {
-            if (--granted < 0) {
-                throw new ProtocolException("a frame for which there was no credit");
-            }
-            // The credit of a long message comes back when it has been read: no peer announces more than that at a time.
-            owed += header.isRendezvous() ? 0 : 1;
-        }
-        credits += header.credits();
-        if (credits > maxCredits) {
-            throw new ProtocolException(credits + " credits, of " + maxCredits + " in all");
-        }
-    }
-
     /** A long message has been read: tells the peer, and gives the credit back. */
     void onLanded(final int advertised) throws IOException {
         synchronized (this) {
-            owed++;
+            credits.owe();
         }
         enqueue(Outgoing.release(advertised));
         synchronized (this) {
@@ -340,7 +304,7 @@ public final class Link {
         node.counters().add(Count.BYTES_RECEIVED, header.messageLength());
         if (header.kind() == FrameKind.REQUEST) {
             final MessageType type = MessageType.of(header.type());
-            node.requests().handle(type, frame.message())
+            requests.handle(type, frame.message())
                 .whenComplete((reply, failure) -> answer(type, header.correlationId(), reply, failure));
             return;
         }

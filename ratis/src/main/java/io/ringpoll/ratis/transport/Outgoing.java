@@ -1,5 +1,8 @@
 package io.ringpoll.ratis.transport;
 
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
 /**
@@ -15,6 +18,29 @@ import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 record Outgoing(byte kind, byte type, long correlationId, MessageLite message, RegionPool.Lease lease, int messageLength) {
     /** Gives back the credits that are owed. */
     static final Outgoing CREDITS = new Outgoing(FrameKind.CREDIT, (byte) 0, 0, null, null, 0);
+
+    /**
+     * Writes the frame.
+     *
+     * @param buffer     to its beginning
+     * @param credits    that it gives back
+     * @param advertised number of the region that the peer is to read, if there is one
+     * @return the frame's length, in bytes
+     */
+    int write(final ByteBuffer buffer, final int credits, final int advertised) throws IOException {
+        final Advertisement advertisement = lease == null ? null : new Advertisement(0, advertised, lease.descriptor());
+        final int payload = advertisement != null ? advertisement.lengthBytes() : messageLength;
+        new FrameHeader(kind, type, advertisement != null ? FrameHeader.FLAG_RENDEZVOUS : 0, credits, correlationId, payload,
+            messageLength).write(buffer);
+        if (advertisement != null) {
+            advertisement.write(buffer);
+        } else if (message != null) {
+            final CodedOutputStream out = CodedOutputStream.newInstance(buffer.slice(FrameHeader.LENGTH_BYTES, payload));
+            message.writeTo(out);
+            out.flush();
+        }
+        return FrameHeader.LENGTH_BYTES + payload;
+    }
 
     static Outgoing release(final int number) {
         return new Outgoing(FrameKind.RELEASE, (byte) 0, number, null, null, 0);

@@ -14,4 +14,13 @@ public interface RequestHandler {
      * @return completes with the reply, of the type's class, or with the exception that the peer is to see
      */
     CompletableFuture<? extends MessageLite> handle(MessageType type, MessageLite request);
+
+    /**
+     * The one that answers for a new connection, and is asked in the order in which its peer has sent.
+     *
+     * @return this one, if it makes no difference between connections
+     */
+    default RequestHandler forConnection() {
+        return this;
+    }
 }

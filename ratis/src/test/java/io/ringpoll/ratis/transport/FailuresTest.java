@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.ThrowableProto;
@@ -31,6 +32,13 @@ class FailuresTest {
         final IOException received = Failures.toException(Failures.toProto(new ArithmeticException("by zero")), "s1");
         assertInstanceOf(ArithmeticException.class, received.getCause());
         assertTrue(received.getMessage().startsWith("s1 "), received.getMessage());
+    }
+
+    @Test
+    void shouldNotTakeThePeersInterruptionForAnInterruptionHere() {
+        final IOException received = Failures.toException(Failures.toProto(new InterruptedIOException("closing")), "s1");
+        assertEquals(IOException.class, received.getClass());
+        assertInstanceOf(InterruptedIOException.class, received.getCause());
     }
 
     @Test

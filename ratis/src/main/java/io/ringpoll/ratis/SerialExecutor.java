@@ -1,0 +1,60 @@
+package io.ringpoll.ratis;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Runs tasks one by one, in the order they came, on the threads of another executor. For any thread. */
+final class SerialExecutor implements Executor {
+    private static final Logger LOG = LoggerFactory.getLogger(SerialExecutor.class);
+
+    private final Executor executor;
+    private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
+    private boolean running;
+
+    SerialExecutor(final Executor executor) {
+        this.executor = executor;
+    }
+
+    @Override
+    public void execute(final Runnable task) {
+        synchronized (this) {
+            tasks.addLast(task);
+            if (running) {
+                return;
+            }
+            running = true;
+        }
+        boolean accepted = false;
+        try {
+            executor.execute(this::drain);
+            accepted = true;
+        } finally {
+            if (!accepted) {
+                stop();
+            }
+        }
+    }
+
+    private synchronized void stop() {
+        tasks.clear();
+        running = false;
+    }
+
+    private void drain() {
+        for (Runnable task = next(); task != null; task = next()) {
+            try {
+                task.run();
+            } catch (final RuntimeException e) {
+                LOG.warn("a task has failed", e);
+            }
+        }
+    }
+
+    private synchronized Runnable next() {
+        final Runnable task = tasks.pollFirst();
+        running = task != null;
+        return task;
+    }
+}

@@ -1,0 +1,109 @@
+package io.ringpoll.ratis;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.ratis.transport.MessageType;
+import io.ringpoll.ratis.transport.Node;
+import io.ringpoll.ratis.transport.TransportCounters;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.protocol.exceptions.TimeoutIOException;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.util.TimeDuration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class RdmaProxyMapTest {
+    private final RaftProperties properties = new RaftProperties();
+    private RaftPeer peer;
+    private Node server;
+    private Node client;
+
+    @BeforeEach
+    void open() throws IOException {
+        properties.setTimeDuration(RdmaConfigKeys.RECONNECT_DELAY_MAX_KEY, TimeDuration.valueOf(10, TimeUnit.MILLISECONDS));
+        final int port = Integer.parseInt(ConnectedPair.anyPort());
+        peer = RaftPeer.newBuilder().setId("s1").setAddress(TestDevice.address() + ":" + port).build();
+        server = node("proxy-map-server");
+        server.listen(TestDevice.address(), port);
+        client = node("proxy-map-client");
+    }
+
+    private Node node(final String name) {
+        return new Node(RdmaConfigKeys.nodeConfig(properties, name, false), Peer.ofLocal(TestDevice.address()),
+            (type, request) -> new CompletableFuture<MessageLite>(), new TransportCounters());
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        server.close();
+    }
+
+    @Test
+    void shouldConnectAfterAConnectThatFailedUnexpectedly() throws Exception {
+        final boolean[] isBroken = {true};
+        final RdmaProxyMap map = new RdmaProxyMap("test", properties, address -> {
+            if (isBroken[0]) {
+                throw new IllegalStateException("for once");
+            }
+            return client;
+        });
+        map.addRaftPeers(List.of(peer));
+        assertThrows(IOException.class, () -> map.getProxy(peer.getId()));
+        isBroken[0] = false;
+        // The pause behind a connect that failed.
+        TimeUnit.MILLISECONDS.sleep(20);
+        assertTrue(map.getProxy(peer.getId()).isOpen());
+        map.close();
+    }
+
+    @Test
+    void shouldReplaceAConnectionThatHasFailedAndOnlyThat() throws Exception {
+        final RdmaProxyMap map = new RdmaProxyMap("test", properties, address -> client);
+        map.addRaftPeers(List.of(peer));
+        final RdmaProxy first = map.getProxy(peer.getId());
+        first.close();
+        assertTrue(map.handleException(peer.getId(), new AlreadyClosedException("gone"), false));
+        final RdmaProxy second = map.getProxy(peer.getId());
+        assertNotSame(first, second);
+        // Somebody else hears of the first one's end only now.
+        assertTrue(map.handleException(peer.getId(), new AlreadyClosedException("gone"), false));
+        assertSame(second, map.getProxy(peer.getId()));
+        assertTrue(second.isOpen());
+        assertFalse(map.handleException(peer.getId(), new IOException("no matter of the connection"), false));
+        map.close();
+    }
+
+    @Test
+    void shouldEndTheConnectionToAPeerThatIsSilentForAsLongAsARequestMayTake() throws Exception {
+        final RdmaProxyMap map = new RdmaProxyMap("test", properties, address -> client);
+        map.addRaftPeers(List.of(peer));
+        final RdmaProxy proxy = map.getProxy(peer.getId());
+        final TimeoutIOException failure = assertThrows(TimeoutIOException.class, () -> proxy.send(MessageType.REQUEST_VOTE,
+            RequestVoteRequestProto.getDefaultInstance(),
+            TimeDuration.valueOf(50, TimeUnit.MILLISECONDS)));
+        assertFalse(proxy.isOpen());
+        assertTrue(map.handleException(peer.getId(), failure, false));
+        assertTrue(map.getProxy(peer.getId()).isOpen());
+        map.close();
+    }
+}

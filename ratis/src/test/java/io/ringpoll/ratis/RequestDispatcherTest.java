@@ -1,0 +1,118 @@
+package io.ringpoll.ratis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+import static org.mockito.Mockito.withSettings;
+
+import io.ringpoll.ratis.transport.MessageType;
+import io.ringpoll.ratis.transport.RequestHandler;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.client.impl.ClientProtoUtils;
+import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.exceptions.GroupMismatchException;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class RequestDispatcherTest {
+    private static final RaftGroupId GROUP = RaftGroupId.randomId();
+    private static final ClientId CLIENT = ClientId.randomId();
+
+    private final ExecutorService executor = Executors.newCachedThreadPool();
+    private final List<Long> asked = new CopyOnWriteArrayList<>();
+    private final CountDownLatch unblocked = new CountDownLatch(1);
+    private final RaftServer server = mock(RaftServer.class);
+    private RequestHandler handler;
+
+    @BeforeEach
+    void serve() throws Exception {
+        // What an engine's group is like whose state machine blocks in its first transaction.
+        final RaftServer.Division group =
+            mock(RaftServer.Division.class, withSettings().extraInterfaces(RaftClientAsynchronousProtocol.class));
+        when(((RaftClientAsynchronousProtocol) group).submitClientRequestAsync(any())).thenAnswer(call -> {
+            final RaftClientRequest request = call.getArgument(0);
+            asked.add(request.getCallId());
+            if (request.getCallId() == 0) {
+                assertTrue(unblocked.await(30, TimeUnit.SECONDS));
+            }
+            return CompletableFuture.completedFuture(RaftClientReply.newBuilder().setRequest(request).setSuccess().build());
+        });
+        when(server.getDivision(GROUP)).thenReturn(group);
+        handler = new RequestDispatcher(server, executor).forConnection();
+    }
+
+    @AfterEach
+    void stop() {
+        unblocked.countDown();
+        executor.shutdownNow();
+    }
+
+    @Test
+    void shouldNeitherWaitForTheEngineNorLetOneRequestOvertakeAnother() throws Exception {
+        final CompletableFuture<? extends MessageLite> first = ask(handler, 0);
+        CompletableFuture<? extends MessageLite> last = first;
+        for (int callId = 1; callId < 100; callId++) {
+            last = ask(handler, callId);
+        }
+        assertFalse(first.isDone());
+        assertFalse(last.isDone());
+        unblocked.countDown();
+        assertEquals(99, ((RaftClientReplyProto) last.get(30, TimeUnit.SECONDS)).getRpcReply().getCallId());
+        assertTrue(first.isDone());
+        for (int callId = 0; callId < 100; callId++) {
+            assertEquals(callId, asked.get(callId));
+        }
+    }
+
+    @Test
+    void shouldNotLetOneConnectionWaitForAnother() throws Exception {
+        final CompletableFuture<? extends MessageLite> blocked = ask(handler, 0);
+        ask(new RequestDispatcher(server, executor).forConnection(), 1).get(30, TimeUnit.SECONDS);
+        assertFalse(blocked.isDone());
+    }
+
+    @Test
+    void shouldAnswerWithWhatTheEngineHasThrown() throws Exception {
+        when(server.getDivision(GROUP)).thenThrow(new GroupMismatchException("not here"));
+        final CompletableFuture<? extends MessageLite> reply = ask(handler, 1);
+        final Throwable failure = assertThrows(ExecutionException.class, () -> reply.get(30, TimeUnit.SECONDS)).getCause();
+        assertInstanceOf(GroupMismatchException.class, failure);
+    }
+
+    @Test
+    void shouldAnswerWhenTheServerTakesNoMoreRequests() {
+        executor.shutdownNow();
+        assertTrue(ask(handler, 1).isCompletedExceptionally());
+        assertTrue(ask(handler, 2).isCompletedExceptionally());
+    }
+
+    private static CompletableFuture<? extends MessageLite> ask(final RequestHandler handler, final long callId) {
+        return handler.handle(MessageType.CLIENT_REQUEST, ClientProtoUtils.toRaftClientRequestProto(
+            RaftClientRequest.newBuilder().setClientId(CLIENT).setServerId(RaftPeerId.valueOf("s")).setGroupId(GROUP)
+                .setCallId(callId).setMessage(Message.EMPTY).setType(RaftClientRequest.writeRequestType()).build()));
+    }
+}
