@@ -8,6 +8,8 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
@@ -129,6 +131,19 @@ public final class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaP
         return (AppendEntriesReplyProto) send(MessageType.APPEND_ENTRIES, request.getServerRequest(), request);
     }
 
+    /**
+     * Sends entries and waits until the reply has been taken.
+     *
+     * @param taking called with the reply on the thread of a handler, before this thread is woken
+     */
+    AppendEntriesReplyProto appendEntries(final AppendEntriesRequestProto request,
+        final Consumer<AppendEntriesReplyProto> taking) throws IOException {
+        return (AppendEntriesReplyProto) send(MessageType.APPEND_ENTRIES, request.getServerRequest(), request, reply -> {
+            taking.accept((AppendEntriesReplyProto) reply);
+            return reply;
+        });
+    }
+
     @Override
     public InstallSnapshotReplyProto installSnapshot(final InstallSnapshotRequestProto request) throws IOException {
         return (InstallSnapshotReplyProto) send(MessageType.INSTALL_SNAPSHOT, request.getServerRequest(), request);
@@ -160,10 +175,15 @@ public final class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaP
 
     private MessageLite send(final MessageType messageType, final RaftRpcRequestProto header, final MessageLite request)
         throws IOException {
+        return send(messageType, header, request, UnaryOperator.identity());
+    }
+
+    private MessageLite send(final MessageType messageType, final RaftRpcRequestProto header, final MessageLite request,
+        final UnaryOperator<MessageLite> taking) throws IOException {
         CodeInjectionForTesting.execute(SEND_SERVER_REQUEST, getId(), null, request);
         final RaftPeerId peer = RaftPeerId.valueOf(header.getReplyId());
         try {
-            return getProxies().getProxy(peer).send(messageType, request,
+            return getProxies().getProxy(peer).send(messageType, request, taking,
                 requestTimeout.add(header.getTimeoutMs(), TimeUnit.MILLISECONDS));
         } catch (final IOException e) {
             getProxies().handleException(peer, e, false);
