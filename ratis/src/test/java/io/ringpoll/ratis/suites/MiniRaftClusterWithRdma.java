@@ -26,6 +26,8 @@ public final class MiniRaftClusterWithRdma extends MiniRaftCluster.RpcBase {
         }
     };
 
+    private static final String LOCAL = "localhost:0";
+
     private static final DelayLocalExecutionInjection SEND_SERVER_REQUEST =
         new DelayLocalExecutionInjection(RdmaServerRpc.SEND_SERVER_REQUEST);
 
@@ -47,7 +49,7 @@ public final class MiniRaftClusterWithRdma extends MiniRaftCluster.RpcBase {
         final String address = getAddress(id, group, RaftPeer::getAddress);
         RdmaConfigKeys.setServerPort(properties, getPort(id, group));
         RdmaConfigKeys.setServerHost(properties,
-            address == null ? "127.0.0.1" : NetUtils.createSocketAddr(address).getAddress().getHostAddress());
+            NetUtils.createSocketAddr(address == null ? LOCAL : address).getAddress().getHostAddress());
         properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
         return null;
     }

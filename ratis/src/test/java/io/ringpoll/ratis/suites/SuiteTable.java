@@ -7,8 +7,12 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.impl.MiniRaftCluster;
+import org.apache.ratis.util.TimeDuration;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
@@ -17,7 +21,8 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
 /**
  * Runs the engine's suites over this transport and over its own Netty transport, and prints a table of how they ended.
  *
- * <p>Arguments: names of suites; all if there are none. {@code ratis/suites} calls it.
+ * <p>Arguments: names of suites; all if there are none. The property {@code ringpoll.suites.electionMs} is the shortest election
+ * time-out, for machines that are too slow for the engine's 150 ms. {@code ratis/suites} calls it.
  */
 public final class SuiteTable {
     private static final String TEST_TIMEOUT = "200 s";
@@ -56,7 +61,13 @@ public final class SuiteTable {
 
     private static TestExecutionSummary run(final Class<?> suite) {
         // What one suite has set is not for the next; each is meant to have a JVM of its own.
-        MiniRaftCluster.Factory.Get.PROPERTIES.get().clear();
+        final RaftProperties properties = MiniRaftCluster.Factory.Get.PROPERTIES.get();
+        properties.clear();
+        final Integer electionMs = Integer.getInteger("ringpoll.suites.electionMs");
+        if (electionMs != null) {
+            RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(electionMs, TimeUnit.MILLISECONDS));
+            RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(2 * electionMs, TimeUnit.MILLISECONDS));
+        }
         final SummaryGeneratingListener listener = new SummaryGeneratingListener();
         LauncherFactory.create().execute(LauncherDiscoveryRequestBuilder.request().selectors(selectClass(suite))
             .configurationParameter("junit.jupiter.execution.timeout.testable.method.default", TEST_TIMEOUT).build(), listener);

@@ -27,6 +27,7 @@ import org.apache.ratis.server.impl.ServerPauseResumeTest;
 import org.apache.ratis.server.impl.StateMachineShutdownTests;
 import org.apache.ratis.statemachine.RaftSnapshotBaseTest;
 import org.apache.ratis.statemachine.SnapshotManagementTest;
+import org.junit.jupiter.api.Test;
 
 /** The engine's suites over this transport; each named as in the engine. */
 final class SuitesOverRdma {
@@ -67,8 +68,26 @@ final class SuitesOverRdma {
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
+    /** The engine's own subclasses say of its methods that they are tests. */
     static class InstallSnapshotFromLeader extends InstallSnapshotFromLeaderTests<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
+        @Test
+        @Override
+        public void testMultiFileInstallSnapshot() throws Exception {
+            super.testMultiFileInstallSnapshot();
+        }
+
+        @Test
+        @Override
+        public void testSeparateSnapshotInstallPath() throws Exception {
+            super.testSeparateSnapshotInstallPath();
+        }
+
+        @Test
+        @Override
+        public void testInstallSnapshotLeaderSwitch() throws Exception {
+            super.testInstallSnapshotLeaderSwitch();
+        }
     }
 
     static class InstallSnapshotNotification extends InstallSnapshotNotificationTests<MiniRaftClusterWithRdma>
