@@ -12,7 +12,7 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
  * The state machine: takes numbered records, which are to come in order and once each, and sums them up. Written by the
  * engine's thread, read by any.
  */
-final class RecordLog extends BaseStateMachine {
+class RecordLog extends BaseStateMachine {
     private final CRC32C sum = new CRC32C();
     private long records;
     private long misplaced;

@@ -4,20 +4,25 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Spread;
 import io.ringpoll.bench.options.Execution;
+import io.ringpoll.bench.plot.PercentilePlot;
 import io.ringpoll.device.Device;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.ToDoubleFunction;
+import org.HdrHistogram.Histogram;
 import org.apache.ratis.util.ExitUtils;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -25,12 +30,13 @@ import picocli.CommandLine.Spec;
 
 /**
  * {@code ./ringpoll replicate}: appends/s and commit latency of Apache Ratis over ringpoll, Netty or gRPC: three servers and a
- * client in this process.
+ * client in this process, or each a process of its own.
  */
 @Command(
     name = "replicate",
     mixinStandardHelpOptions = true,
     sortOptions = false,
+    subcommands = VerifyCommand.class,
     description = "Appends records to a log that three servers replicate by Apache Ratis, and reads all logs back.")
 public final class ReplicateCommand implements Callable<Integer> {
     private static final double MEDIAN = 50;
@@ -79,6 +85,14 @@ public final class ReplicateCommand implements Callable<Integer> {
         description = "Where the servers listen (${DEFAULT-VALUE}).")
     private String address;
 
+    @Option(
+        names = "--plots", paramLabel = "DIR",
+        description = "Draw the commit latencies by percentile there (.svg, .png).")
+    private Path plots;
+
+    @Mixin
+    private RoleOptions processes;
+
     @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
     private boolean json;
 
@@ -100,6 +114,13 @@ public final class ReplicateCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException, TimeoutException {
         check();
+        final PrintWriter out = spec.commandLine().getOut();
+        if (processes.role == RoleOptions.Role.SERVER) {
+            return new ServerRole(processes, transport).run(out);
+        }
+        if (processes.role == RoleOptions.Role.CLIENT) {
+            return new ClientRole(processes, transport, payloadBytes, window, TimeUnit.SECONDS.toNanos(seconds)).run(out);
+        }
         final ReplicateConfig config = new ReplicateConfig(address, payloadBytes, window, TimeUnit.SECONDS.toNanos(warmUpSeconds),
             TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log));
         final List<Transport> transports = compare ? List.of(Transport.RINGPOLL, Transport.NETTY) : List.of(transport);
@@ -109,13 +130,13 @@ public final class ReplicateCommand implements Callable<Integer> {
                 results.computeIfAbsent(each, none -> new ArrayList<>()).add(new ReplicateRun(config, each).run());
             }
         }
-        final PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(json(results));
         } else {
             print(out, results);
         }
         out.flush();
+        draw(results);
         return CommandLine.ExitCode.OK;
     }
 
@@ -123,7 +144,27 @@ public final class ReplicateCommand implements Callable<Integer> {
         require(payloadBytes >= Long.BYTES && payloadBytes <= 1_000_000, "--payload is 8 to 1000000 bytes");
         require(window >= 1 && window <= 10_000, "--window is 1 to 10000");
         require(seconds >= 1 && warmUpSeconds >= 0 && rounds >= 1, "--seconds and --rounds are at least 1, --warm-up at least 0");
+        final String fault = processes.fault();
+        require(fault == null, fault);
+        require(processes.role == null || payloadBytes >= NumberedRecord.MIN_BYTES && !compare && plots == null && !json,
+            "with --role, --payload is at least " + NumberedRecord.MIN_BYTES + " and there is no --compare, --plots or --json");
         require("memory".equals(log) || "disk".equals(log), "--log is memory or disk");
+    }
+
+    private void draw(final Map<Transport, List<ReplicateResult>> results) {
+        if (plots == null) {
+            return;
+        }
+        final Map<String, Histogram> histograms = new LinkedHashMap<>();
+        results.forEach((each, runs) -> {
+            final Histogram all = new Histogram(runs.get(0).latencies());
+            runs.forEach(run -> all.add(run.latencies()));
+            histograms.put(each.toString(), all);
+        });
+        final String title = "Commit latency, records of " + payloadBytes + " bytes, window " + window;
+        for (final String ending : List.of(".svg", ".png")) {
+            PercentilePlot.draw(title, histograms, plots.resolve("replicate-" + payloadBytes + "-" + window + ending));
+        }
     }
 
     private void require(final boolean holds, final String message) {

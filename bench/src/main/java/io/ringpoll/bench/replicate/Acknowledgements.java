@@ -1,0 +1,49 @@
+package io.ringpoll.bench.replicate;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The file in which a client notes what was acknowledged, as it is: 16 bytes for each record, its series and its number. What
+ * is written stays when the client is killed. The methods of one object belong to one thread.
+ */
+final class Acknowledgements implements Closeable {
+    private static final int ENTRY_BYTES = 16;
+
+    private final FileChannel channel;
+    private final ByteBuffer entry = ByteBuffer.allocateDirect(ENTRY_BYTES);
+
+    Acknowledgements(final Path file) throws IOException {
+        channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND);
+    }
+
+    void add(final NumberedRecord acknowledged) throws IOException {
+        entry.clear().putLong(acknowledged.series()).putLong(acknowledged.number()).flip();
+        while (entry.hasRemaining()) {
+            channel.write(entry);
+        }
+    }
+
+    /** What a file holds; an entry that was cut short by the client's end does not count. */
+    static List<NumberedRecord> read(final Path file) throws IOException {
+        final ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file));
+        final List<NumberedRecord> acknowledged = new ArrayList<>();
+        while (bytes.remaining() >= ENTRY_BYTES) {
+            final long series = bytes.getLong();
+            acknowledged.add(new NumberedRecord(series, bytes.getLong()));
+        }
+        return acknowledged;
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+    }
+}

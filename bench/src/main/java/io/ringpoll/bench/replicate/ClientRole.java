@@ -1,0 +1,136 @@
+package io.ringpoll.bench.replicate;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.Random;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.HdrHistogram.Histogram;
+import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.client.RaftClientConfigKeys;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.retry.RetryPolicies;
+import org.apache.ratis.util.TimeDuration;
+
+/**
+ * The client of a group of processes: appends numbered records of a series of its own for a time, tries again whatever fails,
+ * and notes what was acknowledged.
+ */
+final class ClientRole {
+    private static final int WAIT_S = 120;
+    private static final double NS_PER_US = 1_000;
+    private static final long NS_PER_MS = 1_000_000;
+    private static final long PROGRESS_NS = TimeUnit.SECONDS.toNanos(1);
+    /** A pause that is worth a line. */
+    private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private final RoleOptions options;
+    private final Transport transport;
+    private final int payloadBytes;
+    private final int window;
+    private final long runNs;
+    private final Random random = new Random();
+    private final Histogram latencies = new Histogram(TimeUnit.SECONDS.toNanos(WAIT_S), 3);
+    private Acknowledgements acknowledgements;
+    private Throwable failure;
+    private PrintWriter out;
+    private long lastNs;
+    private long nextProgressNs;
+    private long longestPauseNs;
+
+    ClientRole(final RoleOptions options, final Transport transport, final int payloadBytes, final int window, final long runNs) {
+        this.options = options;
+        this.transport = transport;
+        this.payloadBytes = payloadBytes;
+        this.window = window;
+        this.runNs = runNs;
+    }
+
+    int run(final PrintWriter lines) throws IOException, InterruptedException, TimeoutException {
+        out = lines;
+        final RaftProperties properties = new RaftProperties();
+        transport.choose(properties);
+        RaftClientConfigKeys.Async.setOutstandingRequestsMax(properties, window + 1);
+        final long series = random.nextLong();
+        try (Acknowledgements file = new Acknowledgements(options.acknowledged);
+            RaftClient client = RaftClient.newBuilder().setProperties(properties).setRaftGroup(options.group())
+                .setRetryPolicy(RetryPolicies.retryForeverWithSleep(TimeDuration.valueOf(100, TimeUnit.MILLISECONDS))).build()) {
+            acknowledgements = file;
+            final Semaphore free = new Semaphore(window);
+            final long endNs = System.nanoTime() + runNs;
+            for (long number = 0; System.nanoTime() - endNs < 0; number++) {
+                acquire(free, 1);
+                append(client, new NumberedRecord(series, number), free);
+                if (number == 0) {
+                    // From the first acknowledgement on, every pause is one of the group.
+                    acquire(free, window);
+                    free.release(window);
+                }
+            }
+            acquire(free, window);
+        }
+        synchronized (this) {
+            lines.printf("acknowledged %d records; p50 %.0f us, p99 %.0f us; longest pause %d ms%n", latencies.getTotalCount(),
+                latencies.getValueAtPercentile(50) / NS_PER_US, latencies.getValueAtPercentile(99) / NS_PER_US,
+                longestPauseNs / NS_PER_MS);
+            lines.flush();
+        }
+        return 0;
+    }
+
+    private void acquire(final Semaphore free, final int permits) throws IOException, InterruptedException, TimeoutException {
+        if (!free.tryAcquire(permits, WAIT_S, TimeUnit.SECONDS)) {
+            throw new TimeoutException("no append was acknowledged in " + WAIT_S + " s");
+        }
+        synchronized (this) {
+            if (failure != null) {
+                throw new IOException("an append has failed: " + failure, failure);
+            }
+        }
+    }
+
+    private void append(final RaftClient client, final NumberedRecord record, final Semaphore free) {
+        final Message message = Message.valueOf(record.toBytes(payloadBytes, random));
+        final long sentNs = System.nanoTime();
+        client.async().send(message).whenComplete((reply, failed) -> {
+            acknowledged(record, reply, failed, sentNs);
+            free.release();
+        });
+    }
+
+    private synchronized void acknowledged(final NumberedRecord record, final RaftClientReply reply, final Throwable failed,
+        final long sentNs) {
+        final long nowNs = System.nanoTime();
+        if (failed != null || !reply.isSuccess()) {
+            failure = failed != null ? failed : reply.getException();
+            return;
+        }
+        try {
+            acknowledgements.add(record);
+        } catch (final IOException e) {
+            failure = e;
+        }
+        latencies.recordValue(Math.min(latencies.getHighestTrackableValue(), nowNs - sentNs));
+        report(record, nowNs);
+        lastNs = nowNs;
+    }
+
+    private void report(final NumberedRecord record, final long nowNs) {
+        if (lastNs == 0) {
+            nextProgressNs = nowNs;
+        } else {
+            longestPauseNs = Math.max(longestPauseNs, nowNs - lastNs);
+            if (nowNs - lastNs > PAUSE_NS) {
+                out.println("nothing was acknowledged for " + (nowNs - lastNs) / NS_PER_MS + " ms before record " + record.number());
+            }
+        }
+        if (nowNs - nextProgressNs >= 0) {
+            out.println(latencies.getTotalCount() + " records acknowledged");
+            out.flush();
+            nextProgressNs = nowNs + PROGRESS_NS;
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package io.ringpoll.bench.replicate;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.UUID;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import picocli.CommandLine.Option;
+
+/** What a process needs to know that is one server, or the client, of a group of processes. */
+final class RoleOptions {
+    /** What a process is. */
+    enum Role {
+        /** One of those that keep the log. */
+        SERVER,
+        /** Appends. */
+        CLIENT
+    }
+
+    private static final RaftGroupId GROUP = RaftGroupId.valueOf(UUID.nameUUIDFromBytes(new byte[] {9}));
+    private static final int HIGHEST_PORT = 65_535;
+
+    @Option(
+        names = "--role", paramLabel = "ROLE",
+        description = "server or client: this process is one of a group; all are given the same --peers.")
+    Role role;
+
+    @Option(
+        names = "--peers", paramLabel = "IP:PORT", split = ",",
+        description = "With --role: where all servers listen, separated by commas.")
+    List<String> peers = List.of();
+
+    @Option(
+        names = "--id", paramLabel = "N", defaultValue = "0",
+        description = "With --role server: which of --peers it is, from 0 (${DEFAULT-VALUE}).")
+    int id;
+
+    @Option(
+        names = "--dir", paramLabel = "DIR",
+        description = "With --role server: where it keeps its log; what is there already is taken up.")
+    Path folder;
+
+    @Option(
+        names = "--acknowledged", paramLabel = "FILE",
+        description = "With --role client: notes there what was acknowledged, for 'replicate verify'.")
+    Path acknowledged;
+
+    @Option(
+        names = "--election", paramLabel = "MS", defaultValue = "1000",
+        description = "With --role server: the shortest election time-out; the longest is twice that (${DEFAULT-VALUE}).")
+    int electionMs;
+
+    /** What is wrong with the options, or null. */
+    String fault() {
+        if (role == null) {
+            return peers.isEmpty() && folder == null && acknowledged == null ? null :
+                "--peers, --dir and --acknowledged are for --role server or --role client";
+        }
+        if (peers.isEmpty() || new HashSet<>(peers).size() < peers.size() || !peers.stream().allMatch(RoleOptions::isPeer)) {
+            return "--peers is IP:PORT for each server, separated by commas";
+        }
+        if (electionMs < 10) {
+            return "--election is at least 10 ms";
+        }
+        if (role == Role.SERVER) {
+            return id < 0 || id >= peers.size() ? "--id is 0 to " + (peers.size() - 1) :
+                folder == null ? "--role server needs --dir" : null;
+        }
+        return acknowledged == null ? "--role client needs --acknowledged" : null;
+    }
+
+    private static boolean isPeer(final String text) {
+        final int colon = text.lastIndexOf(':');
+        try {
+            final int port = Integer.parseInt(text.substring(colon + 1));
+            return colon > 0 && port > 0 && port <= HIGHEST_PORT;
+        } catch (final NumberFormatException e) {
+            return false;
+        }
+    }
+
+    RaftGroup group() {
+        final List<RaftPeer> members = new ArrayList<>();
+        for (final String address : peers) {
+            members.add(RaftPeer.newBuilder().setId("server-" + members.size()).setAddress(address).build());
+        }
+        return RaftGroup.valueOf(GROUP, members);
+    }
+}

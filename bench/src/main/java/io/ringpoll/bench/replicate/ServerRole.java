@@ -1,0 +1,74 @@
+package io.ringpoll.bench.replicate;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.client.RaftClientConfigKeys;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.RaftGroupMemberId;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.util.TimeDuration;
+
+/** One server of a group of processes: until the process is told to end, by a signal. */
+final class ServerRole {
+    private final RoleOptions options;
+    private final Transport transport;
+
+    ServerRole(final RoleOptions options, final Transport transport) {
+        this.options = options;
+        this.transport = transport;
+    }
+
+    /** Starts the server; whoever closes it ends it. */
+    RaftServer start(final PrintWriter out) throws IOException {
+        final String address = options.peers.get(options.id);
+        final int colon = address.lastIndexOf(':');
+        final RaftProperties properties = new RaftProperties();
+        transport.choose(properties);
+        transport.listen(properties, address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
+        RaftServerConfigKeys.setStorageDir(properties, List.of(options.folder.toFile()));
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(options.electionMs, TimeUnit.MILLISECONDS));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(2L * options.electionMs, TimeUnit.MILLISECONDS));
+        final RaftServer server = RaftServer.newBuilder().setServerId(RaftPeerId.valueOf("server-" + options.id))
+            .setGroup(options.group()).setOption(RaftStorage.StartupOption.RECOVER).setProperties(properties)
+            .setStateMachine(new RecordLog() {
+                @Override
+                public void notifyLeaderChanged(final RaftGroupMemberId member, final RaftPeerId leader) {
+                    out.println("the leader is " + leader);
+                    out.flush();
+                }
+            }).build();
+        server.start();
+        return server;
+    }
+
+    int run(final PrintWriter out) throws IOException, InterruptedException {
+        final CountDownLatch end = new CountDownLatch(1);
+        final CountDownLatch ended = new CountDownLatch(1);
+        try (RaftServer server = start(out)) {
+            out.println("server " + options.id + " listens on " + options.peers.get(options.id));
+            out.flush();
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+                end.countDown();
+                await(ended);
+            }, "end"));
+            end.await();
+        } finally {
+            ended.countDown();
+        }
+        return 0;
+    }
+
+    private static void await(final CountDownLatch latch) {
+        try {
+            latch.await(RaftClientConfigKeys.Rpc.REQUEST_TIMEOUT_DEFAULT.toLong(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS);
+        } catch (final InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
