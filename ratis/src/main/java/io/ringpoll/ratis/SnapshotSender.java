@@ -62,7 +62,8 @@ final class SnapshotSender {
 
     private Need send(final SnapshotInfo snapshot) throws IOException {
         InstallSnapshotReplyProto reply = null;
-        for (final InstallSnapshotRequestProto piece : appender.newInstallSnapshotRequests(UUID.randomUUID().toString(), snapshot)) {
+        final String requestId = UUID.randomUUID().toString();
+        for (final InstallSnapshotRequestProto piece : appender.newInstallSnapshotRequests(requestId, snapshot)) {
             reply = ask(piece);
             if (!reply.getServerReply().getSuccess()) {
                 break;

@@ -15,6 +15,7 @@ import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
 import org.apache.ratis.proto.RaftProtos.TermIndexProto;
+import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
@@ -96,6 +97,7 @@ class RdmaLogAppenderTest {
 
     private static LogEntryProto entry(final long term, final long index) {
         return LogEntryProto.newBuilder().setTerm(term).setIndex(index).setStateMachineLogEntry(
-            StateMachineLogEntryProto.newBuilder().setLogData(ByteString.copyFromUtf8("entry"))).build();
+            StateMachineLogEntryProto.newBuilder().setClientId(ClientId.randomId().toByteString())
+                .setLogData(ByteString.copyFromUtf8("entry"))).build();
     }
 }

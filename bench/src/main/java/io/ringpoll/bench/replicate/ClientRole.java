@@ -124,7 +124,8 @@ final class ClientRole {
         } else {
             longestPauseNs = Math.max(longestPauseNs, nowNs - lastNs);
             if (nowNs - lastNs > PAUSE_NS) {
-                out.println("nothing was acknowledged for " + (nowNs - lastNs) / NS_PER_MS + " ms before record " + record.number());
+                out.printf("nothing was acknowledged for %d ms before record %d%n", (nowNs - lastNs) / NS_PER_MS,
+                    record.number());
             }
         }
         if (nowNs - nextProgressNs >= 0) {

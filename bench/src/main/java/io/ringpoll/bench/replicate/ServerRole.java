@@ -50,7 +50,8 @@ final class ServerRole {
     int run(final PrintWriter out) throws IOException, InterruptedException {
         final CountDownLatch end = new CountDownLatch(1);
         final CountDownLatch ended = new CountDownLatch(1);
-        try (RaftServer server = start(out)) {
+        final RaftServer server = start(out);
+        try {
             out.println("server " + options.id + " listens on " + options.peers.get(options.id));
             out.flush();
             Runtime.getRuntime().addShutdownHook(new Thread(() -> {
@@ -59,6 +60,7 @@ final class ServerRole {
             }, "end"));
             end.await();
         } finally {
+            server.close();
             ended.countDown();
         }
         return 0;

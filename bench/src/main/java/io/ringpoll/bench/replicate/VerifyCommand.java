@@ -14,13 +14,16 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code ./ringpoll replicate verify}: reads back the logs that servers have left, and compares them with what was acknowledged. */
+/**
+ * {@code ./ringpoll replicate verify}: reads back the logs that servers have left, and compares them with what was
+ * acknowledged.
+ */
 @Command(
     name = "verify",
     mixinStandardHelpOptions = true,
     description = {
-        "Reads the logs of all servers of a group back, which are not running: every acknowledged record is on a majority of them," +
-            " and what is on a majority is in order, once, and whole.",
+        "Reads the logs of all servers of a group back, which are not running: every acknowledged record is on a" +
+            " majority of them, and what is on a majority is in order, once, and whole.",
         "Ends with 1 if that does not hold."
     })
 final class VerifyCommand implements Callable<Integer> {

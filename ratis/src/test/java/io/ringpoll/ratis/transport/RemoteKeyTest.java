@@ -79,8 +79,8 @@ class RemoteKeyTest {
             final NodeConfig config = new NodeConfig("server", Nodes.BUFFER_BYTES, CREDITS, 8, Nodes.MAX_MESSAGE_BYTES,
                 cachedBytes, ConnectedPair.TIMEOUT_MS, EventDrivenIdle::new, HandlerWait.BLOCK, false, false);
             final ByteString content = Nodes.random(MESSAGE_BYTES - 100);
-            node = new Node(config, Peer.ofLocal(TestDevice.address()), (type, request) -> Nodes.echo(type, Nodes.request(content)),
-                new TransportCounters());
+            node = new Node(config, Peer.ofLocal(TestDevice.address()),
+                (type, request) -> Nodes.echo(type, Nodes.request(content)), new TransportCounters());
             final String port = ConnectedPair.anyPort();
             node.listen(TestDevice.address(), Integer.parseInt(port));
             try (ConnectionConfig sizes = ConnectionConfig.create().sqSize(10).cqSize(20).rqSize(4)) {
