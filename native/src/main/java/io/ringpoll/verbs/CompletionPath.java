@@ -1,6 +1,7 @@
 package io.ringpoll.verbs;
 
 import java.nio.ByteOrder;
+import java.util.Set;
 import org.agrona.UnsafeApi;
 
 /**
@@ -58,6 +59,16 @@ public enum CompletionPath {
     }
 
     /**
+     * The status alone.
+     *
+     * @param statusAndOpcode as for {@link #of}
+     * @return a value of {@link WcStatus}
+     */
+    public static int status(final long statusAndOpcode) {
+        return (int) (LITTLE_ENDIAN ? statusAndOpcode : statusAndOpcode >>> Integer.SIZE);
+    }
+
+    /**
      * Tells a successful receive from a successful send or write, as a number so that a loop can add it up without a branch.
      *
      * @param statusAndOpcode as for {@link #of}, of a completion that is no error
@@ -76,6 +87,20 @@ public enum CompletionPath {
      */
     public static int receiveBit(final int opcode) {
         return opcode >>> RECEIVE_BIT & 1;
+    }
+
+    /**
+     * Several paths in one number.
+     *
+     * @param paths which
+     * @return the bits that {@link #bit} has for their completions
+     */
+    public static int bits(final Set<CompletionPath> paths) {
+        int bits = 0;
+        for (final CompletionPath path : paths) {
+            bits |= 1 << path.ordinal();
+        }
+        return bits;
     }
 
     /**

@@ -3,7 +3,6 @@ package io.ringpoll.verbs;
 import java.nio.ByteOrder;
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
-import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * A flyweight over one {@code struct ibv_wc} in off-heap memory: the bytes that the provider wrote are the bytes read here.
@@ -32,15 +31,14 @@ public final class WorkCompletion {
     /** Flag: {@link #invalidatedRemoteKey()} is valid. */
     public static final int FLAG_WITH_INVALIDATE = 1 << 3;
 
-    private static final DirectBuffer NOTHING = new UnsafeBuffer(0L, 0);
     private static final boolean BIG_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN;
     private static final boolean VALIDITY_CHECKS =
         !"false".equalsIgnoreCase(System.getProperty(VALIDITY_CHECKS_PROPERTY));
 
-    /** Of the record, if it is known by its address alone; else 0. */
+    /** Of the record; 0 if it shows nothing. */
     private long address;
+    /** In which it was found, if by {@link #wrap(DirectBuffer, int)}. */
     private DirectBuffer buffer;
-    private int offset;
 
     /** Creates a flyweight that shows nothing until it is wrapped. */
     public WorkCompletion() {
@@ -49,15 +47,19 @@ public final class WorkCompletion {
     /**
      * Points the flyweight at a record.
      *
-     * @param buffer memory that holds the record
+     * @param buffer off-heap memory that holds the record, and stays for as long as the flyweight is read
      * @param offset of the record in bytes
      * @return this
+     * @throws IndexOutOfBoundsException if the record is not within the buffer
+     * @throws IllegalArgumentException  if the buffer is on the heap, where records are not polled to
      */
     public WorkCompletion wrap(final DirectBuffer buffer, final int offset) {
-        this.address = 0;
+        buffer.boundsCheck(offset, IbvWc.SIZE_BYTES);
+        if (buffer.byteArray() != null) {
+            throw new IllegalArgumentException("the buffer is on the heap; completions are in off-heap memory");
+        }
         this.buffer = buffer;
-        this.offset = offset;
-        return this;
+        return wrap(buffer.addressOffset() + offset);
     }
 
     /**
@@ -72,21 +74,24 @@ public final class WorkCompletion {
         return this;
     }
 
-    /** Shows nothing any more: reading it throws, though the memory may have been freed. */
+    /** Shows nothing any more: reading it throws {@link IllegalStateException}, though the memory may have been freed. */
     public void unwrap() {
-        wrap(NOTHING, 0);
+        address = 0;
+        buffer = null;
     }
 
     /**
-     * Points the flyweight at another record of the same buffer.
+     * Points the flyweight at another record of the buffer that it was last given.
      *
      * @param offset of the record in bytes
      * @return this
+     * @throws IllegalStateException if it was not given a buffer
      */
     public WorkCompletion moveTo(final int offset) {
-        this.address = 0;
-        this.offset = offset;
-        return this;
+        if (buffer == null) {
+            throw new IllegalStateException("the flyweight was given no buffer to move in");
+        }
+        return wrap(buffer, offset);
     }
 
     /**
@@ -310,18 +315,25 @@ public final class WorkCompletion {
     }
 
     private long longAt(final int field) {
-        return address != 0 ? UnsafeApi.getLong(address + field) : buffer.getLong(offset + field);
+        return UnsafeApi.getLong(shown() + field);
     }
 
     private int intAt(final int field) {
-        return address != 0 ? UnsafeApi.getInt(address + field) : buffer.getInt(offset + field);
+        return UnsafeApi.getInt(shown() + field);
     }
 
     private short shortAt(final int field) {
-        return address != 0 ? UnsafeApi.getShort(address + field) : buffer.getShort(offset + field);
+        return UnsafeApi.getShort(shown() + field);
     }
 
     private byte byteAt(final int field) {
-        return address != 0 ? UnsafeApi.getByte(address + field) : buffer.getByte(offset + field);
+        return UnsafeApi.getByte(shown() + field);
+    }
+
+    private long shown() {
+        if (address == 0) {
+            throw new IllegalStateException("the flyweight shows no completion: it has not been wrapped, or its time is over");
+        }
+        return address;
     }
 }

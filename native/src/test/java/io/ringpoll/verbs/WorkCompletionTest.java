@@ -125,7 +125,16 @@ class WorkCompletionTest {
     void shouldThrowOnceItShowsNothing() {
         final WorkCompletion byAddress = new WorkCompletion().wrap(completions.address());
         byAddress.unwrap();
-        assertThrows(IndexOutOfBoundsException.class, byAddress::workRequestId);
+        assertThrows(IllegalStateException.class, byAddress::workRequestId);
+        assertThrows(IllegalStateException.class, new WorkCompletion()::status);
+    }
+
+    @Test
+    void shouldRefuseARecordOutsideItsBufferOrOnTheHeap() {
+        assertThrows(IndexOutOfBoundsException.class, () -> completion.moveTo(memory.capacity() - IbvWc.SIZE_BYTES + 1));
+        assertThrows(IndexOutOfBoundsException.class, () -> completion.wrap(memory, -1));
+        final UnsafeBuffer onTheHeap = new UnsafeBuffer(new byte[IbvWc.SIZE_BYTES]);
+        assertThrows(IllegalArgumentException.class, () -> completion.wrap(onTheHeap, 0));
     }
 
     @Test

@@ -1,34 +1,33 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.verbs.IbvWc;
+import org.agrona.UnsafeApi;
+
 /**
- * Delivery of whole batches; the fault of a queue ends one, so that the handler hears of it in its place.
+ * Delivery a batch at a time.
  */
 final class BatchDelivery extends Delivery {
     private final BatchHandler batchHandler;
     private final CompletionBatch batch;
 
     BatchDelivery(
-        final HandlerSpec spec, final BatchHandler batchHandler, final CompletionSlab slab, final HandlerFailures failures,
-        final HandlerContext context) {
+        final HandlerSpec spec, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
         super(spec, slab, failures, context);
-        this.batchHandler = batchHandler;
+        this.batchHandler = ((BatchingHandler) spec.handler()).handler();
         this.batch = new CompletionBatch(slabAddress, mask, spec.batchLimit());
     }
 
     @Override
     long deliver(final long first, final long last) throws HandlerHalted {
         long handled = 0;
-        batch.clear();
-        for (long slot = nextAccepted(first, last); slot <= last; slot = nextAccepted(slot + 1, last)) {
-            handled++;
-            if (isFault(slot)) {
-                deliverBatch();
-                deliverFault(slot);
-            } else {
-                batch.add(slot);
-            }
+        long slot = first;
+        batch.begin(first);
+        while (slot <= last) {
+            final int count = sideBySide(slot, last);
+            handled += collect(slot, count);
+            slot += count;
         }
-        deliverBatch();
+        deliverBatch(last);
         return handled;
     }
 
@@ -37,14 +36,33 @@ final class BatchDelivery extends Delivery {
         batch.end();
     }
 
-    private void deliverBatch() throws HandlerHalted {
+    private int collect(final long first, final int count) throws HandlerHalted {
+        final long address = addressOf(first);
+        int accepted = 0;
+        for (int i = 0; i < count; i++) {
+            final long record = address + i * (long) IbvWc.SIZE_BYTES;
+            final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
+            if (accepts(statusAndOpcode)) {
+                accepted++;
+                if (isFault(statusAndOpcode)) {
+                    deliverBatch(first + i);
+                    deliverFault(first + i);
+                } else {
+                    batch.add(record);
+                }
+            }
+        }
+        return accepted;
+    }
+
+    private void deliverBatch(final long last) throws HandlerHalted {
         if (batch.size() > 0) {
             try {
                 batchHandler.onBatch(batch);
             } catch (final Throwable failure) {
                 failures.onFailure(failure, batch.sequence(batch.size() - 1));
             }
-            batch.clear();
         }
+        batch.begin(last + 1);
     }
 }

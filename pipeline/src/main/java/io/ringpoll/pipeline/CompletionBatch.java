@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
 
 /**
@@ -10,14 +11,16 @@ import io.ringpoll.verbs.WorkCompletion;
 public final class CompletionBatch {
     private final long slabAddress;
     private final int mask;
-    private final long[] sequences;
+    private final long[] records;
     private final WorkCompletion completion = new WorkCompletion();
+    /** A sequence up to that of the first completion, and less than a ring behind the last. */
+    private long first;
     private int size;
 
     CompletionBatch(final long slabAddress, final int mask, final int limit) {
         this.slabAddress = slabAddress;
         this.mask = mask;
-        this.sequences = new long[limit];
+        this.records = new long[limit];
     }
 
     /**
@@ -36,7 +39,7 @@ public final class CompletionBatch {
      * @return the batch's one flyweight, pointed at the slot; valid until the next call
      */
     public WorkCompletion completion(final int index) {
-        return completion.wrap(slabAddress + CompletionSlab.offset(sequence(index), mask));
+        return completion.wrap(recordAt(index));
     }
 
     /**
@@ -46,23 +49,30 @@ public final class CompletionBatch {
      * @return for {@link SlotControl}
      */
     public long sequence(final int index) {
-        if (index >= size) {
-            throw new IndexOutOfBoundsException("completion " + index + " of a batch of " + size);
-        }
-        return sequences[index];
+        final int slot = (int) (recordAt(index) - slabAddress) / IbvWc.SIZE_BYTES;
+        return first + (slot - (int) first & mask);
+    }
+
+    /** Empties the batch; what is added next has at least this sequence. */
+    void begin(final long firstSequence) {
+        first = firstSequence;
+        size = 0;
+    }
+
+    void add(final long record) {
+        records[size++] = record;
     }
 
     /** There are no more batches: the slab may be freed. */
     void end() {
-        clear();
+        size = 0;
         completion.unwrap();
     }
 
-    void clear() {
-        size = 0;
-    }
-
-    void add(final long sequence) {
-        sequences[size++] = sequence;
+    private long recordAt(final int index) {
+        if (index >= size) {
+            throw new IndexOutOfBoundsException("completion " + index + " of a batch of " + size);
+        }
+        return records[index];
     }
 }

@@ -48,7 +48,7 @@ final class CompletionProcessor implements Runnable {
         this.context = context;
         this.startGate = startGate;
         this.failures = new HandlerFailures(spec, counters, context.errorLog());
-        this.delivery = Delivery.of(spec, slab, failures, context);
+        this.delivery = DeliveryClass.newDelivery(spec, slab, failures, context);
         this.heldSlots = spec.maxHeld() > 0 ? new HeldSlots(sequence, slab.capacity(), spec.maxHeld()) : null;
         this.slots = new HandlerSlots(this, slab, sequence, heldSlots);
     }

@@ -1,22 +1,28 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.poller.QueueFault;
+import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.IbvWc;
+import java.util.EnumSet;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * Shows the slots of a handler's paths to the handler, in place, and passes the others by.
  *
- * <p>Belongs to the handler's thread.
+ * <p>Belongs to the handler's thread. Slots are read by address: what is published is in the slab, which lives as long as the
+ * handler, and a check of each access would be a third of the loop.
  */
 abstract class Delivery {
+    private static final int ALL_PATHS = CompletionPath.bits(EnumSet.allOf(CompletionPath.class));
+
     final UnsafeBuffer slab;
+    final long slabAddress;
     final int mask;
     final CompletionHandler handler;
     final HandlerFailures failures;
-    final long slabAddress;
-    private final PathFilter filter;
+    /** By {@link CompletionPath#bits}. */
+    final int acceptedPaths;
     private final HandlerContext context;
 
     Delivery(
@@ -26,15 +32,8 @@ abstract class Delivery {
         this.mask = slab.mask();
         this.handler = spec.handler();
         this.failures = failures;
-        this.filter = new PathFilter(spec.paths());
+        this.acceptedPaths = CompletionPath.bits(spec.paths());
         this.context = context;
-    }
-
-    static Delivery of(
-        final HandlerSpec spec, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
-        return spec.handler() instanceof BatchingHandler batching ?
-            new BatchDelivery(spec, batching.handler(), slab, failures, context) :
-            new SingleDelivery(spec, slab, failures, context);
     }
 
     /**
@@ -48,21 +47,35 @@ abstract class Delivery {
     /** Nothing is delivered any more: whoever kept the flyweight reads no memory that may have been freed. */
     abstract void end();
 
-    /** The first slot of this handler's paths in a range, or one past its end. */
-    final long nextAccepted(final long first, final long last) {
-        // By address: published slots are in the slab, which lives as long as the handler.
-        final long slots = slabAddress;
-        final PathFilter accepting = filter;
-        long slot = first;
-        while (slot <= last &&
-            !accepting.accepts(UnsafeApi.getLong(slots + CompletionSlab.offset(slot, mask) + IbvWc.STATUS_OFFSET))) {
-            slot++;
+    /** The last slot of this handler's paths in a range, or the one before its first. */
+    final long lastAccepted(final long first, final long last) {
+        if (acceptedPaths == ALL_PATHS) {
+            // Not looked at before its time: the poller is about to write the next record into the same cache line.
+            return last;
+        }
+        long slot = last;
+        while (slot >= first && !accepts(UnsafeApi.getLong(addressOf(slot) + IbvWc.STATUS_OFFSET))) {
+            slot--;
         }
         return slot;
     }
 
-    final boolean isFault(final long slot) {
-        return slab.getInt(CompletionSlab.offset(slot, mask) + IbvWc.STATUS_OFFSET) == QueueFault.STATUS;
+    final boolean accepts(final long statusAndOpcode) {
+        return (acceptedPaths & CompletionPath.bit(statusAndOpcode)) != 0;
+    }
+
+    /** Whether a record stands for a queue's failure. */
+    static boolean isFault(final long statusAndOpcode) {
+        return CompletionPath.status(statusAndOpcode) == QueueFault.STATUS;
+    }
+
+    final long addressOf(final long slot) {
+        return slabAddress + CompletionSlab.offset(slot, mask);
+    }
+
+    /** How many slots from one on, up to another, are side by side in memory. */
+    final int sideBySide(final long slot, final long last) {
+        return (int) Math.min(last - slot + 1, mask + 1 - ((int) slot & mask));
     }
 
     final void deliverFault(final long slot) throws HandlerHalted {

@@ -1,6 +1,5 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.poller.QueueFault;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
 import org.agrona.UnsafeApi;
@@ -18,15 +17,8 @@ final class SingleDelivery extends Delivery {
 
     @Override
     long deliver(final long first, final long last) throws HandlerHalted {
-        long slot = nextAccepted(first, last);
-        long handled = 0;
-        while (slot <= last) {
-            final long following = nextAccepted(slot + 1, last);
-            deliver(slot, following > last);
-            handled++;
-            slot = following;
-        }
-        return handled;
+        // Alone, as most are where the handler keeps up: the loops below would cost more than the completion.
+        return first == last ? deliver(addressOf(first), first, first) : deliverSeveral(first, last);
     }
 
     @Override
@@ -34,17 +26,44 @@ final class SingleDelivery extends Delivery {
         completion.unwrap();
     }
 
-    private void deliver(final long slot, final boolean endOfBatch) throws HandlerHalted {
-        // By address, as in nextAccepted.
-        final long address = slabAddress + CompletionSlab.offset(slot, mask);
-        if (UnsafeApi.getInt(address + IbvWc.STATUS_OFFSET) == QueueFault.STATUS) {
+    private long deliverSeveral(final long first, final long last) throws HandlerHalted {
+        // Found first, from the end: the handler is told which is its last, and no record is looked at twice for that.
+        final long end = lastAccepted(first, last);
+        long handled = 0;
+        long slot = first;
+        while (slot <= end) {
+            final int count = sideBySide(slot, end);
+            handled += deliverSideBySide(slot, count, end);
+            slot += count;
+        }
+        return handled;
+    }
+
+    /** A loop that counts by an int over records side by side: the compiler keeps all in registers that the handler lets it. */
+    private int deliverSideBySide(final long first, final int count, final long end) throws HandlerHalted {
+        final long address = addressOf(first);
+        int handled = 0;
+        for (int i = 0; i < count; i++) {
+            handled += deliver(address + i * (long) IbvWc.SIZE_BYTES, first + i, end);
+        }
+        return handled;
+    }
+
+    /** Delivers a slot if the handler takes it; the number of those that it takes. */
+    private int deliver(final long record, final long slot, final long end) throws HandlerHalted {
+        final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
+        if (!accepts(statusAndOpcode)) {
+            return 0;
+        }
+        if (isFault(statusAndOpcode)) {
             deliverFault(slot);
-            return;
+            return 1;
         }
         try {
-            handler.onCompletion(completion.wrap(address), slot, endOfBatch);
+            handler.onCompletion(completion.wrap(record), slot, slot == end);
         } catch (final Throwable failure) {
             failures.onFailure(failure, slot);
         }
+        return 1;
     }
 }

@@ -90,7 +90,7 @@ class PipelineTest {
                 .onAll((completion, sequence, endOfBatch) -> kept.set(completion)).queue(queue).start()) {
             queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
         }
-        assertThrows(IndexOutOfBoundsException.class, () -> kept.get().workRequestId());
+        assertThrows(IllegalStateException.class, () -> kept.get().workRequestId());
     }
 
     @Test

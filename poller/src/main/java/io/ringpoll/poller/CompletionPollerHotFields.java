@@ -5,7 +5,8 @@ package io.ringpoll.poller;
  */
 abstract class CompletionPollerHotFields extends CompletionPollerPadding {
     long cycles;
-    CompletionPoller.Outcome outcome = CompletionPoller.Outcome.EMPTY;
+    /** Its ordinal: a reference would have the garbage collector's barrier at each store, a fence among it. */
+    int outcome = CompletionPoller.Outcome.EMPTY.ordinal();
     boolean paused;
     /** Whether a queue of the round has failed in this duty cycle. */
     boolean failed;

@@ -1,0 +1,56 @@
+package io.ringpoll.pipeline;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodHandles.Lookup;
+import java.lang.invoke.MethodType;
+
+/**
+ * Gives each class of handlers a delivery class of its own, with the code of {@link SingleDelivery} or {@link BatchDelivery}.
+ *
+ * <p>The JIT compiler inlines a call by the classes that it has seen at its place. In one loop that serves all handlers of a
+ * process it sees many, and each completion costs a call through a table. In a hidden copy of the loop it sees one handler, and
+ * compiles both into one. Handlers of one class share the copy, so what is compiled serves the next pipeline as well.
+ *
+ * <p>Called by the thread that builds a pipeline.
+ */
+final class DeliveryClass extends ClassValue<MethodHandle> {
+    private static final MethodType CONSTRUCTOR = MethodType.methodType(
+        void.class, HandlerSpec.class, CompletionSlab.class, HandlerFailures.class, HandlerContext.class);
+    private static final MethodType FACTORY = CONSTRUCTOR.changeReturnType(Delivery.class);
+
+    private static final DeliveryClass SINGLE = new DeliveryClass(SingleDelivery.class);
+    private static final DeliveryClass BATCH = new DeliveryClass(BatchDelivery.class);
+
+    private final Class<? extends Delivery> copied;
+
+    private DeliveryClass(final Class<? extends Delivery> copied) {
+        this.copied = copied;
+    }
+
+    /** A delivery to a handler, of its class's own class. */
+    static Delivery newDelivery(
+        final HandlerSpec spec, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
+        final MethodHandle constructor = spec.handler() instanceof BatchingHandler batching ?
+            BATCH.get(batching.handler().getClass()) : SINGLE.get(spec.handler().getClass());
+        try {
+            return (Delivery) constructor.invokeExact(spec, slab, failures, context);
+        } catch (final Throwable failure) {
+            throw new IllegalStateException("no delivery to handler " + spec.roleName(), failure);
+        }
+    }
+
+    @Override
+    protected MethodHandle computeValue(final Class<?> handlerClass) {
+        final Lookup lookup = MethodHandles.lookup();
+        try (InputStream code = copied.getResourceAsStream(copied.getSimpleName() + ".class")) {
+            final Class<?> own = code == null ? copied :
+                lookup.defineHiddenClass(code.readAllBytes(), true, Lookup.ClassOption.NESTMATE).lookupClass();
+            return lookup.findConstructor(own, CONSTRUCTOR).asType(FACTORY);
+        } catch (final IOException | ReflectiveOperationException failure) {
+            throw new IllegalStateException("no class for delivery to " + handlerClass.getName(), failure);
+        }
+    }
+}
