@@ -3,7 +3,9 @@ package io.ringpoll.poller;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.AsyncEventType;
 import io.ringpoll.verbs.CompletionQueue;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +22,8 @@ public final class QueueRegistry {
     /** How many queues a poller may have at once: the index has 16 bits. */
     public static final int MAX_QUEUES = 1 << 16;
 
+    /** Names kept of queues that have left: the error path may come to their faults later. */
+    private static final int NAMES_KEPT = 1024;
     private static final long COMMAND_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final QueueRound round;
@@ -28,7 +32,12 @@ public final class QueueRegistry {
 
     /** Guarded by this, as what follows. */
     private final Map<CompletionQueue, PolledQueue> registered = new IdentityHashMap<>();
-    private final PolledQueue[] byIndex = new PolledQueue[MAX_QUEUES];
+    /** Which indexes {@link #registered} queues have. */
+    private final BitSet taken = new BitSet();
+    /** By index. Of a queue that has left nothing else is held: it holds its connection, and that what it has off-heap. */
+    private final String[] names = new String[MAX_QUEUES];
+    /** Indexes of the queues that have left last, whose names are still known. */
+    private final ArrayDeque<Integer> left = new ArrayDeque<>(NAMES_KEPT + 1);
     private int nextIndex;
     private RpmaNotifications notifications;
 
@@ -52,7 +61,7 @@ public final class QueueRegistry {
         if (registered.size() == MAX_QUEUES) {
             throw new IllegalStateException("a poller has room for " + MAX_QUEUES + " completion queues");
         }
-        while (isTaken(nextIndex)) {
+        while (taken.get(nextIndex)) {
             nextIndex = nextIndex + 1 & MAX_QUEUES - 1;
         }
         final int index = nextIndex;
@@ -64,7 +73,8 @@ public final class QueueRegistry {
             closeNotifications(queue);
             throw new IllegalStateException(queue.name() + " cannot be added: " + stalled.getMessage(), stalled);
         }
-        byIndex[index] = polled;
+        taken.set(index);
+        names[index] = queue.name();
         nextIndex = index + 1 & MAX_QUEUES - 1;
         registered.put(queue, polled);
         return index;
@@ -90,6 +100,7 @@ public final class QueueRegistry {
             removal.await(deadlineNs, "let go of " + queue.name());
             synchronized (this) {
                 if (registered.remove(queue, polled)) {
+                    leave(polled.index & MAX_QUEUES - 1);
                     closeNotifications(queue);
                 }
             }
@@ -143,11 +154,11 @@ public final class QueueRegistry {
      * The name of the queue that had or has an index.
      *
      * @param index that a completion carries
-     * @return the queue's name, also after its removal until the index is given again
+     * @return the queue's name, also after its removal, unless a thousand others have been removed since
      */
     public synchronized String name(final int index) {
-        final PolledQueue polled = byIndex[index & MAX_QUEUES - 1];
-        return polled == null ? "completion queue " + index : polled.added.name();
+        final String name = names[index & MAX_QUEUES - 1];
+        return name == null ? "completion queue " + index : name;
     }
 
     /**
@@ -191,9 +202,15 @@ public final class QueueRegistry {
         }
     }
 
-    private boolean isTaken(final int index) {
-        final PolledQueue polled = byIndex[index];
-        return polled != null && registered.get(polled.added) == polled;
+    private void leave(final int index) {
+        taken.clear(index);
+        left.addLast(index);
+        if (left.size() > NAMES_KEPT) {
+            final int forgotten = left.removeFirst();
+            if (!taken.get(forgotten)) {
+                names[forgotten] = null;
+            }
+        }
     }
 
     private void onAdd(final PolledQueue polled) {

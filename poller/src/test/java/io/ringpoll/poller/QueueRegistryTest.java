@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
+import java.lang.ref.WeakReference;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
@@ -80,6 +81,25 @@ class QueueRegistryTest {
             assertNotEquals(held, poller.queues().add(passing));
             poller.queues().remove(passing, 1);
         }
+    }
+
+    @Test
+    void shouldHoldNothingOfAQueueThatHasLeftButItsNameForAWhile() throws Exception {
+        final WeakReference<ScriptedQueue> left = new WeakReference<>(queueOfOne());
+        final int index = poller.queues().add(left.get());
+        poller.doWork();
+        poller.queues().remove(left.get(), 1);
+        while (left.get() != null) {
+            System.gc();
+            Thread.sleep(1);
+        }
+        assertEquals("a", poller.queues().name(index));
+        for (int i = 0; i < 2000; i++) {
+            final ScriptedQueue passing = new ScriptedQueue("passing");
+            poller.queues().add(passing);
+            poller.queues().remove(passing, 1);
+        }
+        assertEquals("completion queue " + index, poller.queues().name(index));
     }
 
     @Test
