@@ -65,10 +65,10 @@ class LeakTest {
         private void run() throws InterruptedException {
             try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint endpoint = listen(peer)) {
                 makeAndClose(peer, endpoint, WARM_UP);
-                long before = settledHeapBytes();
+                long before = ProcessResources.settledHeapBytes();
                 for (int round = 0; round < ROUNDS; round++) {
                     makeAndClose(peer, endpoint, TIMES);
-                    final long after = settledHeapBytes();
+                    final long after = ProcessResources.settledHeapBytes();
                     OUT.println(after - before);
                     before = after;
                 }
@@ -104,17 +104,6 @@ class LeakTest {
                 awaitDisconnect(server);
                 awaitEvent(client, ConnectionEvent.CLOSED);
             }
-        }
-
-        /** Java's own native memory goes when the collector and its cleaners have run. */
-        private static long settledHeapBytes() throws InterruptedException {
-            long smallest = Long.MAX_VALUE;
-            for (int i = 0; i < 5; i++) {
-                System.gc();
-                Thread.sleep(100);
-                smallest = Math.min(smallest, ProcessResources.heapBytes());
-            }
-            return smallest;
         }
     }
 }

@@ -19,6 +19,8 @@ import java.util.TreeMap;
 /** What the process holds that a leak would show in: file descriptors, C heap, objects of the device. */
 public final class ProcessResources {
     private static final int OBJECT_KINDS = 10;
+    private static final int LOOKS = 5;
+    private static final int LOOK_MS = 100;
 
     private ProcessResources() {
     }
@@ -55,6 +57,17 @@ public final class ProcessResources {
         } catch (final Throwable t) {
             throw new AssertionError(t);
         }
+    }
+
+    /** The same when Java's own native memory has gone, of which the collector and its cleaners dispose. */
+    public static long settledHeapBytes() throws InterruptedException {
+        long smallest = Long.MAX_VALUE;
+        for (int i = 0; i < LOOKS; i++) {
+            System.gc();
+            Thread.sleep(LOOK_MS);
+            smallest = Math.min(smallest, heapBytes());
+        }
+        return smallest;
     }
 
     private static long call(final MethodHandle handle, final int kind) {

@@ -1,0 +1,79 @@
+package io.ringpoll.scenarios;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.rpma.LogLevel;
+import io.ringpoll.rpma.RpmaLog;
+import io.ringpoll.testing.JavaProcess;
+import io.ringpoll.testing.ProcessResources;
+import java.io.PrintStream;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * The C heap after lives of a connection in which each native call has failed in its turn, in a JVM of its own without a
+ * compiler: what a failure leaves behind that is no object of the device shows there.
+ */
+class FailingCallsLeakTest {
+    private static final int ROUNDS = 5;
+    private static final int SWEEPS = 8;
+    /** Less than the smallest block that malloc gives, for one call of a sweep. */
+    private static final long ALLOWED_BYTES_EACH = 16;
+
+    @Test
+    @Timeout(120)
+    void shouldLeaveNothingInTheCHeapWhicheverCallFails() {
+        final String output = JavaProcess.create().option("-Xint").option("-XX:+UseSerialGC")
+            .property(Device.DEVICE_PROPERTY, "loopback").run(EachCallFailing.class);
+        final List<Long> growths = output.lines().map(Long::parseLong).sorted().toList();
+        assertEquals(ROUNDS, growths.size());
+        // The JVM frees or takes something of its own in one round or another; a leak is there in each.
+        assertTrue(growths.get(ROUNDS / 2) < ALLOWED_BYTES_EACH * SWEEPS,
+            "bytes that " + SWEEPS + " times each failing call leaves behind: " + growths);
+    }
+
+    /** Prints how many bytes of C heap each round has left behind. */
+    static final class EachCallFailing {
+        private static final PrintStream OUT = System.out;
+        private static final ConnectionLife LIFE = new ConnectionLife();
+
+        private EachCallFailing() {
+        }
+
+        public static void main(final String[] arguments) throws InterruptedException {
+            RpmaLog.threshold(LogLevel.DISABLED);
+            final List<Integer> calls = calls();
+            sweep(calls);
+            long before = ProcessResources.settledHeapBytes();
+            for (int round = 0; round < ROUNDS; round++) {
+                for (int i = 0; i < SWEEPS; i++) {
+                    sweep(calls);
+                }
+                final long after = ProcessResources.settledHeapBytes();
+                OUT.println(after - before);
+                before = after;
+            }
+        }
+
+        /** The numbers of all calls but the one that librpma does not clean up after, and the one that lets memory be kept. */
+        private static List<Integer> calls() {
+            final List<Integer> calls = new ArrayList<>();
+            ConnectionLife.Outcome outcome = LIFE.liveWithFailing(1);
+            for (int n = 1; outcome.failed().isPresent(); n++) {
+                if (!outcome.isLostByLibrpma() && !outcome.keepsMemory()) {
+                    calls.add(n);
+                }
+                outcome = LIFE.liveWithFailing(n + 1);
+            }
+            return calls;
+        }
+
+        private static void sweep(final List<Integer> calls) {
+            calls.forEach(LIFE::liveWithFailing);
+        }
+    }
+}
