@@ -23,6 +23,10 @@ record Scene(long seed, Topology topology, Optional<FaultPlan> plan) {
         FaultKind.DELAY, FaultKind.REORDER,
         FaultKind.SPURIOUS_EVENT, FaultKind.LATE_EVENT,
     };
+    /** What {@link Work} is made of. */
+    private static final FaultOperation[] PLAYED = {
+        FaultOperation.SEND, FaultOperation.WRITE, FaultOperation.WRITE_WITH_IMMEDIATE, FaultOperation.READ, FaultOperation.RECEIVE,
+    };
     private static final int POLLS_PER_OPERATION = 100;
     private static final int APART = 4;
     private static final int MAX_RULES = 5;
@@ -31,7 +35,7 @@ record Scene(long seed, Topology topology, Optional<FaultPlan> plan) {
     static Scene of(final long seed) {
         final SplittableRandom random = new SplittableRandom(seed);
         final Topology topology = Topology.draw(random);
-        return new Scene(seed, topology, draw(random, topology));
+        return new Scene(seed, topology, draw(seed, random, topology));
     }
 
     /** Randomness of one kind of the scene's work, apart from all other kinds. */
@@ -39,12 +43,23 @@ record Scene(long seed, Topology topology, Optional<FaultPlan> plan) {
         return new SplittableRandom(seed ^ purpose * 0x9E37_79B9_7F4A_7C15L);
     }
 
-    private static Optional<FaultPlan> draw(final SplittableRandom random, final Topology topology) {
+    private static Optional<FaultPlan> draw(final long seed, final SplittableRandom random, final Topology topology) {
         final FaultPlan.Builder builder = FaultPlan.builder().seed(random.nextLong());
+        if (random.nextInt(3) != 0) {
+            builder.rule(statusInTurn(seed, random, topology));
+        }
         for (int rules = random.nextInt(MAX_RULES); rules > 0; rules--) {
             builder.rule(when(random, what(random), topology));
         }
         return builder.isEmpty() ? Optional.empty() : Optional.of(builder.build());
+    }
+
+    /** A status that surely comes on most queues, another one in each scene: a few dozen scenes have seen them all. */
+    private static FaultRule statusInTurn(final long seed, final SplittableRandom random, final Topology topology) {
+        final FaultOperation operation = random.nextBoolean() ? FaultOperation.ANY : PLAYED[random.nextInt(PLAYED.length)];
+        final int status = WcStatus.LOC_LEN_ERR + Math.floorMod(seed, WcStatus.GENERAL_ERR);
+        final int share = operation == FaultOperation.ANY ? 1 : PLAYED.length;
+        return FaultRule.status(status, operation).at(1 + random.nextInt(1 + topology.operations() / share));
     }
 
     private static FaultRule what(final SplittableRandom random) {

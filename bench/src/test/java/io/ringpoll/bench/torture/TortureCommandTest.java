@@ -8,14 +8,19 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ringpoll.bench.options.Execution;
+import io.ringpoll.fault.FaultKind;
 import io.ringpoll.fault.FaultPlan;
+import io.ringpoll.fault.FaultRule;
 import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.WcStatus;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -56,6 +61,17 @@ class TortureCommandTest {
             assertEquals(work.isSignalled(i), again.isSignalled(i));
         }
         assertNotEquals(Scene.of(1).random(0).nextLong(), Scene.of(1).random(1).nextLong());
+    }
+
+    @Test
+    void shouldPlanEachStatusWithinAHundredScenes() {
+        final Set<Integer> planned = new HashSet<>();
+        for (long seed = 1; seed <= 100; seed++) {
+            Scene.of(seed).plan().ifPresent(plan -> plan.rules().stream()
+                .filter(rule -> rule.kind() == FaultKind.STATUS).map(FaultRule::code).forEach(planned::add));
+        }
+        assertEquals(
+            IntStream.rangeClosed(WcStatus.LOC_LEN_ERR, WcStatus.GENERAL_ERR).boxed().collect(Collectors.toSet()), planned);
     }
 
     @Test
