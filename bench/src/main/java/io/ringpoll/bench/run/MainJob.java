@@ -35,7 +35,8 @@ final class MainJob {
     private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
     /** How often the main thread looks around, in milliseconds. */
     static final long TICK_MS = 20;
-
+    /** What a soak takes a number of operations to last: that decides how often it looks. */
+    private static final double UNKNOWN_SECONDS = 400;
 
     private RunConfig config;
     private final PrintWriter progress;
@@ -119,7 +120,7 @@ final class MainJob {
         final Pipeline pipeline, final PolledQueues queues, final Deque<Side> sides, final FaultInjection injection)
         throws InterruptedException {
         final QueueWatch queueWatch = injection == null ? null : new QueueWatch(queues, accounts);
-        final Soak soak = config.soak() ? new Soak(pipeline, accounts, config.seconds()) : null;
+        final Soak soak = config.soak() ? new Soak(pipeline, accounts, config.operations() > 0 ? UNKNOWN_SECONDS : config.seconds()) : null;
         final Stopwatch stopwatch = watch(pipeline, sides.peek(), soak);
         for (final Side side : sides) {
             side.finish();

@@ -4,6 +4,7 @@ import com.sun.management.ThreadMXBean;
 import io.ringpoll.bench.measure.ProcessMemory;
 import io.ringpoll.pipeline.Pipeline;
 import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryMXBean;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -18,6 +19,8 @@ final class Soak {
     private static final int INTERVALS = 40;
     private static final double SHORTEST_SECONDS = 0.5;
     private static final double LONGEST_SECONDS = 30;
+    private static final long CLEANING_MS = 100;
+    private static final MemoryMXBean MEMORY = ManagementFactory.getMemoryMXBean();
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final Pipeline pipeline;
@@ -39,14 +42,15 @@ final class Soak {
      * @param completions     in it
      * @param residentBytes   of the process, at its end
      * @param mallocBytes     of the C heap that were in use, at its end; -1 where they are not known
+     * @param heapBytes       of the Java heap that were in use, at its end, after a collection
      * @param allocatedBytes  by the poller's and the handlers' threads, in it
      * @param p50Ns           from post to handler
      * @param p99Ns           likewise
      * @param maxNs           likewise
      */
     record Sample(
-        double seconds, long completions, long residentBytes, long mallocBytes, long allocatedBytes, long p50Ns, long p99Ns,
-        long maxNs) {
+        double seconds, long completions, long residentBytes, long mallocBytes, long heapBytes, long allocatedBytes, long p50Ns,
+        long p99Ns, long maxNs) {
     }
 
     Soak(final Pipeline pipeline, final Accounts accounts, final double expectedSeconds) {
@@ -67,7 +71,7 @@ final class Soak {
     }
 
     /** Takes a sample if it is time; often. */
-    void look() {
+    void look() throws InterruptedException {
         if (!endedNs.isEmpty()) {
             // One look later no handler writes to what was exchanged any more.
             complete();
@@ -78,18 +82,20 @@ final class Soak {
         }
     }
 
-    private void complete() {
+    private void complete() throws InterruptedException {
         final long nowCompleted = accounts.completed();
         final long nowAllocated = allocatedBytes();
-        // What connections that have gone held off-heap is freed by the collector, which has little else to do here.
+        // What connections that have gone held off-heap is freed by the collector and its cleaners, who have little else to do.
         System.gc();
+        final long heapBytes = MEMORY.getHeapMemoryUsage().getUsed();
+        TimeUnit.MILLISECONDS.sleep(CLEANING_MS);
         final Histogram latencyNs = PathAccount.newHistogram();
         endedNs.forEach(latencyNs::add);
         endedNs = List.of();
         totalNs.add(latencyNs);
         samples.add(new Sample(
             (System.nanoTime() - startNs) / (double) TimeUnit.SECONDS.toNanos(1), nowCompleted - completions,
-            ProcessMemory.residentBytes(), ProcessMemory.mallocBytes(), nowAllocated - allocated,
+            ProcessMemory.residentBytes(), ProcessMemory.mallocBytes(), heapBytes, nowAllocated - allocated,
             latencyNs.getValueAtPercentile(50), latencyNs.getValueAtPercentile(99), latencyNs.getMaxValue()));
         completions = nowCompleted;
         allocated = nowAllocated;
