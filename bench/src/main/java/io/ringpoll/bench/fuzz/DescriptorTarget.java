@@ -1,29 +1,21 @@
 package io.ringpoll.bench.fuzz;
 
 import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaException;
-import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import org.agrona.BufferUtil;
-import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * Takes descriptors of remote memory as a peer might send them, and reads and writes what they claim: such a request succeeds
  * within the other side's memory or fails, and never reaches beyond.
  */
 final class DescriptorTarget implements FuzzTarget {
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
     private static final int LENGTH_BYTES = 8;
 
     private final LiveConnection live;
     private final byte[] example;
-    private final UnsafeBuffer slot = new UnsafeBuffer(BufferUtil.allocateDirectAligned(IbvWc.SIZE_BYTES, IbvWc.SIZE_BYTES + 16));
-    private final WorkCompletion completion = new WorkCompletion();
+    private final NextCompletion next = new NextCompletion();
 
     DescriptorTarget(final LiveConnection live) {
         this.live = live;
@@ -68,15 +60,7 @@ final class DescriptorTarget implements FuzzTarget {
         if (!accepted) {
             throw new AssertionError("a work request was refused although nothing was under way");
         }
-        final Connection connection = live.client();
-        final long deadlineNs = System.nanoTime() + PATIENCE_NS;
-        while (connection.completionQueue().poll(slot.addressOffset(), 1) == 0) {
-            if (System.nanoTime() - deadlineNs > 0) {
-                throw new AssertionError("a work request did not end");
-            }
-            Thread.onSpinWait();
-        }
-        final int status = completion.wrap(slot, 0).status();
+        final int status = next.await(live.client()).status();
         if (status != WcStatus.SUCCESS) {
             if (status != WcStatus.REM_ACCESS_ERR && status != WcStatus.REM_INV_REQ_ERR) {
                 throw new AssertionError("a work request ended with " + WcStatus.name(status));

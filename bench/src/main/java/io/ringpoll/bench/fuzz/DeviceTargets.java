@@ -25,7 +25,7 @@ final class DeviceTargets {
 
     /** Refused by the binding, for a control character or an address without a device, or by librpma. */
     private static FuzzTarget text(final String name, final Consumer<String> reader, final String... examples) {
-        return new TextTarget(name, IllegalArgumentException.class, text -> {
+        return ReaderTarget.ofText(name, IllegalArgumentException.class, text -> {
             try {
                 reader.accept(text);
             } catch (final RpmaException | IllegalStateException refused) {
@@ -46,7 +46,7 @@ final class DeviceTargets {
         try (PeerConfig config = PeerConfig.create().directWriteToPmem(true)) {
             example = config.descriptor();
         }
-        return new BytesTarget("peer-descriptor", RpmaException.class, input -> {
+        return ReaderTarget.ofBytes("peer-descriptor", RpmaException.class, input -> {
             try (PeerConfig config = PeerConfig.ofDescriptor(input)) {
                 config.directWriteToPmem();
                 config.descriptor();
@@ -55,7 +55,7 @@ final class DeviceTargets {
     }
 
     private static FuzzTarget privateData(final LiveConnection live) {
-        return new BytesTarget("private-data", RpmaException.class, input -> {
+        return ReaderTarget.ofBytes("private-data", RpmaException.class, input -> {
             final byte[] arrived;
             try {
                 arrived = live.request(input);

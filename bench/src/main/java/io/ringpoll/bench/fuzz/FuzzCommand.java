@@ -1,6 +1,8 @@
 package io.ringpoll.bench.fuzz;
 
+import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
+import io.ringpoll.bench.options.SeededRun;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
@@ -11,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -27,28 +30,21 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     description = "Feeds nearly right inputs to all that reads from outside: private data, descriptors, addresses, options, " +
         "counters files, fault plans.")
-public final class FuzzCommand implements Callable<Integer> {
-    private static final double LONGEST_SECONDS = TimeUnit.DAYS.toSeconds(365);
+public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
     private static final long SLOW_NS = TimeUnit.SECONDS.toNanos(30);
     private static final int LONGEST_REFUSAL = 4_000;
 
     @Spec
     private CommandSpec spec;
 
-    @Option(
-        names = "--seconds", paramLabel = "S", defaultValue = "10", description = "How long to go on (${DEFAULT-VALUE}).")
-    private double seconds;
+    @Mixin
+    private SeededRun run;
 
     @Option(names = "--inputs", paramLabel = "N", description = "How many inputs to feed each target with instead.")
     private long inputs;
 
     @Option(names = "--target", paramLabel = "NAME", description = "One target alone.")
     private String target;
-
-    @Option(
-        names = "--seed", paramLabel = "S",
-        description = "Of the first input of each target; each further one has the next (the time, if left out).")
-    private Long seed;
 
     private long taken;
     private long refused;
@@ -67,11 +63,14 @@ public final class FuzzCommand implements Callable<Integer> {
     }
 
     @Override
+    public void check() {
+        run.check();
+        Execution.require(spec, inputs >= 0, "--inputs " + inputs + " is negative");
+    }
+
+    @Override
     public Integer call() {
-        if (!(seconds > 0 && seconds <= LONGEST_SECONDS) || inputs < 0) {
-            throw new ParameterException(
-                spec.commandLine(), "--seconds is above 0 and at most a year, --inputs is not negative");
-        }
+        check();
         FaultInjection.requireLoopback();
         final LogLevel before = RpmaLog.threshold();
         RpmaLog.threshold(LogLevel.DISABLED);
@@ -82,21 +81,23 @@ public final class FuzzCommand implements Callable<Integer> {
                 throw new ParameterException(spec.commandLine(), "--target '" + target + "' is none of " +
                     targets.all().stream().map(FuzzTarget::name).collect(Collectors.joining(", ")));
             }
-            return fuzz(chosen, seed != null ? seed : System.currentTimeMillis());
+            return fuzz(chosen);
         } finally {
             RpmaLog.threshold(before);
         }
     }
 
-    private int fuzz(final List<FuzzTarget> targets, final long firstSeed) {
+    private int fuzz(final List<FuzzTarget> targets) {
         final PrintWriter out = spec.commandLine().getOut();
-        final long startNs = System.nanoTime();
-        final long durationNs = (long) (seconds * TimeUnit.SECONDS.toNanos(1));
-        for (long turn = 0; inputs > 0 ? turn < inputs : turn == 0 || System.nanoTime() - startNs < durationNs; turn++) {
+        run.start();
+        // Said at once: a process that dies says it no more.
+        out.printf("inputs for %d targets from seed %d%n", targets.size(), run.firstSeed());
+        out.flush();
+        for (long turn = 0; inputs > 0 ? turn < inputs : turn == 0 || !run.isOver(); turn++) {
             for (final FuzzTarget each : targets) {
                 final int inTurn = inputs > 0 ? 1 : each.inputsInTurn();
                 for (int i = 0; i < inTurn; i++) {
-                    final Finding finding = feed(each, firstSeed + turn * inTurn + i);
+                    final Finding finding = feed(each, run.firstSeed() + turn * inTurn + i);
                     if (finding != null) {
                         print(finding, out);
                         return CommandLine.ExitCode.SOFTWARE;
@@ -104,9 +105,8 @@ public final class FuzzCommand implements Callable<Integer> {
                 }
             }
         }
-        out.printf("%,d inputs for %d targets from seed %d: %,d taken, %,d refused in one line, %.1f s%n", taken + refused,
-            targets.size(), firstSeed, taken, refused,
-            (System.nanoTime() - startNs) / (double) TimeUnit.SECONDS.toNanos(1));
+        out.printf("%,d inputs: %,d taken, %,d refused in one line, %.1f s%n", taken + refused, taken, refused,
+            run.elapsedSeconds());
         out.flush();
         return CommandLine.ExitCode.OK;
     }

@@ -1,5 +1,6 @@
 package io.ringpoll.bench.idle;
 
+import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
@@ -7,7 +8,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = "What each idle strategy uses of a core while nothing comes, and how late it wakes up.")
-public final class IdleCommand implements Callable<Integer> {
+public final class IdleCommand implements Callable<Integer>, CheckedOptions {
     private static final double PERCENT = 100;
     private static final double NS_PER_US = 1000;
     private static final double MEDIAN = 50;
@@ -52,10 +52,13 @@ public final class IdleCommand implements Callable<Integer> {
     }
 
     @Override
+    public void check() {
+        Execution.require(spec, seconds >= 1 && wakeUps >= 1, "--seconds and --wake-ups are at least 1");
+    }
+
+    @Override
     public Integer call() throws InterruptedException {
-        if (seconds < 1 || wakeUps < 1) {
-            throw new ParameterException(spec.commandLine(), "--seconds and --wake-ups are at least 1");
-        }
+        check();
         final PrintWriter out = spec.commandLine().getOut();
         out.printf("%-14s %16s %14s %14s%n", "idle strategy", "% of a core", "wake-up p50", "p99 us");
         for (final Idling idling : Idling.values()) {

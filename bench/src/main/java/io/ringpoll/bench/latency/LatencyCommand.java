@@ -10,6 +10,7 @@ import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.MachineReport;
+import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.bench.options.HotThreadOptions;
 import io.ringpoll.bench.plot.PercentilePlot;
@@ -49,7 +50,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = "Measures latency to the handler from when a completion was due (rate), or as half a round trip (ping-pong).")
-public final class LatencyCommand implements Callable<Integer> {
+public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
     @Spec
     private CommandSpec spec;
 
@@ -239,7 +240,8 @@ public final class LatencyCommand implements Callable<Integer> {
         return handOffs;
     }
 
-    private void check() {
+    @Override
+    public void check() {
         options.check();
         final boolean synthetic = options.over() == LatencyOptions.Over.SYNTHETIC;
         require(handlers >= 1 && handlers <= 3, "--handlers " + handlers + " is not from 1 to 3: there are three paths");

@@ -10,6 +10,8 @@ import java.util.concurrent.TimeoutException;
 import org.openjdk.jmh.runner.RunnerException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 
 /**
  * Runs a command and turns what goes wrong into one line and an exit code: 2 for wrong usage, 1 for everything else.
@@ -53,6 +55,34 @@ public final class Execution {
             throw failure;
         });
         return line;
+    }
+
+    /**
+     * Reads the options of a command and looks at them as a whole, but runs nothing.
+     *
+     * @param command   annotated for picocli
+     * @param arguments as typed
+     * @throws ParameterException in one line if they are wrong
+     */
+    public static void check(final CheckedOptions command, final String... arguments) {
+        final CommandLine line = commandLine(command);
+        line.parseArgs(arguments);
+        if (!line.isUsageHelpRequested() && !line.isVersionHelpRequested()) {
+            command.check();
+        }
+    }
+
+    /**
+     * Refuses options unless something holds.
+     *
+     * @param spec      of the command
+     * @param holds     what must
+     * @param otherwise one line that names the option and what it may be
+     */
+    public static void require(final CommandSpec spec, final boolean holds, final String otherwise) {
+        if (!holds) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
     }
 
     /**

@@ -3,6 +3,7 @@ package io.ringpoll.bench.replicate;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Spread;
+import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.bench.plot.PercentilePlot;
 import io.ringpoll.device.Device;
@@ -25,7 +26,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     subcommands = VerifyCommand.class,
     description = "Appends records to a log that three servers replicate by Apache Ratis, and reads all logs back.")
-public final class ReplicateCommand implements Callable<Integer> {
+public final class ReplicateCommand implements Callable<Integer>, CheckedOptions {
     private static final double MEDIAN = 50;
     private static final double TAIL = 99;
 
@@ -140,7 +140,8 @@ public final class ReplicateCommand implements Callable<Integer> {
         return CommandLine.ExitCode.OK;
     }
 
-    private void check() {
+    @Override
+    public void check() {
         require(payloadBytes >= Long.BYTES && payloadBytes <= 1_000_000, "--payload is 8 to 1000000 bytes");
         require(window >= 1 && window <= 10_000, "--window is 1 to 10000");
         require(seconds >= 1 && warmUpSeconds >= 0 && rounds >= 1, "--seconds and --rounds are at least 1, --warm-up at least 0");
@@ -167,10 +168,8 @@ public final class ReplicateCommand implements Callable<Integer> {
         }
     }
 
-    private void require(final boolean holds, final String message) {
-        if (!holds) {
-            throw new ParameterException(spec.commandLine(), message);
-        }
+    private void require(final boolean holds, final String otherwise) {
+        Execution.require(spec, holds, otherwise);
     }
 
     private void print(final PrintWriter out, final Map<Transport, List<ReplicateResult>> results) {

@@ -1,5 +1,6 @@
 package io.ringpoll.bench.routing;
 
+import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -12,7 +13,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = "Handlers that see all completions and skip, against routing when the poller publishes.")
-public final class RoutingCommand implements Callable<Integer> {
+public final class RoutingCommand implements Callable<Integer>, CheckedOptions {
     private static final int MAX_HANDLERS = 3;
     private static final double MEDIAN = 50.0;
     private static final double TAIL = 99.0;
@@ -62,11 +62,14 @@ public final class RoutingCommand implements Callable<Integer> {
     }
 
     @Override
+    public void check() {
+        Execution.require(spec, completions >= 1 && rounds >= 1 && rate >= 1 && rate <= TimeUnit.SECONDS.toNanos(1),
+            "--completions, --rounds and --rate are at least 1, the rate at most 1000000000");
+    }
+
+    @Override
     public Integer call() throws InterruptedException {
-        if (completions < 1 || rounds < 1 || rate < 1 || rate > TimeUnit.SECONDS.toNanos(1)) {
-            throw new ParameterException(
-                spec.commandLine(), "--completions, --rounds and --rate are at least 1, the rate at most 1000000000");
-        }
+        check();
         final PrintWriter out = spec.commandLine().getOut();
         out.printf("%d cores; %d runs of each in turns: the median, and the best, which others disturbed least%n%n",
             Runtime.getRuntime().availableProcessors(), rounds);

@@ -1,8 +1,8 @@
 package io.ringpoll.bench.run;
 
-import io.ringpoll.bench.fuzz.BytesTarget;
 import io.ringpoll.bench.fuzz.FuzzTarget;
-import io.ringpoll.bench.fuzz.TextTarget;
+import io.ringpoll.bench.fuzz.ReaderTarget;
+import io.ringpoll.bench.options.Execution;
 import java.util.List;
 import picocli.CommandLine.ParameterException;
 
@@ -21,16 +21,16 @@ public final class HandshakeInputs {
      */
     public static List<FuzzTarget> targets() {
         return List.of(
-            new BytesTarget("hello", IllegalArgumentException.class, Hello::decode,
+            ReaderTarget.ofBytes("hello", IllegalArgumentException.class, Hello::decode,
                 new Hello(Hello.Purpose.STEADY, 1, DEPTH, DEPTH, 1).encode()),
-            new BytesTarget("welcome", IllegalArgumentException.class, Welcome::decode,
+            ReaderTarget.ofBytes("welcome", IllegalArgumentException.class, Welcome::decode,
                 new Welcome(new byte[DESCRIPTOR_BYTES], new byte[DESCRIPTOR_BYTES]).encode(),
                 new Welcome(new byte[DESCRIPTOR_BYTES], new byte[0]).encode()),
-            TextTarget.ofOptions("mix", IllegalArgumentException.class, Mix::parse, Mix.DEFAULT, "write=1e3,fail=.5", "send=1"),
-            TextTarget.ofOptions(
+            ReaderTarget.ofOptions("mix", IllegalArgumentException.class, Mix::parse, Mix.DEFAULT, "write=1e3,fail=.5", "send=1"),
+            ReaderTarget.ofOptions(
                 "placement", IllegalArgumentException.class, Placement::parse, "none", "0,1,0", "poller=1,client=0"),
-            TextTarget.ofOptions("run-options", ParameterException.class,
-                text -> RunCommand.commandLine().<RunCommand>getCommand().check(text.split(" ")),
+            ReaderTarget.ofOptions("run-options", ParameterException.class,
+                text -> Execution.check(new RunCommand(), text.split(" ")),
                 "--seconds 5 --mix write=40,send=30 --payload 64 --connections 2 --depth 64",
                 "--operations 100 --batch 32 --ring-size 8192 --wait yield --pin 0,1 --json",
                 "--device loopback --address 127.0.0.1:7471 --role both --seed 1 --faults poll@1"));

@@ -1,5 +1,6 @@
 package io.ringpoll.bench.run;
 
+import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
@@ -30,7 +31,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = "Moves real work requests through librpma and accounts for every completion.")
-public final class RunCommand implements Callable<Integer> {
+public final class RunCommand implements Callable<Integer>, CheckedOptions {
     private static final int DEFAULT_PORT = 7471;
     private static final int MAX_PAYLOAD = 1 << 20;
     private static final int MAX_CONNECTIONS = 1024;
@@ -167,12 +168,9 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    /** Reads options and settles them, but runs nothing. */
-    void check(final String... arguments) {
-        spec.commandLine().parseArgs(arguments);
-        if (!spec.commandLine().isUsageHelpRequested() && !spec.commandLine().isVersionHelpRequested()) {
-            config();
-        }
+    @Override
+    public void check() {
+        config();
     }
 
     private static void forget(final Thread onSignal) {
@@ -212,10 +210,8 @@ public final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private void require(final boolean condition, final String otherwise) {
-        if (!condition) {
-            throw new ParameterException(spec.commandLine(), otherwise);
-        }
+    private void require(final boolean holds, final String otherwise) {
+        Execution.require(spec, holds, otherwise);
     }
 
     private static Role roleOf(final String text) {

@@ -1,5 +1,6 @@
 package io.ringpoll.bench.stat;
 
+import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.pipeline.counters.CountersFileException;
 import io.ringpoll.pipeline.counters.CountersFolder;
@@ -13,7 +14,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = "Shows the counters of running pipelines, from outside, until they end.")
-public final class StatCommand implements Callable<Integer> {
+public final class StatCommand implements Callable<Integer>, CheckedOptions {
     private static final String CLEAR_SCREEN = "\033[H\033[2J";
 
     @Spec
@@ -107,16 +107,12 @@ public final class StatCommand implements Callable<Integer> {
         }
     }
 
-    private void check() {
-        if (!(interval >= 0.01 && interval <= TimeUnit.DAYS.toSeconds(1))) {
-            throw refused("--interval " + interval + " is not from 0.01 to 86400 seconds");
-        }
-        if (count != null && count < 1) {
-            throw refused("--count " + count + " is below 1");
-        }
-        if (once && count != null) {
-            throw refused("--once and --count exclude each other: give one of them");
-        }
+    @Override
+    public void check() {
+        Execution.require(spec, interval >= 0.01 && interval <= TimeUnit.DAYS.toSeconds(1),
+            "--interval " + interval + " is not from 0.01 to 86400 seconds");
+        Execution.require(spec, count == null || count >= 1, "--count " + count + " is below 1");
+        Execution.require(spec, !once || count == null, "--once and --count exclude each other: give one of them");
     }
 
     private List<Watched> find() {
@@ -142,9 +138,5 @@ public final class StatCommand implements Callable<Integer> {
                 "; start one, for instance with ./ringpoll run, or name another folder with --folder");
         }
         return found;
-    }
-
-    private ParameterException refused(final String message) {
-        return new ParameterException(spec.commandLine(), message);
     }
 }

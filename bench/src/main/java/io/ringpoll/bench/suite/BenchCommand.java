@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.MachineReport;
+import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
@@ -37,7 +38,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = "Measures ringpoll beside plain C and the usual alternatives in one run: a table, JSON, a report with plots.")
-public final class BenchCommand implements Callable<Integer> {
+public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     @Spec
     private CommandSpec spec;
 
@@ -80,10 +81,14 @@ public final class BenchCommand implements Callable<Integer> {
     }
 
     @Override
+    public void check() {
+        Execution.require(spec, !quick || !full, "--quick and --full exclude each other");
+        parts();
+    }
+
+    @Override
     public Integer call() throws IOException, InterruptedException, RunnerException {
-        if (quick && full) {
-            throw new ParameterException(spec.commandLine(), "--quick and --full exclude each other");
-        }
+        check();
         final Effort effort = full ? Effort.FULL : glance ? Effort.GLANCE : Effort.QUICK;
         final Set<Part> parts = parts();
         final Path folder = folder();

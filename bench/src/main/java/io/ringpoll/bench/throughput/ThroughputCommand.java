@@ -9,6 +9,7 @@ import io.ringpoll.bench.handoff.Mixes;
 import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.MachineReport;
+import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.bench.options.HotThreadOptions;
 import io.ringpoll.device.Device;
@@ -34,7 +35,7 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = "Measures what a completion costs from a saturated queue to the handlers, ours and others in turns.")
-public final class ThroughputCommand implements Callable<Integer> {
+public final class ThroughputCommand implements Callable<Integer>, CheckedOptions {
     @Spec
     private CommandSpec spec;
 
@@ -141,7 +142,8 @@ public final class ThroughputCommand implements Callable<Integer> {
         }
     }
 
-    private void check() {
+    @Override
+    public void check() {
         require(handlers >= 1 && handlers <= 3, "--handlers " + handlers + " is not from 1 to 3: there are three paths");
         require(rounds >= 1 && warmUp >= 0, "--rounds " + rounds + " and --warm-up " + warmUp + " must be 1 and 0 at least");
         require(windowMs >= 1 && leadInMs >= 0, "--window and --lead-in are milliseconds, 1 and 0 at least");

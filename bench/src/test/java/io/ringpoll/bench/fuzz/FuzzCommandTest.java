@@ -52,8 +52,8 @@ class FuzzCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "--seconds=0 | --seconds is above 0 and at most a year, --inputs is not negative",
-        "--inputs=-1 | --seconds is above 0 and at most a year, --inputs is not negative",
+        "--seconds=0 | --seconds 0.0 is not from above 0 to a year",
+        "--inputs=-1 | --inputs -1 is negative",
         "--wildly | Unknown option: '--wildly'",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
