@@ -71,7 +71,9 @@ class LatencyCommandTest {
             final JsonNode root = json(
                 "--over loopback --mode rate --rate 1000 --duration 0.2 --warm-up 0 --lead-in 20 --operation " + operation);
             for (final JsonNode run : root.path("latencies").path(0).path("runs")) {
-                assertEquals(200, run.path("count").asInt(), run.path("name").asText());
+                final int count = run.path("count").asInt();
+                // A poster that had lost its CPU when the time was up has not posted all, and says so.
+                assertTrue(count == 200 || count < 200 && run.path("marks").toString().contains("missed its rate"), run.toString());
             }
         }
     }
