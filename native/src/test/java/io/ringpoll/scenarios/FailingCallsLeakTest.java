@@ -46,8 +46,8 @@ class FailingCallsLeakTest {
 
         public static void main(final String[] arguments) throws InterruptedException {
             RpmaLog.threshold(LogLevel.DISABLED);
-            // The first life makes calls that no other does.
-            LIFE.live();
+            // The first lives make calls that no later one does.
+            calls();
             final List<Integer> calls = calls();
             sweep(calls);
             long before = ProcessResources.settledHeapBytes();
