@@ -152,7 +152,8 @@ public final class CompletionBudget {
     }
 
     /**
-     * How many requests are in flight: posted, and their completion not polled.
+     * How many requests are in flight: posted, and their completion not polled. On a queue pair that has failed this need not
+     * come down to 0, if there were unsignalled requests: the end of the last one is told by its own flush.
      *
      * @return a moment's value, from 0 to the depth
      */
