@@ -120,7 +120,8 @@ final class MainJob {
         final Pipeline pipeline, final PolledQueues queues, final Deque<Side> sides, final FaultInjection injection)
         throws InterruptedException {
         final QueueWatch queueWatch = injection == null ? null : new QueueWatch(queues, accounts);
-        final Soak soak = config.soak() ? new Soak(pipeline, accounts, config.operations() > 0 ? UNKNOWN_SECONDS : config.seconds()) : null;
+        final double expectedSeconds = config.operations() > 0 ? UNKNOWN_SECONDS : config.seconds();
+        final Soak soak = config.soak() ? new Soak(pipeline, accounts, expectedSeconds) : null;
         final Stopwatch stopwatch = watch(pipeline, sides.peek(), soak);
         for (final Side side : sides) {
             side.finish();

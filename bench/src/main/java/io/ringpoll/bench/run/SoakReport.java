@@ -18,8 +18,8 @@ record SoakReport(List<Soak.Sample> samples) {
     private static final double SHORTEST_SECONDS = 100;
     private static final double MIB = 1 << 20;
     /**
-     * Over the second half. In ten minutes of the usual mix that is 100 bytes for each of the 10,000 connections that come and go in
-     * it: less than any object of one.
+     * Over the second half. In ten minutes of the usual mix that is 100 bytes for each of the 10,000 connections that come and
+     * go in it: less than any object of one.
      */
     private static final double MEMORY_LIMIT = 1 << 20;
     private static final double P50_FACTOR = 2;

@@ -25,7 +25,8 @@ record Scene(long seed, Topology topology, Optional<FaultPlan> plan) {
     };
     /** What {@link Work} is made of. */
     private static final FaultOperation[] PLAYED = {
-        FaultOperation.SEND, FaultOperation.WRITE, FaultOperation.WRITE_WITH_IMMEDIATE, FaultOperation.READ, FaultOperation.RECEIVE,
+        FaultOperation.SEND, FaultOperation.WRITE, FaultOperation.WRITE_WITH_IMMEDIATE, FaultOperation.READ,
+        FaultOperation.RECEIVE,
     };
     private static final int POLLS_PER_OPERATION = 100;
     private static final int APART = 4;

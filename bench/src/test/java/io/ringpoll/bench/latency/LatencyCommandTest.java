@@ -73,7 +73,8 @@ class LatencyCommandTest {
             for (final JsonNode run : root.path("latencies").path(0).path("runs")) {
                 final int count = run.path("count").asInt();
                 // A poster that had lost its CPU when the time was up has not posted all, and says so.
-                assertTrue(count == 200 || count < 200 && run.path("marks").toString().contains("missed its rate"), run.toString());
+                assertTrue(count == 200 || count < 200 && run.path("marks").toString().contains("missed its rate"),
+                    run.toString());
             }
         }
     }

@@ -24,7 +24,8 @@ class SoakReportTest {
     @Test
     void shouldFindARunConstantThatSettlesAndIsDisturbedNowAndThen() {
         final SoakReport report = report(i -> sample(
-            i, RESIDENT - ((long) 30 << 20) / (i + 1) + noise(200_000), IN_USE + noise(1_000_000), 0, i % 3 == 0 ? 400_000 : 40_000));
+            i, RESIDENT - ((long) 30 << 20) / (i + 1) + noise(200_000), IN_USE + noise(1_000_000), 0,
+            i % 3 == 0 ? 400_000 : 40_000));
         assertEquals("", notConstant(report));
         assertTrue(report.isSound());
     }
