@@ -10,7 +10,12 @@
  * publishes with release what the handlers read with acquire, and the handlers give slots back with
  * release what the poller reads with acquire.
  *
- * What makes it fast, and what has not been tried yet, is in docs/benchmarks.md.
+ * What makes it fast, and what has been tried besides, is in docs/benchmarks.md. What did not help is still here, to be
+ * tried on other machines by the script `variants`:
+ *   TRY_PREFETCH=N    handlers prefetch the record N ahead
+ *   TRY_PREFETCHW=N   the poller prefetches, to write, the slots of its next N records
+ *   TRY_HUGE_PAGES    the slab asks for huge pages
+ *   TRY_NO_PAUSE      who waits spins without `pause` (in hot.h)
  */
 #include "baseline.h"
 
@@ -93,6 +98,9 @@ static inline __attribute__((always_inline)) void handle_range(struct handler *h
     uint64_t sum = 0;
 
     for (; wc != end; wc++) {
+#ifdef TRY_PREFETCH
+        __builtin_prefetch(wc + TRY_PREFETCH);
+#endif
         if ((path_of(wc) & paths) == 0)
             continue;
         completions++;
@@ -228,6 +236,10 @@ static inline __attribute__((always_inline)) void poll_with_hand_off(struct base
                 next += (uint64_t)got;
                 atomic_store_explicit(&baseline->published, next, memory_order_release);
                 idle = false;
+#ifdef TRY_PREFETCHW
+                for (uint32_t ahead = 0; ahead < TRY_PREFETCHW; ahead++)
+                    __builtin_prefetch(&baseline->slab[(next + ahead) & baseline->mask], 1);
+#endif
             } else if (result != RPMA_E_NO_COMPLETION) {
                 baseline->queue_fault = result;
                 return;
@@ -316,7 +328,14 @@ static void stop_handlers(struct baseline *baseline, uint32_t started)
 
 static size_t slab_bytes(const struct baseline *baseline)
 {
-    return (baseline->mask + 1) * sizeof(struct ibv_wc);
+    const size_t bytes = (baseline->mask + 1) * sizeof(struct ibv_wc);
+#ifdef TRY_HUGE_PAGES
+    const size_t page = (size_t)2 << 20;
+
+    return (bytes + page - 1) & ~(page - 1);
+#else
+    return bytes;
+#endif
 }
 
 static int start_threads(struct baseline *baseline)
@@ -339,6 +358,19 @@ static int start_threads(struct baseline *baseline)
     return error;
 }
 
+static struct ibv_wc *new_slab(size_t bytes)
+{
+    struct ibv_wc *slab = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (slab == MAP_FAILED)
+        return NULL;
+#ifdef TRY_HUGE_PAGES
+    (void)madvise(slab, bytes, MADV_HUGEPAGE);
+#endif
+    memset(slab, 0, bytes);
+    return slab;
+}
+
 static struct baseline *new_baseline(const struct baseline_options *options)
 {
     struct baseline *baseline = aligned_alloc(APART, sizeof(*baseline));
@@ -358,9 +390,8 @@ static struct baseline *new_baseline(const struct baseline_options *options)
         baseline->handlers[i].paths = options->handlers == 0 ?
             BASELINE_SEND_WRITE | BASELINE_RECEIVE | BASELINE_ERROR : options->handler_paths[i];
     }
-    baseline->slab = mmap(NULL, slab_bytes(baseline), PROT_READ | PROT_WRITE,
-        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (baseline->slab != MAP_FAILED)
+    baseline->slab = new_slab(slab_bytes(baseline));
+    if (baseline->slab != NULL)
         return baseline;
     free(histograms);
 free_baseline:

@@ -15,7 +15,9 @@ static inline void relax(uint32_t wait)
     if (wait == BASELINE_YIELD)
         (void)sched_yield();
     else
-#if defined(__x86_64__)
+#if defined(TRY_NO_PAUSE)
+        __asm__ volatile("" ::: "memory");
+#elif defined(__x86_64__)
         __builtin_ia32_pause();
 #elif defined(__aarch64__)
         __asm__ volatile("isb" ::: "memory");

@@ -21,8 +21,20 @@ public final class RingpollHandOff implements HandOff {
 
     private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10);
 
-    /** Makes the hand-off. */
+    private final boolean inBatches;
+
+    /** Makes the hand-off, with handlers of single completions. */
     public RingpollHandOff() {
+        this(false);
+    }
+
+    /**
+     * Makes the hand-off.
+     *
+     * @param inBatches whether its handlers take batches
+     */
+    public RingpollHandOff(final boolean inBatches) {
+        this.inBatches = inBatches;
     }
 
     @Override
@@ -44,7 +56,7 @@ public final class RingpollHandOff implements HandOff {
             final int cpu = job.cpus().handler(index);
             final String name = "bench-handler-" + index;
             works.add(work);
-            builder.on(paths, handler(index, work), options -> {
+            builder.on(paths, inBatches ? batchHandler(index, work) : handler(index, work), options -> {
                 options.waitBy(job.waitBy()).name(name);
                 if (cpu != HotCpus.ANY) {
                     options.cpu(cpu);
@@ -63,6 +75,14 @@ public final class RingpollHandOff implements HandOff {
             case 1 -> new SecondHandler(work);
             default -> new ThirdHandler(work);
         };
+    }
+
+    private static CompletionHandler batchHandler(final int index, final Work work) {
+        return CompletionHandler.inBatches(switch (index) {
+            case 0 -> batch -> work.onBatch(batch);
+            case 1 -> batch -> work.onBatch(batch);
+            default -> batch -> work.onBatch(batch);
+        });
     }
 
     /** The handler of all paths or of the first. */

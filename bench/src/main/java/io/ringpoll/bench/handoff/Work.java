@@ -1,5 +1,6 @@
 package io.ringpoll.bench.handoff;
 
+import io.ringpoll.pipeline.CompletionBatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
@@ -38,6 +39,13 @@ public abstract class Work {
     public abstract void onCompletion(long workRequestId);
 
     /**
+     * Takes a batch, as a handler would that keeps in registers what it can.
+     *
+     * @param batch of completions
+     */
+    public abstract void onBatch(CompletionBatch batch);
+
+    /**
      * How many it has taken.
      *
      * @return completions
@@ -73,6 +81,22 @@ public abstract class Work {
         public void onCompletion(final long workRequestId) {
             completions++;
             sum += workRequestId;
+            stall();
+        }
+
+        @Override
+        public void onBatch(final CompletionBatch batch) {
+            final int size = batch.size();
+            long batchSum = 0;
+            for (int i = 0; i < size; i++) {
+                batchSum += batch.completion(i).workRequestId();
+            }
+            completions += size;
+            sum += batchSum;
+            stall();
+        }
+
+        private void stall() {
             if (stallNs != 0) {
                 LockSupport.parkNanos(stallNs);
                 stallNs = 0;
@@ -106,6 +130,13 @@ public abstract class Work {
             completions++;
             if (Long.compareUnsigned(workRequestId - fromNs, lengthNs) < 0) {
                 histogram.recordValue(Math.min(System.nanoTime() - workRequestId, HIGHEST_NS));
+            }
+        }
+
+        @Override
+        public void onBatch(final CompletionBatch batch) {
+            for (int i = 0; i < batch.size(); i++) {
+                onCompletion(batch.completion(i).workRequestId());
             }
         }
 

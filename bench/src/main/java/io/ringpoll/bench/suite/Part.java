@@ -62,6 +62,9 @@ enum Part {
                 List.of("--handlers", Integer.toString(handlers), "--against", handlers == 1 ? "c,c-bare-loop" : "c",
                     "--warm-up", quick ? "2" : "3", "--rounds", quick ? "8" : "40", "--window", quick ? "200" : "500")));
         }
+        tools.add(new ToolRun("throughput-1-handlers-in-batches", ThroughputCommand.class,
+            List.of("--in-batches", "--against", "c", "--warm-up", quick ? "2" : "3", "--rounds", quick ? "4" : "40",
+                "--window", quick ? "200" : "500")));
         tools.add(new ToolRun("throughput-copying", ThroughputCommand.class, List.of("--against", "copying", "--regime", "close",
             "--warm-up", quick ? "2" : "3", "--rounds", quick ? "4" : "20", "--window", quick ? "200" : "500")));
         return tools;

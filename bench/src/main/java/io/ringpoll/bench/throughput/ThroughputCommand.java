@@ -43,6 +43,10 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         description = "Handlers that share the three paths, 1 to 3 (${DEFAULT-VALUE}).")
     private int handlers;
 
+    @Option(names = "--in-batches",
+        description = "Our handlers take batches, and add up in registers as C's do; else one completion at a time.")
+    private boolean inBatches;
+
     @Option(names = "--regime", paramLabel = "NAME", defaultValue = "both",
         description = "How handlers begin: close behind the poller, trailing, or both (${DEFAULT-VALUE}).")
     private String regime;
@@ -105,7 +109,8 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
         progress.println(MachineReport.line());
-        progress.printf("%d handler(s), ring of %d, batch %d; %s; waiting by %s%n", handlers, ringSize, batch, cpus,
+        progress.printf("%d handler(s)%s, ring of %d, batch %d; %s; waiting by %s%n", handlers,
+            inBatches ? " in batches" : "", ringSize, batch, cpus,
             waitBy.name().toLowerCase(Locale.ROOT).replace('_', '-'));
         hotThreads.compromises().forEach(compromise -> progress.println("note: " + compromise));
         progress.flush();
@@ -121,7 +126,8 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
                 windows.addAll(meter.measure(handOffs, each, rounds, window -> show(window, progress)));
             }
         }
-        final ThroughputReport report = new ThroughputReport(handlers, handOffs, windows);
+        final ThroughputReport report =
+            new ThroughputReport(handlers + "-handlers" + (inBatches ? "-in-batches" : ""), handOffs, windows);
         if (json) {
             final ObjectNode root = JsonText.document(report.results());
             report.addWindows(root);
@@ -163,7 +169,7 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
     }
 
     private List<HandOff> handOffs() {
-        final List<HandOff> handOffs = new ArrayList<>(List.of(new RingpollHandOff()));
+        final List<HandOff> handOffs = new ArrayList<>(List.of(new RingpollHandOff(inBatches)));
         for (final String label : against) {
             if ("copying".equals(label)) {
                 handOffs.addAll(HandOffs.copying());

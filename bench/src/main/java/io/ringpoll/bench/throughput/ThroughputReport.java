@@ -19,11 +19,11 @@ import java.util.TreeMap;
 final class ThroughputReport {
     private static final double NS_PER_SECOND = 1e9;
 
-    private final int handlers;
+    private final String handlers;
     private final List<String> labels;
     private final List<ThroughputWindow> windows;
 
-    ThroughputReport(final int handlers, final List<HandOff> handOffs, final List<ThroughputWindow> windows) {
+    ThroughputReport(final String handlers, final List<HandOff> handOffs, final List<ThroughputWindow> windows) {
         this.handlers = handlers;
         this.labels = handOffs.stream().map(HandOff::label).toList();
         this.windows = windows;
@@ -38,7 +38,7 @@ final class ThroughputReport {
                 final Map<Integer, ThroughputWindow> theirs = counting(label, isRegimeFree(label) ? null : regime);
                 final List<Integer> common = ours.keySet().stream().filter(theirs::containsKey).toList();
                 if (!label.equals(RingpollHandOff.NAME) && !common.isEmpty()) {
-                    results.add(BenchResult.ofCosts("throughput/" + handlers + "-handlers/" + regime,
+                    results.add(BenchResult.ofCosts("throughput/" + handlers + "/" + regime,
                         costs(ours, common), costs(theirs, common), label));
                 }
             }

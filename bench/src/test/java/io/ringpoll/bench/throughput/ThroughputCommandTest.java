@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.HandOffs;
 import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.BenchResult;
@@ -44,8 +45,17 @@ class ThroughputCommandTest {
     }
 
     @Test
+    void shouldHandleTheSameInBatches() throws IOException {
+        assertEquals(0, run("--in-batches --rounds 1 --warm-up 0 --window 20 --lead-in 10 --pin none --wait yield --handlers 3 "
+            + "--regime trailing --against c --json"), err.toString());
+        new ObjectMapper().readTree(out.toString()).path("windows").forEach(
+            window -> assertTrue(window.path("nsPerCompletion").asDouble() > 0, window.toString()));
+    }
+
+    @Test
     void shouldCompareTurnsOfTheSameRoundAndRegimeOnly() {
-        final ThroughputReport report = new ThroughputReport(1, List.of(new RingpollHandOff(), HandOffs.of("c")), List.of(
+        final List<HandOff> handOffs = List.of(new RingpollHandOff(), HandOffs.of("c"));
+        final ThroughputReport report = new ThroughputReport("1-handlers", handOffs, List.of(
             window(0, "ringpoll", 11, 0, NO_LOSS), window(0, "c", 10, 0, NO_LOSS),
             // It fell into the other regime by itself.
             window(1, "ringpoll", 3, 1, NO_LOSS), window(1, "c", 10, 0, NO_LOSS),
