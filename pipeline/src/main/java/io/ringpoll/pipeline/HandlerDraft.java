@@ -18,7 +18,7 @@ import java.util.Set;
  */
 record HandlerDraft(String name, Set<CompletionPath> paths, CompletionHandler handler, HandlerOptions options, int before) {
     /** Settles what the user left open. */
-    HandlerSpec settle(final List<HandlerDraft> all, final HandlerWait defaultWait, final int ringSize) {
+    HandlerSpec settle(final List<HandlerDraft> all, final HandlerWait defaultWait, final int defaultBatchLimit) {
         final HandlerWait wait = options.wait != null ? options.wait : defaultWait;
         final boolean own = options.waitStrategy != null;
         return new HandlerSpec(
@@ -30,7 +30,7 @@ record HandlerDraft(String name, Set<CompletionPath> paths, CompletionHandler ha
             own || wait.isSignalled(),
             options.failurePolicy,
             options.cpu,
-            options.batchLimit > 0 ? options.batchLimit : Math.max(1, ringSize / 4),
+            options.batchLimit > 0 ? options.batchLimit : defaultBatchLimit,
             options.maxHeld);
     }
 

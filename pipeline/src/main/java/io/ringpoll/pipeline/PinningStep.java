@@ -20,8 +20,10 @@ final class PinningStep {
         final List<Pinning.Candidate> candidates = new ArrayList<>();
         final Set<Integer> taken = new TreeSet<>();
         add(candidates, taken, description.settledPollerName(), true, description.pollerCpu);
-        for (final HandlerDraft draft : description.handlers) {
-            add(candidates, taken, draft.name(), false, draft.options().cpu);
+        if (!description.runsToCompletion) {
+            for (final HandlerDraft draft : description.handlers) {
+                add(candidates, taken, draft.name(), false, draft.options().cpu);
+            }
         }
         if (candidates.isEmpty()) {
             return;

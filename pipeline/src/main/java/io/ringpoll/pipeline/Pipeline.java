@@ -1,8 +1,5 @@
 package io.ringpoll.pipeline;
 
-import com.lmax.disruptor.FixedSequenceGroup;
-import com.lmax.disruptor.Sequence;
-import com.lmax.disruptor.WaitStrategy;
 import io.ringpoll.pipeline.counters.CountersFile;
 import io.ringpoll.poller.CompletionPoller;
 import io.ringpoll.poller.CounterType;
@@ -12,10 +9,7 @@ import io.ringpoll.verbs.AsyncEvents;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsContext;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -25,7 +19,7 @@ import org.agrona.concurrent.SystemNanoClock;
 import org.agrona.concurrent.errors.ErrorLogReader;
 
 /**
- * Completions on their way: one polling thread, the ring, and a thread for each handler.
+ * Completions on their way: one polling thread, the ring, and the handlers, each with a thread of its own or all on the poller's.
  *
  * <p>Methods may be called from any thread. What waits has a bound, and one that is called on a handler's own thread does not
  * wait for that handler. {@link #close()} drains the queues, lets the handlers finish what was polled, and ends the threads; it
@@ -38,12 +32,10 @@ public final class Pipeline implements AutoCloseable {
     private final String name;
     private final CountersFile countersFile;
     private final CompletionSlab slab;
-    private final CompletionRing ring;
+    private final Handlers handlers;
     private final CompletionPoller poller;
     private final PollerCounters pollerCounters;
     private final PollerThread pollerThread;
-    private final List<CompletionProcessor> processors = new ArrayList<>();
-    private final List<Thread> handlerThreads = new ArrayList<>();
     private final StartGate startGate = new StartGate();
     private final PipelineStop stop;
     private final FailureListener failureListener;
@@ -53,18 +45,17 @@ public final class Pipeline implements AutoCloseable {
         name = description.name;
         countersFile = description.newCountersFile();
         failureListener = description.failureListener;
-        slab = new CompletionSlab(description.ringSize);
-        ring = new CompletionRing(slab);
-        CounterType.RING_SIZE.allocate(countersFile.counters(), name).setRelease(description.ringSize);
+        slab = new CompletionSlab(description.settledRingSize());
+        CounterType.RING_SIZE.allocate(countersFile.counters(), name).setRelease(slab.capacity());
         final String pollerName = description.settledPollerName();
         final ErrorHandler errorLog = countersFile.errorLog()::record;
         pollerCounters = new PollerCounters(countersFile.counters(), pollerName);
+        handlers = newHandlers(description, new Context(errorLog));
         poller = new CompletionPoller(
-            pollerName, ring, description.settledBatchLimit(), pollerCounters, errorLog, SystemNanoClock.INSTANCE);
+            pollerName, handlers.ring(), description.settledBatchLimit(), pollerCounters, errorLog, SystemNanoClock.INSTANCE);
         final PollerLoop loop = new PollerLoop(
             poller, description.settledIdleStrategy(), description.stallThresholdNs, error -> onDied(pollerName, error));
-        pollerThread = new PollerThread(pollerName, description.pollerCpu, loop, startGate);
-        addProcessors(description.settledHandlers(), new Context(errorLog));
+        pollerThread = new PollerThread(pollerName, description.pollerCpu, loop, handlers, startGate);
         stop = new PipelineStop(this, description.leftOver, description.shutdownTimeoutNs);
         description.queues.forEach(this::addQueue);
     }
@@ -198,7 +189,7 @@ public final class Pipeline implements AutoCloseable {
      * @return a moment's value
      */
     public long occupancy() {
-        return ring.occupancy();
+        return handlers.occupancy();
     }
 
     /**
@@ -207,7 +198,7 @@ public final class Pipeline implements AutoCloseable {
      * @return a moment's value
      */
     public long held() {
-        return processors.stream().mapToLong(CompletionProcessor::held).sum();
+        return handlers.held();
     }
 
     /**
@@ -216,7 +207,7 @@ public final class Pipeline implements AutoCloseable {
      * @return of all handlers together
      */
     public long handlerExceptions() {
-        return processors.stream().mapToLong(processor -> processor.counters().exceptions.get()).sum();
+        return handlers.counters().stream().mapToLong(counters -> counters.exceptions.get()).sum();
     }
 
     /**
@@ -226,12 +217,8 @@ public final class Pipeline implements AutoCloseable {
      * @return nanoseconds; 0 if there is no handler of that name
      */
     public long heldBackNs(final String handlerName) {
-        for (final CompletionProcessor processor : processors) {
-            if (processor.spec().roleName().equals(handlerName)) {
-                return processor.counters().heldBackNs.get();
-            }
-        }
-        return 0;
+        final int position = handlers.indexOf(handlerName);
+        return position < 0 ? 0 : handlers.counters().get(position).heldBackNs.get();
     }
 
     /**
@@ -246,10 +233,10 @@ public final class Pipeline implements AutoCloseable {
     /**
      * The handlers' threads, in the order in which the handlers were described.
      *
-     * @return the threads
+     * @return the threads; none if the handlers run on the polling thread
      */
     public List<Thread> handlerThreads() {
-        return List.copyOf(handlerThreads);
+        return handlers.threads();
     }
 
     /**
@@ -282,14 +269,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     void start(final long timeoutNs) {
-        for (final CompletionProcessor processor : processors) {
-            final Thread thread = new Thread(processor, processor.spec().roleName());
-            thread.setDaemon(true);
-            handlerThreads.add(thread);
-            startGate.expect(thread.getName());
-            slab.retain();
-            thread.start();
-        }
+        handlers.start(startGate);
         try {
             startGate.await(timeoutNs);
             pollerThread.start();
@@ -299,7 +279,7 @@ public final class Pipeline implements AutoCloseable {
             throw notStarted;
         }
         stop.onStarted();
-        PipelineEvent.emit(name, "started", processors.size() + " handlers");
+        PipelineEvent.emit(name, "started", handlers.counters().size() + " handlers");
     }
 
     String name() {
@@ -310,8 +290,8 @@ public final class Pipeline implements AutoCloseable {
         return slab;
     }
 
-    CompletionRing ring() {
-        return ring;
+    Handlers handlers() {
+        return handlers;
     }
 
     CompletionPoller poller() {
@@ -322,48 +302,14 @@ public final class Pipeline implements AutoCloseable {
         return pollerThread;
     }
 
-    List<CompletionProcessor> processors() {
-        return processors;
-    }
-
     CountersFile counters() {
         return countersFile;
     }
 
-    private void addProcessors(final List<HandlerSpec> specs, final HandlerContext context) {
-        final List<List<WaitStrategy>> signalledBy = new ArrayList<>();
-        final List<WaitStrategy> signalledByPoller = new ArrayList<>();
-        final Set<Integer> followed = new HashSet<>();
-        for (final HandlerSpec spec : specs) {
-            final HandlerBarrier barrier =
-                new HandlerBarrier(ring.cursor(), sequenceBefore(spec), spec.waitStrategy());
-            processors.add(new CompletionProcessor(
-                spec, slab, barrier, new HandlerCounters(countersFile.counters(), spec.roleName()), context, startGate));
-            signalledBy.add(new ArrayList<>());
-            followed.addAll(spec.after());
-            if (spec.signalled() && spec.after().isEmpty()) {
-                signalledByPoller.add(spec.waitStrategy());
-            } else if (spec.signalled()) {
-                spec.after().forEach(position -> signalledBy.get(position).add(spec.waitStrategy()));
-            }
-        }
-        final List<Sequence> last = new ArrayList<>();
-        for (int i = 0; i < processors.size(); i++) {
-            processors.get(i).signal(signalledBy.get(i).toArray(new WaitStrategy[0]));
-            if (!followed.contains(i)) {
-                last.add(processors.get(i).passed());
-            }
-        }
-        ring.gate(last, signalledByPoller, processors);
-    }
-
-    private Sequence sequenceBefore(final HandlerSpec spec) {
-        final List<Integer> after = spec.after();
-        if (after.isEmpty()) {
-            return ring.cursor();
-        }
-        final Sequence[] passed = after.stream().map(position -> processors.get(position).passed()).toArray(Sequence[]::new);
-        return passed.length == 1 ? passed[0] : new FixedSequenceGroup(passed);
+    private Handlers newHandlers(final PipelineBuilder description, final HandlerContext context) {
+        return description.runsToCompletion ?
+            new RunToCompletionHandlers(description.settledHandlers(), slab, countersFile.counters(), context) :
+            new ThreadedHandlers(description.settledHandlers(), slab, countersFile.counters(), context, startGate);
     }
 
     private void onDied(final String threadName, final Throwable cause) {
@@ -372,7 +318,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     private void halt(final String threadName, final Throwable cause) {
-        ring.halt();
+        handlers.halt();
         if (failure.compareAndSet(null, cause)) {
             PipelineEvent.emit(name, "halted", threadName + ": " + cause);
             failureListener.onFailure(this, threadName, cause);

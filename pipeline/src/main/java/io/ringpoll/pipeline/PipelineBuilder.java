@@ -22,12 +22,14 @@ import org.agrona.concurrent.IdleStrategy;
  */
 public final class PipelineBuilder {
     private static final int DEFAULT_BATCH_LIMIT = 32;
+    private static final int RUN_TO_COMPLETION_BATCHES = 4;
 
     final List<CompletionQueue> queues = new ArrayList<>();
     final List<HandlerDraft> handlers = new ArrayList<>();
     final Set<CompletionPath> discarded = EnumSet.noneOf(CompletionPath.class);
     String name = "ringpoll";
     int ringSize = 8192;
+    boolean runsToCompletion;
     private int batchLimit = DEFAULT_BATCH_LIMIT;
     private boolean batchLimitGiven;
     int pollerCpu = ThreadPlacement.ANY_CPU;
@@ -59,7 +61,8 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Sets the number of slots, by default 8,192.
+     * Sets the number of slots, by default 8,192: how far handlers may be behind the poller. Where they run to completion they
+     * never are, and it is only the largest that {@link #batchLimit} may be.
      *
      * @param slots a power of two
      * @return this
@@ -89,6 +92,19 @@ public final class PipelineBuilder {
     public PipelineBuilder batchLimit(final int completions) {
         this.batchLimit = completions;
         this.batchLimitGiven = true;
+        return this;
+    }
+
+    /**
+     * Has all handlers run on the polling thread, each batch to its end before the next poll, rather than on threads of their
+     * own: no hand-off, the lowest latency, and one hot thread. For handlers that are short: while one runs, nothing is polled.
+     * A handler may post, {@link Pipeline#pause}, and add and remove queues; {@link Pipeline#drain} does not wait there. Options
+     * that are for handlers' threads are refused: stages, CPUs, waits, batch limits and held slots.
+     *
+     * @return this
+     */
+    public PipelineBuilder runToCompletion() {
+        this.runsToCompletion = true;
         return this;
     }
 
@@ -164,7 +180,7 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for successful sends, writes, reads, flushes and atomics.
      *
-     * @param handler on its own thread
+     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
      * @return this
      */
     public PipelineBuilder onSendWrite(final CompletionHandler handler) {
@@ -174,7 +190,7 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for successful sends, writes, reads, flushes and atomics.
      *
-     * @param handler on its own thread
+     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
      * @param options given to be filled in
      * @return this
      */
@@ -185,7 +201,7 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for successful receives.
      *
-     * @param handler on its own thread
+     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
      * @return this
      */
     public PipelineBuilder onReceive(final CompletionHandler handler) {
@@ -195,7 +211,7 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for successful receives.
      *
-     * @param handler on its own thread
+     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
      * @param options given to be filled in
      * @return this
      */
@@ -206,7 +222,7 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for failed completions of either side, and for queues that failed.
      *
-     * @param handler on its own thread
+     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
      * @return this
      */
     public PipelineBuilder onError(final CompletionHandler handler) {
@@ -216,7 +232,7 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for failed completions of either side, and for queues that failed.
      *
-     * @param handler on its own thread
+     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
      * @param options given to be filled in
      * @return this
      */
@@ -227,7 +243,7 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for all completions.
      *
-     * @param handler on its own thread
+     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
      * @return this
      */
     public PipelineBuilder onAll(final CompletionHandler handler) {
@@ -237,7 +253,7 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for all completions.
      *
-     * @param handler on its own thread
+     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
      * @param options given to be filled in
      * @return this
      */
@@ -249,7 +265,7 @@ public final class PipelineBuilder {
      * Adds a handler for any set of paths; a path may have several handlers.
      *
      * @param paths   at least one
-     * @param handler on its own thread
+     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
      * @param options given to be filled in
      * @return this
      */
@@ -262,7 +278,7 @@ public final class PipelineBuilder {
      * Adds a stage: a handler for the paths of the one described last, which sees each slot when that one has passed it and
      * holds it no more.
      *
-     * @param handler on its own thread
+     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
      * @return this
      */
     public PipelineBuilder then(final CompletionHandler handler) {
@@ -273,7 +289,7 @@ public final class PipelineBuilder {
      * Adds a stage: a handler for the paths of the one described last, which sees each slot when that one has passed it and
      * holds it no more. {@link HandlerOptions#after} names further ones to wait for.
      *
-     * @param handler on its own thread
+     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
      * @param options given to be filled in
      * @return this
      * @throws IllegalStateException if no handler has been described before
@@ -368,7 +384,7 @@ public final class PipelineBuilder {
      * @return by the cores, and the threads described so far
      */
     public HandlerWait defaultWait() {
-        return HandlerWait.forCores(cores, 1 + handlers.size() + otherHotThreads);
+        return HandlerWait.forCores(cores, 1 + (runsToCompletion ? 0 : handlers.size()) + otherHotThreads);
     }
 
     /**
@@ -409,9 +425,10 @@ public final class PipelineBuilder {
     /** The handlers with everything settled that was left open. */
     List<HandlerSpec> settledHandlers() {
         final HandlerWait defaultWait = defaultWait();
+        final int defaultBatchLimit = runsToCompletion ? settledBatchLimit() : Math.max(1, ringSize / 4);
         final List<HandlerSpec> specs = new ArrayList<>();
         for (final HandlerDraft draft : handlers) {
-            specs.add(draft.settle(handlers, defaultWait, ringSize));
+            specs.add(draft.settle(handlers, defaultWait, defaultBatchLimit));
         }
         return specs;
     }
@@ -419,6 +436,15 @@ public final class PipelineBuilder {
     /** The batch limit: as given, even if it is too large, or the default as far as the ring has room for it. */
     int settledBatchLimit() {
         return batchLimitGiven ? batchLimit : Math.min(batchLimit, Math.max(1, ringSize));
+    }
+
+    /** The number of slots: as given, or what a few batches need if the handlers run to completion. */
+    int settledRingSize() {
+        if (!runsToCompletion) {
+            return ringSize;
+        }
+        // Batches end where the slots do; with room for several, few are cut short.
+        return Math.min(ringSize, RUN_TO_COMPLETION_BATCHES * Integer.highestOneBit(2 * settledBatchLimit() - 1));
     }
 
     /** The polling thread's name. */

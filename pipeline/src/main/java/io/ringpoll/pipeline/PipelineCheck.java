@@ -87,6 +87,42 @@ final class PipelineCheck {
         if (names.contains(draft.name())) {
             faults.add("two handlers are named " + draft.name() + ": give one another name");
         }
+        if (description.runsToCompletion) {
+            checkRunsToCompletion(draft, who);
+        } else {
+            checkHasThread(draft, who, names, strategies);
+        }
+        if (options.failurePolicy == null) {
+            faults.add(who + " has no failure policy");
+        }
+    }
+
+    private void checkRunsToCompletion(final HandlerDraft draft, final String who) {
+        final HandlerOptions options = draft.options();
+        if (draft.before() >= 0 || !options.after.isEmpty()) {
+            refuse(who, "comes after another", "handlers run there in the order of their description");
+        }
+        if (options.cpu != ThreadPlacement.ANY_CPU) {
+            refuse(who, "is given a CPU", "set pollerCpu");
+        }
+        if (options.wait != null || options.waitStrategy != null) {
+            refuse(who, "is given a wait", "set idleStrategy");
+        }
+        if (options.batchLimit != 0) {
+            refuse(who, "is given a batch limit", "set the pipeline's batchLimit");
+        }
+        if (options.maxHeld != 0) {
+            refuse(who, "is to hold slots", "let it copy what it keeps");
+        }
+    }
+
+    private void refuse(final String who, final String what, final String instead) {
+        faults.add(who + " " + what + ", but runs to completion on the poller's thread: " + instead);
+    }
+
+    private void checkHasThread(
+        final HandlerDraft draft, final String who, final Set<String> names, final Set<WaitStrategy> strategies) {
+        final HandlerOptions options = draft.options();
         if (options.batchLimit < 0 || options.batchLimit > description.ringSize) {
             faults.add(who + ": batch limit " + options.batchLimit + " is not from 1 to the ring size, " + description.ringSize);
         }
@@ -101,9 +137,6 @@ final class PipelineCheck {
         }
         if (options.waitStrategy != null && !strategies.add(options.waitStrategy)) {
             faults.add(who + " shares its wait strategy with another handler: give each its own");
-        }
-        if (options.failurePolicy == null) {
-            faults.add(who + " has no failure policy");
         }
         checkCpu(who, options.cpu);
         checkSharedCpu(draft, who);

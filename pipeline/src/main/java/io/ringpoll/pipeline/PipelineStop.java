@@ -4,7 +4,6 @@ import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
 import java.lang.foreign.Arena;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
@@ -50,7 +49,7 @@ final class PipelineStop {
     /** Ends the threads of a pipeline that did not start as a whole. */
     void abandon() {
         pipeline.polling().stop();
-        pipeline.processors().forEach(processor -> processor.stopAfter(-1));
+        pipeline.handlers().stopAfter(-1);
         join(System.nanoTime() + TimeUnit.SECONDS.toNanos(1));
         if (!pipeline.pollerThread().isAlive()) {
             // It has not come to its loop, whose end gives back what was opened for the queues.
@@ -63,15 +62,18 @@ final class PipelineStop {
     /** Waits until the queues are empty and what was polled has been handled. */
     PipelineReport drain(final long deadlineNs) {
         boolean inTime = true;
-        if (pipeline.failure() == null && report == null && !pipeline.poller().isPaused()) {
+        if (Thread.currentThread() == pipeline.pollerThread()) {
+            // A handler there keeps the poller from coming round.
+            inTime = false;
+        } else if (pipeline.failure() == null && report == null && !pipeline.poller().isPaused()) {
             try {
                 pipeline.poller().awaitEmptyRound(deadlineNs);
             } catch (final TimeoutException late) {
                 inTime = false;
             }
         }
-        final long last = pipeline.ring().cursor().get();
-        while (!haveOthersPassed(last)) {
+        final long last = pipeline.handlers().published();
+        while (!pipeline.handlers().haveOthersPassed(last)) {
             if (System.nanoTime() - deadlineNs >= 0 || pipeline.failure() != null) {
                 inTime = false;
                 break;
@@ -112,10 +114,7 @@ final class PipelineStop {
     private PipelineReport end(final long deadlineNs) {
         pipeline.polling().stop();
         final boolean pollerEnded = join(pipeline.polling().thread(), deadlineNs);
-        final long last = pipeline.ring().cursor().get();
-        for (final CompletionProcessor processor : pipeline.processors()) {
-            processor.stopAfter(Math.min(last, reachable(processor, last)));
-        }
+        pipeline.handlers().stopAfter(pipeline.handlers().published());
         boolean handlersEnded = true;
         for (final Thread thread : pipeline.handlerThreads()) {
             handlersEnded &= join(thread, deadlineNs);
@@ -130,20 +129,6 @@ final class PipelineStop {
         pipeline.slab().release();
         pipeline.counters().close();
         return result;
-    }
-
-    /** The last slot that a handler can come to: no further than one before it that has died. */
-    private long reachable(final CompletionProcessor processor, final long last) {
-        long reachable = last;
-        for (final int position : processor.spec().after()) {
-            final CompletionProcessor before = pipeline.processors().get(position);
-            if (before.hasDied()) {
-                reachable = Math.min(reachable, before.passed().get());
-            } else {
-                reachable = Math.min(reachable, reachable(before, last));
-            }
-        }
-        return reachable;
     }
 
     private long takeLeftOver() {
@@ -167,18 +152,8 @@ final class PipelineStop {
     }
 
     private PipelineReport snapshot(final long inQueues, final boolean inTime) {
-        final long polled = pipeline.ring().cursor().get() + 1;
-        return new PipelineReport(polled, polled - pipeline.ring().occupancy(), pipeline.held(), inQueues, inTime);
-    }
-
-    private boolean haveOthersPassed(final long last) {
-        final List<Thread> threads = pipeline.handlerThreads();
-        for (int i = 0; i < threads.size(); i++) {
-            if (threads.get(i) != Thread.currentThread() && pipeline.processors().get(i).passed().get() < last) {
-                return false;
-            }
-        }
-        return true;
+        final long polled = pipeline.handlers().published() + 1;
+        return new PipelineReport(polled, polled - pipeline.handlers().occupancy(), pipeline.held(), inQueues, inTime);
     }
 
     private boolean isOwnThread(final Thread thread) {

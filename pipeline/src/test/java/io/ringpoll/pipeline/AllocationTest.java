@@ -24,16 +24,27 @@ class AllocationTest {
 
     @Test
     void shouldAllocateNothingOverTenMillionCompletions() throws InterruptedException {
+        assertAllocatesNothing(Pipeline.builder()
+            .ringSize(4096)
+            .onSendWrite((wc, sequence, endOfBatch) -> { }, options -> options.maxHeld(8))
+            .onReceive(CompletionHandler.inBatches(batch -> { }))
+            .then((wc, sequence, endOfBatch) -> { }, options -> options.waitBy(HandlerWait.BLOCK))
+            .onError((wc, sequence, endOfBatch) -> { }));
+    }
+
+    @Test
+    void shouldAllocateNothingWhereHandlersRunOnThePollersThread() throws InterruptedException {
+        assertAllocatesNothing(Pipeline.builder()
+            .runToCompletion()
+            .onSendWrite((wc, sequence, endOfBatch) -> { })
+            .onReceive(CompletionHandler.inBatches(batch -> { }))
+            .onError((wc, sequence, endOfBatch) -> { }));
+    }
+
+    private static void assertAllocatesNothing(final PipelineBuilder description) throws InterruptedException {
         final GatedQueue queue = new GatedQueue();
         queue.allowed = WARM_UP;
-        try (Pipeline pipeline = Pipeline.builder()
-                .ringSize(4096)
-                .onSendWrite((wc, sequence, endOfBatch) -> { }, options -> options.maxHeld(8))
-                .onReceive(CompletionHandler.inBatches(batch -> { }))
-                .then((wc, sequence, endOfBatch) -> { }, options -> options.waitBy(HandlerWait.BLOCK))
-                .onError((wc, sequence, endOfBatch) -> { })
-                .queue(queue)
-                .start()) {
+        try (Pipeline pipeline = description.queue(queue).start()) {
             awaitHandled(pipeline, WARM_UP);
             final List<Thread> threads = new ArrayList<>(pipeline.handlerThreads());
             threads.add(pipeline.pollerThread());

@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -43,6 +45,38 @@ class BudgetTest {
             assertEquals(depth + 1, pipeline.pollerCounters().completions());
             assertEquals(0, pipeline.pollerCounters().errors());
         }
+    }
+
+    @Test
+    void shouldGiveTheBudgetBackBeforeAHandlerOnThePollersThreadPosts() throws InterruptedException {
+        final int count = 2_000;
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(32).sqSize(1000))) {
+            final Connection client = pair.client();
+            final AtomicInteger posted = new AtomicInteger();
+            final AtomicInteger refused = new AtomicInteger();
+            // Each completion makes room for one post, and there is never room for more.
+            try (Pipeline pipeline = Pipeline.builder().runToCompletion().onAll((wc, sequence, endOfBatch) -> {
+                if (posted.get() < count) {
+                    refused.addAndGet(post(client, posted) ? 0 : 1);
+                }
+            }).start()) {
+                while (post(client, posted)) {
+                    // Until the queue's depth is reached.
+                }
+                pipeline.addQueue(client.completionQueue());
+                await(() -> pipeline.pollerCounters().completions() == count || refused.get() > 0);
+                assertEquals(0, refused.get());
+                assertEquals(0, pipeline.pollerCounters().errors());
+            }
+        }
+    }
+
+    private static boolean post(final Connection client, final AtomicInteger posted) {
+        if (client.write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, posted.get())) {
+            posted.incrementAndGet();
+            return true;
+        }
+        return false;
     }
 
     private static void await(final BooleanSupplier condition) throws InterruptedException {

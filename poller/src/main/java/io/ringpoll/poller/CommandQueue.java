@@ -9,8 +9,9 @@ import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
  * The bounded queue by which other threads tell the poller what to do between two duty cycles.
  *
  * <p>Any thread submits; the polling thread takes with one load a duty cycle while there is nothing, and never with a lock.
- * While no poller runs, a command is executed at once by the thread that submits it: what it changes is then guarded by the
- * lock, which the poller takes once when it starts and once when it ends.
+ * What the polling thread itself submits, for a handler that runs on it, is executed at once. While no poller runs, a command is
+ * executed at once by the thread that submits it: what it changes is then guarded by the lock, which the poller takes once when
+ * it starts and once when it ends.
  */
 final class CommandQueue {
     static final int CAPACITY = 256;
@@ -22,8 +23,8 @@ final class CommandQueue {
     private final Object lock = new Object();
     private volatile Runnable wakeUp = NO_WAKE_UP;
     private volatile boolean stopping;
-    /** Guarded by the lock. */
-    private boolean running;
+    /** The polling thread while it runs, else null; guarded by the lock. */
+    private Thread owner;
 
     /** Sets what ends the poller's sleep; before the poller starts. */
     void wakeUpBy(final Runnable action) {
@@ -42,7 +43,7 @@ final class CommandQueue {
     }
 
     /**
-     * Hands a command over; any thread but the poller's.
+     * Hands a command over; any thread.
      *
      * @param command    executed once, in the order of submission
      * @param deadlineNs by {@link System#nanoTime()}, for room in the queue
@@ -76,14 +77,14 @@ final class CommandQueue {
     /** From here on commands are the poller's; polling thread only. */
     void onStart() {
         synchronized (lock) {
-            running = true;
+            owner = Thread.currentThread();
         }
     }
 
     /** Executes what is left; from here on commands are executed by those who submit them. Polling thread only. */
     void onClose() {
         synchronized (lock) {
-            running = false;
+            owner = null;
             executePending();
         }
     }
@@ -95,7 +96,7 @@ final class CommandQueue {
      */
     void guarded(final Runnable action) {
         synchronized (lock) {
-            if (running) {
+            if (owner != null) {
                 throw new IllegalStateException("the poller runs");
             }
             action.run();
@@ -104,7 +105,7 @@ final class CommandQueue {
 
     private boolean offer(final PollerCommand command) {
         synchronized (lock) {
-            if (!running) {
+            if (owner == null || owner == Thread.currentThread()) {
                 command.execute();
                 return true;
             }

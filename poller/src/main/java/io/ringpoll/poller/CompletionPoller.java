@@ -1,5 +1,6 @@
 package io.ringpoll.poller;
 
+import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcStatus;
@@ -19,9 +20,10 @@ import org.agrona.concurrent.UnsafeBuffer;
  * ring, and what came is published.
  *
  * <p>{@link #doWork}, {@link #outcome}, {@link #onStart} and {@link #onClose} belong to the thread that runs the agent; the
- * registry, {@link #pause}, {@link #resume} and {@link #awaitEmptyRound} to any other. The duty cycle does not allocate, block,
- * log or throw. A full ring ends the round; the completions stay in their queues, and the next round begins with the queue that
- * missed its turn. A queue whose poll fails is taken out of the round and reported on the error path by a {@link QueueFault}.
+ * registry, {@link #pause}, {@link #resume} and {@link #awaitEmptyRound} to any other, the first three also to handlers that the
+ * ring runs on the polling thread. The duty cycle does not allocate, block, log or throw. A full ring ends the round; the
+ * completions stay in their queues, and the next round begins with the queue that missed its turn. A queue whose poll fails is
+ * taken out of the round and reported on the error path by a {@link QueueFault}.
  */
 public final class CompletionPoller extends CompletionPollerHotFields implements Agent {
     long p20;
@@ -46,6 +48,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final SlotRing ring;
     private final UnsafeBuffer slab;
     private final long slabAddress;
+    private final boolean handlesInPlace;
     private final int batchLimit;
     private final PollerCounters counters;
     private final ErrorHandler errorHandler;
@@ -90,6 +93,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.ring = ring;
         this.slab = ring.slab();
         this.slabAddress = slab.addressOffset();
+        this.handlesInPlace = ring.handlesInPlace();
         this.batchLimit = batchLimit;
         this.counters = counters;
         this.errorHandler = errorHandler;
@@ -164,6 +168,10 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             }
             workCount += poll(polledQueues[position], claimed);
             position = position + 1 == size ? 0 : position + 1;
+            if (handlesInPlace && (paused || round.size != size || round.queues != polledQueues)) {
+                // A handler has paused this poller, or added or removed a queue: what is left is the next round's.
+                break;
+            }
         }
         if (workCount > 0) {
             outcome = Outcome.WORKED.ordinal();
@@ -194,7 +202,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     /**
-     * Stops polling until {@link #resume}; completions wait in their queues. Any thread but the poller's.
+     * Stops polling until {@link #resume}; completions wait in their queues. Called by a handler on the polling thread, it takes
+     * effect with the next round.
      *
      * @param deadlineNs by {@link System#nanoTime()}
      * @throws TimeoutException if the poller has not stopped by then; it stops as soon as it can
@@ -207,7 +216,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     /**
-     * Polls again after {@link #pause}. Any thread but the poller's.
+     * Polls again after {@link #pause}. Any thread.
      *
      * @param deadlineNs by {@link System#nanoTime()}
      * @throws TimeoutException if the poller has not taken it by then
@@ -269,13 +278,18 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         final int count = polled.faultCode == 0 ? poll(polled, offset, claimed) : polled.faultCode;
         if (count > 0) {
             final long errorsAndReceives = mark(offset, count, polled.index);
-            ring.publish(count);
-            // Counted once the handlers have it: they need not wait for that.
             final int receives = (int) errorsAndReceives;
             final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
+            final CompletionBudget budget = polled.budget;
+            if (handlesInPlace && budget != null) {
+                // Its handlers post from within the publication, into the room that these have left.
+                budget.onPolled(count - receives - errors, receives, errors);
+            }
+            ring.publish(count);
+            // Counted once the handlers have it: they need not wait for that.
             counters.onBatch(count, receives, errors);
-            if (polled.budget != null) {
-                polled.budget.onPolled(count - receives - errors, receives, errors);
+            if (!handlesInPlace && budget != null) {
+                budget.onPolled(count - receives - errors, receives, errors);
             }
             return count;
         }

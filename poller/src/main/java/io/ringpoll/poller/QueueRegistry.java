@@ -15,8 +15,9 @@ import java.util.concurrent.TimeoutException;
 /**
  * The completion queues of a poller, as other threads add and remove them while it runs.
  *
- * <p>Any thread but the poller's may call. Each change reaches the poller as a command, between two duty cycles. {@link #remove}
- * returns only when the poller can no longer touch the queue, so that the caller may destroy it.
+ * <p>Any thread may call. Each change reaches the poller as a command, between two duty cycles; what a handler on the polling
+ * thread itself changes is changed at once. {@link #remove} returns only when the poller can no longer touch the queue, so that
+ * the caller may destroy it.
  */
 public final class QueueRegistry {
     /** How many queues a poller may have at once: the index has 16 bits. */

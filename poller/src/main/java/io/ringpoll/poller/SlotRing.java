@@ -45,6 +45,16 @@ public interface SlotRing {
     void publish(int count);
 
     /**
+     * Whether {@link #publish} has the slots handled before it returns, on the polling thread, so that handlers may post, add and
+     * remove queues from within it.
+     *
+     * @return the same at each call; false if other threads handle them
+     */
+    default boolean handlesInPlace() {
+        return false;
+    }
+
+    /**
      * Hears how long the ring has been full, so that it can say who holds the poller back: once with 0 when a stall begins, then
      * in slices until it ends.
      *

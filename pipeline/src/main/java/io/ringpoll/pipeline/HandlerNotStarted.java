@@ -1,0 +1,19 @@
+package io.ringpoll.pipeline;
+
+/**
+ * Says which handler could not start on the polling thread.
+ */
+final class HandlerNotStarted extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final String roleName;
+
+    HandlerNotStarted(final String roleName, final Throwable cause) {
+        super(cause);
+        this.roleName = roleName;
+    }
+
+    String roleName() {
+        return roleName;
+    }
+}

@@ -1,0 +1,94 @@
+package io.ringpoll.pipeline;
+
+import io.ringpoll.poller.SlotRing;
+import java.util.List;
+import org.agrona.concurrent.status.CountersManager;
+
+/**
+ * Handlers that run on the polling thread, each batch to its end before the next poll.
+ */
+final class RunToCompletionHandlers implements Handlers {
+    private final CompletionSlab slab;
+    private final List<InPlaceHandler> handlers;
+    private final RunToCompletionRing ring;
+    private volatile Thread pollerThread;
+
+    RunToCompletionHandlers(
+        final List<HandlerSpec> specs, final CompletionSlab slab, final CountersManager counters,
+        final HandlerContext context) {
+        this.slab = slab;
+        this.handlers = specs.stream()
+            .map(spec -> new InPlaceHandler(spec, slab, new HandlerCounters(counters, spec.roleName()), context)).toList();
+        this.ring = new RunToCompletionRing(slab, handlers);
+    }
+
+    @Override
+    public SlotRing ring() {
+        return ring;
+    }
+
+    @Override
+    public long published() {
+        return ring.cursor().get();
+    }
+
+    @Override
+    public long occupancy() {
+        return ring.occupancy();
+    }
+
+    @Override
+    public void halt() {
+        ring.halt();
+    }
+
+    @Override
+    public void start(final StartGate gate) {
+        // For the polling thread, which gives it back at its end.
+        slab.retain();
+    }
+
+    @Override
+    public void onPollerStart() throws HandlerNotStarted {
+        pollerThread = Thread.currentThread();
+        for (final InPlaceHandler handler : handlers) {
+            handler.start();
+        }
+    }
+
+    @Override
+    public void onPollerEnd() {
+        handlers.forEach(InPlaceHandler::end);
+        slab.release();
+    }
+
+    @Override
+    public List<Thread> threads() {
+        return List.of();
+    }
+
+    @Override
+    public List<HandlerCounters> counters() {
+        return handlers.stream().map(InPlaceHandler::counters).toList();
+    }
+
+    @Override
+    public int indexOf(final String roleName) {
+        return handlers.stream().map(InPlaceHandler::roleName).toList().indexOf(roleName);
+    }
+
+    @Override
+    public boolean haveOthersPassed(final long sequence) {
+        return Thread.currentThread() == pollerThread || ring.passed().get() >= sequence;
+    }
+
+    @Override
+    public void stopAfter(final long sequence) {
+        // They end with the poller.
+    }
+
+    @Override
+    public long held() {
+        return 0;
+    }
+}

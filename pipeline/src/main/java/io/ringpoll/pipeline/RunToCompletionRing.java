@@ -1,0 +1,87 @@
+package io.ringpoll.pipeline;
+
+import com.lmax.disruptor.Sequence;
+import com.lmax.disruptor.Sequencer;
+import io.ringpoll.poller.SlotRing;
+import java.util.List;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * The slots between a poller and handlers that run on its thread: a publication returns when all of them are through.
+ *
+ * <p>All slots are free at each claim, so it is never full, and a few batches of them suffice: they stay in the core's first
+ * cache. Belongs to the polling thread but for {@link #cursor()}, {@link #passed()}, {@link #occupancy()} and {@link #halt()}.
+ */
+final class RunToCompletionRing implements SlotRing {
+    private final UnsafeBuffer slab;
+    private final int capacity;
+    private final int mask;
+    private final InPlaceHandler[] handlers;
+    private final Sequence cursor = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
+    private final Sequence passed = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
+    /** The cursor's value. */
+    private long published = Sequencer.INITIAL_CURSOR_VALUE;
+
+    private volatile boolean halted;
+
+    RunToCompletionRing(final CompletionSlab slab, final List<InPlaceHandler> handlers) {
+        this.slab = slab.buffer();
+        this.capacity = slab.capacity();
+        this.mask = slab.mask();
+        this.handlers = handlers.toArray(new InPlaceHandler[0]);
+    }
+
+    /** The last published sequence. */
+    Sequence cursor() {
+        return cursor;
+    }
+
+    /** The last sequence that all handlers have passed. */
+    Sequence passed() {
+        return passed;
+    }
+
+    /** How many published slots the handlers have not passed yet; a moment's value. */
+    long occupancy() {
+        final long handled = passed.get();
+        return cursor.get() - handled;
+    }
+
+    /** From now on no slot can be claimed, since a handler has died. */
+    void halt() {
+        halted = true;
+    }
+
+    @Override
+    public UnsafeBuffer slab() {
+        return slab;
+    }
+
+    @Override
+    public int claim(final int limit) {
+        return halted ? HALTED : Math.min(limit, capacity - ((int) (published + 1) & mask));
+    }
+
+    @Override
+    public int claimedOffset() {
+        return CompletionSlab.offset(published + 1, mask);
+    }
+
+    @Override
+    public void publish(final int count) {
+        final long first = published + 1;
+        final long last = published + count;
+        published = last;
+        cursor.set(last);
+        long passedByAll = last;
+        for (final InPlaceHandler handler : handlers) {
+            passedByAll = Math.min(passedByAll, handler.handle(first, last));
+        }
+        passed.set(passedByAll);
+    }
+
+    @Override
+    public boolean handlesInPlace() {
+        return true;
+    }
+}

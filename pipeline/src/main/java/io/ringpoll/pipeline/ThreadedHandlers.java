@@ -1,0 +1,156 @@
+package io.ringpoll.pipeline;
+
+import com.lmax.disruptor.FixedSequenceGroup;
+import com.lmax.disruptor.Sequence;
+import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.poller.SlotRing;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.agrona.concurrent.status.CountersManager;
+
+/**
+ * Handlers that each have a thread of their own, behind a {@link CompletionRing}.
+ */
+final class ThreadedHandlers implements Handlers {
+    private final CompletionSlab slab;
+    private final CompletionRing ring;
+    private final List<CompletionProcessor> processors = new ArrayList<>();
+    private final List<Thread> threads = new ArrayList<>();
+
+    ThreadedHandlers(
+        final List<HandlerSpec> specs, final CompletionSlab slab, final CountersManager counters, final HandlerContext context,
+        final StartGate startGate) {
+        this.slab = slab;
+        this.ring = new CompletionRing(slab);
+        addProcessors(specs, counters, context, startGate);
+    }
+
+    @Override
+    public SlotRing ring() {
+        return ring;
+    }
+
+    @Override
+    public long published() {
+        return ring.cursor().get();
+    }
+
+    @Override
+    public long occupancy() {
+        return ring.occupancy();
+    }
+
+    @Override
+    public void halt() {
+        ring.halt();
+    }
+
+    @Override
+    public void start(final StartGate gate) {
+        for (final CompletionProcessor processor : processors) {
+            final Thread thread = new Thread(processor, processor.spec().roleName());
+            thread.setDaemon(true);
+            threads.add(thread);
+            gate.expect(thread.getName());
+            slab.retain();
+            thread.start();
+        }
+    }
+
+    @Override
+    public void onPollerStart() {
+        // None runs there.
+    }
+
+    @Override
+    public void onPollerEnd() {
+        // None runs there.
+    }
+
+    @Override
+    public List<Thread> threads() {
+        return List.copyOf(threads);
+    }
+
+    @Override
+    public List<HandlerCounters> counters() {
+        return processors.stream().map(CompletionProcessor::counters).toList();
+    }
+
+    @Override
+    public int indexOf(final String roleName) {
+        return processors.stream().map(processor -> processor.spec().roleName()).toList().indexOf(roleName);
+    }
+
+    @Override
+    public boolean haveOthersPassed(final long sequence) {
+        for (int i = 0; i < threads.size(); i++) {
+            if (threads.get(i) != Thread.currentThread() && processors.get(i).passed().get() < sequence) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public void stopAfter(final long sequence) {
+        for (final CompletionProcessor processor : processors) {
+            processor.stopAfter(reachable(processor, sequence));
+        }
+    }
+
+    @Override
+    public long held() {
+        return processors.stream().mapToLong(CompletionProcessor::held).sum();
+    }
+
+    /** The last slot that a handler can come to: no further than one before it that has died. */
+    private long reachable(final CompletionProcessor processor, final long last) {
+        long reachable = last;
+        for (final int position : processor.spec().after()) {
+            final CompletionProcessor before = processors.get(position);
+            reachable = Math.min(reachable, before.hasDied() ? before.passed().get() : reachable(before, last));
+        }
+        return reachable;
+    }
+
+    private void addProcessors(
+        final List<HandlerSpec> specs, final CountersManager counters, final HandlerContext context,
+        final StartGate startGate) {
+        final List<List<WaitStrategy>> signalledBy = new ArrayList<>();
+        final List<WaitStrategy> signalledByPoller = new ArrayList<>();
+        final Set<Integer> followed = new HashSet<>();
+        for (final HandlerSpec spec : specs) {
+            final HandlerBarrier barrier =
+                new HandlerBarrier(ring.cursor(), sequenceBefore(spec), spec.waitStrategy());
+            processors.add(new CompletionProcessor(
+                spec, slab, barrier, new HandlerCounters(counters, spec.roleName()), context, startGate));
+            signalledBy.add(new ArrayList<>());
+            followed.addAll(spec.after());
+            if (spec.signalled() && spec.after().isEmpty()) {
+                signalledByPoller.add(spec.waitStrategy());
+            } else if (spec.signalled()) {
+                spec.after().forEach(position -> signalledBy.get(position).add(spec.waitStrategy()));
+            }
+        }
+        final List<Sequence> last = new ArrayList<>();
+        for (int i = 0; i < processors.size(); i++) {
+            processors.get(i).signal(signalledBy.get(i).toArray(new WaitStrategy[0]));
+            if (!followed.contains(i)) {
+                last.add(processors.get(i).passed());
+            }
+        }
+        ring.gate(last, signalledByPoller, processors);
+    }
+
+    private Sequence sequenceBefore(final HandlerSpec spec) {
+        final List<Integer> after = spec.after();
+        if (after.isEmpty()) {
+            return ring.cursor();
+        }
+        final Sequence[] passed = after.stream().map(position -> processors.get(position).passed()).toArray(Sequence[]::new);
+        return passed.length == 1 ? passed[0] : new FixedSequenceGroup(passed);
+    }
+}
