@@ -54,6 +54,10 @@ final class LatencyOptions {
             + "write or read (write). Of a ping-pong of reads the whole round trip is shown.")
     private String operation;
 
+    @Option(names = "--run-to-completion",
+        description = "In ping-pong: each end polls and answers on one thread, as ib_send_lat does, without a hand-off.")
+    private boolean runToCompletion;
+
     @Option(names = "--size", paramLabel = "BYTES",
         description = "Message length, or all: powers of two from 2 to 8388608 (64). Not over synthetic.")
     private String size;
@@ -94,6 +98,7 @@ final class LatencyOptions {
         require(durationSeconds == null || iterations == null, "--duration and --iterations exclude each other");
         require(leadInMs >= 0 && leadInMs <= 60_000, "--lead-in " + leadInMs + " is not from 0 to 60000 milliseconds");
         require(mode() == Mode.RATE || rate == null && burst == 1 && !random, "ping-pong has no --rate, --burst or --random");
+        require(mode() == Mode.PING_PONG || !runToCompletion, "--run-to-completion is for ping-pong");
         require(over() != Over.SYNTHETIC || mode() == Mode.RATE, "there is no ping-pong over the synthetic queue");
         require(mode() == Mode.PING_PONG || operation() != Traffic.Operation.SEND,
             "--operation send: at a rate there are write and read");
@@ -114,6 +119,11 @@ final class LatencyOptions {
             return mode() == Mode.PING_PONG ? Traffic.Operation.SEND : Traffic.Operation.WRITE;
         }
         return choice("--operation", operation, Traffic.Operation.values());
+    }
+
+    /** Whether a thread at each end polls and answers, rather than a poller and a handler both ends. */
+    boolean runToCompletion() {
+        return runToCompletion;
     }
 
     /** When completions are due; saturation stands for ping-pong. */

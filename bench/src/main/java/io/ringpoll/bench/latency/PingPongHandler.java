@@ -15,7 +15,8 @@ import org.HdrHistogram.Histogram;
  * Answers each send, or write with immediate data, at both ends of a {@link LinkedPair}, and records half of each round trip; of
  * reads, which the other end has no part in, the whole.
  *
- * <p>Belongs to the handler's thread; {@link #stop()} and the questions may come from another.
+ * <p>Belongs to the handler's thread, or to one for each end, which share nothing that changes; {@link #stop()} and the questions
+ * may come from another.
  */
 final class PingPongHandler implements CompletionHandler {
     private final LinkedPair pair;

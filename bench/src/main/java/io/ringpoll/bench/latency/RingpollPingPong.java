@@ -9,14 +9,20 @@ import io.ringpoll.bench.measure.CpuWatch;
 import io.ringpoll.bench.measure.Timing;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
+import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.pipeline.PipelineReport;
+import io.ringpoll.rpma.Connection;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Ours at ping-pong: one pipeline polls both ends' queues, and one handler answers.
+ * Ours at ping-pong. With hand-off one pipeline polls both ends' queues, and its handler answers on a thread of its own; with
+ * handlers that run to completion each end has a pipeline, whose one thread polls and answers.
  */
 final class RingpollPingPong implements Contestant {
+    private static final String RUN_TO_COMPLETION_NAME = "ringpoll-run-to-completion";
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
     private static final long REST_NS = TimeUnit.SECONDS.toNanos(5);
 
@@ -24,18 +30,21 @@ final class RingpollPingPong implements Contestant {
     private final Traffic.Operation operation;
     private final int sizeBytes;
     private final HotThreads threads;
+    private final boolean runToCompletion;
 
     RingpollPingPong(
-        final LinkedPair pair, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads) {
+        final LinkedPair pair, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads,
+        final boolean runToCompletion) {
         this.pair = pair;
         this.operation = operation;
         this.sizeBytes = sizeBytes;
         this.threads = threads;
+        this.runToCompletion = runToCompletion;
     }
 
     @Override
     public String label() {
-        return RingpollHandOff.NAME;
+        return runToCompletion ? RUN_TO_COMPLETION_NAME : RingpollHandOff.NAME;
     }
 
     @Override
@@ -44,9 +53,9 @@ final class RingpollPingPong implements Contestant {
         final long untilNs = fromNs + turn.lengthNs();
         final PingPongHandler handler =
             new PingPongHandler(pair, operation, sizeBytes, fromNs, untilNs, turn.iterations());
-        // Before the threads start: from then on the handler's thread posts.
+        // Before the threads start: from then on the handlers' threads post.
         handler.serve();
-        final Pipeline pipeline = start(handler);
+        final PipelineGroup pipelines = runToCompletion ? startEnds(handler) : startWithHandOff(handler);
         Timing.sleepUntil(fromNs);
         final CpuWatch watch = CpuWatch.ofThisProcess();
         watch.start();
@@ -58,10 +67,12 @@ final class RingpollPingPong implements Contestant {
         final CpuLoss loss = watch.stop();
         handler.stop();
         Timing.await(handler::isAtRest, System.nanoTime() + REST_NS, "the last message's return");
-        final PipelineReport report = pipeline.close(REST_NS);
+        final List<PipelineReport> reports = pipelines.close(REST_NS);
+        final List<Throwable> failures =
+            pipelines.pipelines().stream().map(Pipeline::failure).filter(Objects::nonNull).toList();
         String fault = handler.hasFailed() ? "an operation failed" : "";
-        if (pipeline.failure() != null || !report.inTime()) {
-            fault = "the pipeline failed: " + pipeline.failure();
+        if (!failures.isEmpty() || !reports.stream().allMatch(PipelineReport::inTime)) {
+            fault = "a pipeline failed: " + failures;
         }
         return new LatencyWindow(turn.round(), label(), handler.latencyNs(), 0, 0, loss, 0, fault);
     }
@@ -71,19 +82,34 @@ final class RingpollPingPong implements Contestant {
         pair.close();
     }
 
-    private Pipeline start(final PingPongHandler handler) {
-        final PipelineBuilder builder = Pipeline.builder().name("bench").pollerName("bench-poller")
-            .ringSize(threads.ringSize()).batchLimit(threads.batch()).queue(pair.client().completionQueue())
-            .queue(pair.server().completionQueue()).idleStrategy(IdleStrategies.ofPoller(threads.waitBy()));
-        if (threads.cpus().poller() != HotCpus.ANY) {
-            builder.pollerCpu(threads.cpus().poller());
+    private PipelineGroup startWithHandOff(final PingPongHandler handler) {
+        return PipelineGroup.start(1, only -> describe("bench", threads.cpus().poller(), pair.client(), pair.server())
+            .ringSize(threads.ringSize())
+            .onAll(handler, options -> {
+                options.waitBy(threads.waitBy()).name("bench-handler");
+                if (threads.cpus().handler(0) != HotCpus.ANY) {
+                    options.cpu(threads.cpus().handler(0));
+                }
+            }));
+    }
+
+    /** Of reads the other end hears nothing, and has no thread. */
+    private PipelineGroup startEnds(final PingPongHandler handler) {
+        return PipelineGroup.start(operation == Traffic.Operation.READ ? 1 : 2, end ->
+            (end == 0 ? describe("bench-client", threads.cpus().poller(), pair.client()) :
+                describe("bench-server", threads.cpus().handler(0), pair.server()))
+                .runToCompletion().onAll(handler));
+    }
+
+    private PipelineBuilder describe(final String name, final int cpu, final Connection... ends) {
+        final PipelineBuilder builder = Pipeline.builder().name(name).batchLimit(threads.batch())
+            .idleStrategy(IdleStrategies.ofPoller(threads.waitBy()));
+        for (final Connection end : ends) {
+            builder.queue(end.completionQueue());
         }
-        builder.onAll(handler, options -> {
-            options.waitBy(threads.waitBy()).name("bench-handler");
-            if (threads.cpus().handler(0) != HotCpus.ANY) {
-                options.cpu(threads.cpus().handler(0));
-            }
-        });
-        return builder.start();
+        if (cpu != HotCpus.ANY) {
+            builder.pollerCpu(cpu);
+        }
+        return builder;
     }
 }

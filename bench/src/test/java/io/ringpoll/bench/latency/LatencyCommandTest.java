@@ -52,11 +52,13 @@ class LatencyCommandTest {
 
     @Test
     void shouldRecordAsManyRoundTripsAsAskedForOverTheLoopbackDevice() throws IOException {
-        for (final String operation : List.of("send", "write", "read")) {
+        for (final String operation : List.of("send", "write", "read", "send --run-to-completion", "read --run-to-completion")) {
             final JsonNode root = json("--over loopback --iterations 300 --warm-up 0 --lead-in 20 --against c,c-bare-loop "
                 + "--size 256 --operation " + operation);
             final JsonNode measurement = root.path("latencies").path(0);
-            assertEquals("latency/loopback/" + operation + "-ping-pong/256-bytes", measurement.path("name").asText());
+            assertEquals("latency/loopback/" + operation.split(" ")[0] + "-ping-pong/256-bytes", measurement.path("name").asText());
+            assertEquals(operation.contains("--") ? "ringpoll-run-to-completion" : "ringpoll",
+                measurement.path("runs").path(0).path("name").asText());
             assertEquals(3, measurement.path("runs").size());
             for (final JsonNode run : measurement.path("runs")) {
                 assertEquals(300, run.path("count").asInt(), run.path("name").asText());
@@ -111,6 +113,7 @@ class LatencyCommandTest {
         "--duration 1 --iterations 1 | exclude each other",
         "--against pigeon | no hand-off 'pigeon'",
         "--over loopback --against spsc-array-queue | over the synthetic queue only",
+        "--over loopback --mode rate --run-to-completion | --run-to-completion is for ping-pong",
         "--pin 0 | needed are 2",
         "--pin x,y | 'x' is no number",
         "--numa-node 99 | no such node",
