@@ -65,6 +65,41 @@ class PipelinePageTest {
         }
     }
 
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldAnswerOnThePollersThread() throws InterruptedException {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            pair.server().receive(pair.memory(64), 0, 64, 1);
+            pair.client().receive(pair.memory(64), 0, 64, 2);
+            try (Pipeline pipeline = answering(pair.server()); Pipeline asking = Pipeline.builder().name("asking")
+                .onAll((wc, sequence, endOfBatch) -> heard.add(wc.path() + " of the client"))
+                .queue(pair.client().completionQueue()).start()) {
+                assertTrue(pair.client().send(null, 0, 0, CompletionFlag.ON_ERROR, 0));
+                while (heard.size() < 2) {
+                    Thread.sleep(1);
+                }
+                assertTrue(pipeline.drain(TEN_SECONDS).inTime());
+                assertEquals(List.of(pipeline.pollerThread().getName(), "RECEIVE of the client"), heard);
+            }
+        }
+    }
+
+    private Pipeline answering(final Connection connection) {
+        Pipeline pipeline = Pipeline.builder()
+            .runToCompletion()
+            .queue(connection.completionQueue())
+            .onReceive((wc, sequence, endOfBatch) -> answer(connection, wc))
+            .onSendWrite((wc, sequence, endOfBatch) -> { })
+            .onError((wc, sequence, endOfBatch) -> failed(wc))
+            .start();
+        return pipeline;
+    }
+
+    private void answer(final Connection connection, final WorkCompletion request) {
+        heard.add(Thread.currentThread().getName());
+        connection.send(null, 0, 0, CompletionFlag.ALWAYS, request.workRequestId());
+    }
+
     private Pipeline replication(final Connection connection) {
         final CompletionHandler journal = (wc, sequence, endOfBatch) -> heard.add("journal");
         final CompletionHandler acknowledge = (wc, sequence, endOfBatch) -> heard.add("acknowledge");

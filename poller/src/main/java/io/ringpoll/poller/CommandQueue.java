@@ -74,10 +74,10 @@ final class CommandQueue {
         }
     }
 
-    /** From here on commands are the poller's; polling thread only. */
-    void onStart() {
+    /** From here on commands are those of the given polling thread. */
+    void onStart(final Thread pollingThread) {
         synchronized (lock) {
-            owner = Thread.currentThread();
+            owner = pollingThread;
         }
     }
 

@@ -135,7 +135,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     @Override
     public void onStart() {
-        commands.onStart();
+        commands.onStart(Thread.currentThread());
     }
 
     /**

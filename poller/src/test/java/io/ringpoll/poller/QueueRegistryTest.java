@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import java.lang.ref.WeakReference;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
@@ -30,10 +31,10 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldNotLetAQueueGoBeforeThePollerHasFinishedItsDutyCycle() throws TimeoutException {
+    void shouldNotLetAQueueGoBeforeThePollerHasFinishedItsDutyCycle() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.queues().add(queue);
-        poller.onStart();
+        startOnAnotherThread();
         poller.doWork();
         final TimeoutException late = assertThrows(
             TimeoutException.class, () -> poller.queues().remove(queue, TimeUnit.MILLISECONDS.toNanos(10)));
@@ -49,12 +50,15 @@ class QueueRegistryTest {
     void shouldLetAQueueGoOnceThePollerIsBetweenTwoDutyCycles() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.queues().add(queue);
-        poller.onStart();
+        final CountDownLatch started = new CountDownLatch(1);
         final Thread thread = Thread.ofPlatform().start(() -> {
+            poller.onStart();
+            started.countDown();
             while (!Thread.currentThread().isInterrupted()) {
                 poller.doWork();
             }
         });
+        started.await();
         poller.queues().remove(queue, TimeUnit.SECONDS.toNanos(5));
         final int left = queue.size();
         queue.add(2, WcStatus.SUCCESS, WcOpcode.SEND);
@@ -103,8 +107,8 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldRefuseACommandWithinItsBoundWhenThePollerTakesNone() {
-        poller.onStart();
+    void shouldRefuseACommandWithinItsBoundWhenThePollerTakesNone() throws InterruptedException {
+        startOnAnotherThread();
         final TimeoutException full = assertThrows(TimeoutException.class, () -> {
             for (int i = 0; i <= CommandQueue.CAPACITY; i++) {
                 poller.commands().submit(new PollerCommand(() -> { }), System.nanoTime() + 1_000_000);
@@ -118,8 +122,8 @@ class QueueRegistryTest {
         final ArraySlots many = new ArraySlots(20_000, 20_000);
         final CompletionPoller busy =
             new CompletionPoller("poller", many, 4, new PollerCounters(TestCounters.create(), "poller"));
-        busy.onStart();
         final Thread thread = Thread.ofPlatform().start(() -> {
+            busy.onStart();
             while (!Thread.currentThread().isInterrupted()) {
                 if (busy.doWork() == 0) {
                     Thread.yield();
@@ -139,6 +143,23 @@ class QueueRegistryTest {
         thread.interrupt();
         thread.join();
         assertEquals(queues.length, many.published());
+    }
+
+    @Test
+    void shouldLetAQueueGoAtOnceWhenThePollingThreadItselfAsksForIt() throws TimeoutException {
+        final ScriptedQueue queue = queueOfOne();
+        poller.onStart();
+        poller.queues().add(queue);
+        assertEquals(1, poller.doWork());
+        poller.queues().remove(queue, 1);
+        queue.add(2, WcStatus.SUCCESS, WcOpcode.SEND);
+        assertEquals(0, poller.doWork());
+        assertEquals(1, queue.size());
+    }
+
+    /** As if a poller ran there that makes no duty cycle of its own. */
+    private void startOnAnotherThread() throws InterruptedException {
+        Thread.ofPlatform().start(poller::onStart).join();
     }
 
     private static ScriptedQueue queueOfOne() {

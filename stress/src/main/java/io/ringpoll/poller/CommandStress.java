@@ -14,13 +14,16 @@ import org.openjdk.jcstress.infra.results.IZ_Result;
 @Outcome(id = "12, true", expect = Expect.ACCEPTABLE, desc = "both, in order")
 @State
 public class CommandStress {
+    private static final Thread POLLING_THREAD = new Thread();
+
     private final CommandQueue commands = new CommandQueue();
     private int log;
     private boolean seen = true;
 
     /** Begins as the poller's. */
     public CommandStress() {
-        commands.onStart();
+        // Any but the actors': a command of the polling thread itself would be executed at once.
+        commands.onStart(POLLING_THREAD);
     }
 
     /** Submits two. */

@@ -15,13 +15,16 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 @Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the poller sleeps on the command")
 @State
 public class SleepStress {
+    private static final Thread POLLING_THREAD = new Thread();
+
     private final CommandQueue commands = new CommandQueue();
     private volatile boolean sleeping;
     private boolean woken;
 
     /** Begins as the poller's, which says that it sleeps as the event-driven strategy does. */
     public SleepStress() {
-        commands.onStart();
+        // Any but the actors': a command of the polling thread itself would be executed at once.
+        commands.onStart(POLLING_THREAD);
         commands.wakeUpBy(() -> woken = sleeping);
     }
 
