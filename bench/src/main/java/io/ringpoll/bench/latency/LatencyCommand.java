@@ -154,7 +154,8 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
             final List<Contestant> contestants = new ArrayList<>();
             try {
                 final LinkedPair pair = new LinkedPair(options.host(), Integer.toString(options.port()));
-                contestants.add(pingPong ? new RingpollPingPong(pair, options.operation(), size, threads, options.runToCompletion()) :
+                contestants.add(pingPong ?
+                    new RingpollPingPong(pair, options.operation(), size, threads, options.runToCompletion()) :
                     new RingpollPacedPosts(pair, options.operation(), size, options.schedule(), threads));
                 for (final String label : against) {
                     addC(label, pingPong, size, threads, contestants);

@@ -52,7 +52,8 @@ class LatencyCommandTest {
 
     @Test
     void shouldRecordAsManyRoundTripsAsAskedForOverTheLoopbackDevice() throws IOException {
-        for (final String operation : List.of("send", "write", "read", "send --run-to-completion", "read --run-to-completion")) {
+        for (final String operation : List.of(
+            "send", "write", "read", "send --run-to-completion", "read --run-to-completion")) {
             final JsonNode root = json("--over loopback --iterations 300 --warm-up 0 --lead-in 20 --against c,c-bare-loop "
                 + "--size 256 --operation " + operation);
             final JsonNode measurement = root.path("latencies").path(0);
