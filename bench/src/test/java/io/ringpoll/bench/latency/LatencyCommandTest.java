@@ -57,7 +57,8 @@ class LatencyCommandTest {
             final JsonNode root = json("--over loopback --iterations 300 --warm-up 0 --lead-in 20 --against c,c-bare-loop "
                 + "--size 256 --operation " + operation);
             final JsonNode measurement = root.path("latencies").path(0);
-            assertEquals("latency/loopback/" + operation.split(" ")[0] + "-ping-pong/256-bytes", measurement.path("name").asText());
+            assertEquals(
+                "latency/loopback/" + operation.split(" ")[0] + "-ping-pong/256-bytes", measurement.path("name").asText());
             assertEquals(operation.contains("--") ? "ringpoll-run-to-completion" : "ringpoll",
                 measurement.path("runs").path(0).path("name").asText());
             assertEquals(3, measurement.path("runs").size());
