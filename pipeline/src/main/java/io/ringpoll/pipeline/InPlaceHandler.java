@@ -21,7 +21,7 @@ final class InPlaceHandler implements SlotControl {
         this.counters = counters;
         this.context = context;
         this.failures = new HandlerFailures(spec, counters, context.errorLog());
-        this.delivery = Delivery.of(spec, slab, failures, context);
+        this.delivery = DeliveryClass.newDelivery(spec, slab, failures, context);
     }
 
     String roleName() {
