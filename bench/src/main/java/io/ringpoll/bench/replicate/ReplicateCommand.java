@@ -86,6 +86,11 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     private String address;
 
     @Option(
+        names = "--property", paramLabel = "KEY=VALUE",
+        description = "A setting of the engine or of its transport, such as raft.rdma.poller.spin=50us; may be repeated.")
+    private Map<String, String> properties = Map.of();
+
+    @Option(
         names = "--plots", paramLabel = "DIR",
         description = "Draw the commit latencies by percentile there (.svg, .png).")
     private Path plots;
@@ -122,7 +127,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
             return new ClientRole(processes, transport, payloadBytes, window, TimeUnit.SECONDS.toNanos(seconds)).run(out);
         }
         final ReplicateConfig config = new ReplicateConfig(address, payloadBytes, window, TimeUnit.SECONDS.toNanos(warmUpSeconds),
-            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log));
+            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), properties);
         final List<Transport> transports = compare ? List.of(Transport.RINGPOLL, Transport.NETTY) : List.of(transport);
         final Map<Transport, List<ReplicateResult>> results = new EnumMap<>(Transport.class);
         for (int i = 0; i < rounds; i++) {
@@ -147,8 +152,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(seconds >= 1 && warmUpSeconds >= 0 && rounds >= 1, "--seconds and --rounds are at least 1, --warm-up at least 0");
         final String fault = processes.fault();
         require(fault == null, fault);
-        require(processes.role == null || payloadBytes >= NumberedRecord.MIN_BYTES && !compare && plots == null && !json,
-            "with --role, --payload is at least " + NumberedRecord.MIN_BYTES + " and there is no --compare, --plots or --json");
+        require(processes.role == null || payloadBytes >= NumberedRecord.MIN_BYTES && !compare && plots == null && !json &&
+            properties.isEmpty(), "with --role, --payload is at least " + NumberedRecord.MIN_BYTES +
+            " and there is no --compare, --plots, --property or --json");
         require("memory".equals(log) || "disk".equals(log), "--log is memory or disk");
     }
 

@@ -89,6 +89,7 @@ final class ReplicatedCluster implements AutoCloseable {
         // Two are the least that the engine takes.
         RaftClientConfigKeys.Async.setOutstandingRequestsMax(properties, config.window() + 1);
         RaftClientConfigKeys.Rpc.setRequestTimeout(properties, TimeDuration.valueOf(10, TimeUnit.SECONDS));
+        config.properties().forEach(properties::set);
         return properties;
     }
 

@@ -49,6 +49,12 @@ final class RoleOptions {
     Path acknowledged;
 
     @Option(
+        names = "--every", paramLabel = "MS", defaultValue = "0",
+        description = "With --role client: appends a record each MS milliseconds at most, and leaves the CPUs to others" +
+            " (${DEFAULT-VALUE}).")
+    int everyMs;
+
+    @Option(
         names = "--election", paramLabel = "MS", defaultValue = "1000",
         description = "With --role server: the shortest election time-out; the longest is twice that (${DEFAULT-VALUE}).")
     int electionMs;
@@ -62,8 +68,8 @@ final class RoleOptions {
         if (peers.isEmpty() || new HashSet<>(peers).size() < peers.size() || !peers.stream().allMatch(RoleOptions::isPeer)) {
             return "--peers is IP:PORT for each server, separated by commas";
         }
-        if (electionMs < 10) {
-            return "--election is at least 10 ms";
+        if (electionMs < 10 || everyMs < 0) {
+            return "--election is at least 10 ms, --every at least 0";
         }
         if (role == Role.SERVER) {
             return id < 0 || id >= peers.size() ? "--id is 0 to " + (peers.size() - 1) :

@@ -8,6 +8,7 @@ import io.ringpoll.bench.options.Execution;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -22,7 +23,7 @@ class ReplicateCommandTest {
     @EnumSource(names = {"RINGPOLL", "NETTY"})
     void shouldFindEveryAcknowledgedRecordInEveryLog(final Transport transport) throws Exception {
         final ReplicateConfig config =
-            new ReplicateConfig("127.0.0.1", 20_000, 8, 0, TimeUnit.MILLISECONDS.toNanos(300), false);
+            new ReplicateConfig("127.0.0.1", 20_000, 8, 0, TimeUnit.MILLISECONDS.toNanos(300), false, Map.of());
         final ReplicateResult result = new ReplicateRun(config, transport).run();
         assertTrue(result.verified() > 0);
         assertEquals(result.verified(), result.latencies().getTotalCount());
@@ -30,7 +31,8 @@ class ReplicateCommandTest {
 
     @Test
     void shouldNoticeARecordThatIsNotWhatWasSent() {
-        final ReplicateRun run = new ReplicateRun(new ReplicateConfig("127.0.0.1", 8, 1, 0, 1, true), Transport.RINGPOLL);
+        final ReplicateConfig config = new ReplicateConfig("127.0.0.1", 8, 1, 0, 1, true, Map.of());
+        final ReplicateRun run = new ReplicateRun(config, Transport.RINGPOLL);
         assertThrows(IOException.class, () -> run.verify(java.util.List.of(new RecordLog.State(1, 0, 17)), 1));
         assertThrows(IOException.class, () -> run.verify(java.util.List.of(new RecordLog.State(0, 1, 0)), 0));
     }
