@@ -7,6 +7,7 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.UnaryOperator;
 import org.apache.ratis.protocol.exceptions.TimeoutIOException;
@@ -25,20 +26,9 @@ final class RdmaProxy implements Closeable {
         this.link = link;
     }
 
-    /** Sends a request; the reply comes on the thread of a handler. */
-    CompletableFuture<MessageLite> sendAsync(final MessageType type, final MessageLite request) {
-        return link.request(type, request).future();
-    }
-
     /** Sends a request that is given up after a time; the reply comes on the thread of a handler. */
     CompletableFuture<MessageLite> sendAsync(final MessageType type, final MessageLite request, final TimeDuration timeout) {
-        final Reply reply = link.request(type, request);
-        reply.future().orTimeout(timeout.getDuration(), timeout.getUnit()).whenComplete((message, failure) -> {
-            if (failure instanceof TimeoutException) {
-                reply.giveUp();
-            }
-        });
-        return reply.future();
+        return link.request(type, request, timeout.toLong(TimeUnit.NANOSECONDS)).future();
     }
 
     /** Sends a request and waits for the reply. */

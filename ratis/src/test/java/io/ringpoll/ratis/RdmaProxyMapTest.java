@@ -1,6 +1,7 @@
 package io.ringpoll.ratis;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -15,7 +16,9 @@ import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.protocol.RaftPeer;
@@ -103,7 +106,12 @@ class RdmaProxyMapTest {
             TimeDuration.valueOf(50, TimeUnit.MILLISECONDS)));
         assertFalse(proxy.isOpen());
         assertTrue(map.handleException(peer.getId(), failure, false));
-        assertTrue(map.getProxy(peer.getId()).isOpen());
+        final RdmaProxy second = map.getProxy(peer.getId());
+        final CompletableFuture<MessageLite> reply = second.sendAsync(MessageType.REQUEST_VOTE,
+            RequestVoteRequestProto.getDefaultInstance(), TimeDuration.valueOf(50, TimeUnit.MILLISECONDS));
+        assertInstanceOf(TimeoutException.class,
+            assertThrows(ExecutionException.class, () -> reply.get(30, TimeUnit.SECONDS)).getCause());
+        assertFalse(second.isOpen());
         map.close();
     }
 }

@@ -230,6 +230,7 @@ final class ConnectionKeeper {
         final long nowNs = System.nanoTime();
         List<Kept> overdue = null;
         for (final Kept kept : links.values()) {
+            kept.link.expire(nowNs);
             if ((kept.dropped || !kept.established) && nowNs - kept.deadlineNs >= 0) {
                 overdue = overdue == null ? new ArrayList<>() : overdue;
                 overdue.add(kept);

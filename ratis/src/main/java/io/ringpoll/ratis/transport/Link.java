@@ -7,10 +7,9 @@ import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
 import org.apache.ratis.proto.RaftProtos.ThrowableProto;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
@@ -36,9 +35,8 @@ public final class Link {
     private final RequestHandler requests;
 
     private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
-    private final Map<Long, CompletableFuture<MessageLite>> pending = new HashMap<>();
+    private final PendingReplies pending = new PendingReplies(this);
     private final Credits credits;
-    private long nextCorrelationId = 1;
     private int peerBufferBytes;
     private long heardNs = System.nanoTime();
     private IOException closedBy;
@@ -130,26 +128,46 @@ public final class Link {
      *     what the peer has answered, or why the connection ended: an {@link IOException}
      */
     public Reply request(final MessageType type, final MessageLite request) {
-        final CompletableFuture<MessageLite> reply = new CompletableFuture<>();
-        final long sentNs = System.nanoTime();
-        final long correlationId;
+        return request(type, request, Reply.NO_TIMEOUT);
+    }
+
+    /**
+     * Sends a request that is given up after a time.
+     *
+     * @param type      of the request
+     * @param request   of the type's class
+     * @param timeoutNs after which the reply completes with a {@link TimeoutException}, up to a tenth of a second later: not by a
+     *                  timer for each request, which would have to be woken
+     * @return as {@link #request(MessageType, MessageLite)} says
+     */
+    public Reply request(final MessageType type, final MessageLite request, final long timeoutNs) {
+        final Reply reply;
         synchronized (this) {
-            correlationId = nextCorrelationId++;
-            if (closedBy == null) {
-                pending.put(correlationId, reply);
-            }
+            reply = pending.add(timeoutNs);
         }
         try {
-            send(FrameKind.REQUEST, type, correlationId, request);
+            send(FrameKind.REQUEST, type, reply.correlationId(), request);
         } catch (final IOException e) {
-            forget(correlationId);
-            reply.completeExceptionally(e);
+            reply.forget();
+            reply.future().completeExceptionally(e);
         } catch (final RuntimeException e) {
             // Memory that could not be had, or was freed when the node closed: to whoever asked it is one more failure.
-            forget(correlationId);
-            reply.completeExceptionally(new IOException("cannot send to " + name + ": " + e.getMessage(), e));
+            reply.forget();
+            reply.future().completeExceptionally(new IOException("cannot send to " + name + ": " + e.getMessage(), e));
         }
-        return new Reply(this, correlationId, reply, sentNs);
+        return reply;
+    }
+
+    /** Gives up the requests whose time has passed; called by the keeper now and then. */
+    void expire(final long nowNs) {
+        final List<Reply> overdue;
+        synchronized (this) {
+            overdue = pending.overdue(nowNs);
+        }
+        for (final Reply reply : overdue) {
+            reply.giveUp();
+            reply.future().completeExceptionally(new TimeoutException("no reply from " + name));
+        }
     }
 
     /** Whether anything has come since then. */
@@ -308,7 +326,7 @@ public final class Link {
                 .whenComplete((reply, failure) -> answer(type, header.correlationId(), reply, failure));
             return;
         }
-        final CompletableFuture<MessageLite> reply;
+        final Reply reply;
         synchronized (this) {
             reply = pending.remove(header.correlationId());
         }
@@ -317,9 +335,9 @@ public final class Link {
             return;
         }
         if (header.kind() == FrameKind.REPLY) {
-            reply.complete(frame.message());
+            reply.future().complete(frame.message());
         } else {
-            reply.completeExceptionally(
+            reply.future().completeExceptionally(
                 Failures.toException((ThrowableProto) frame.message(), name));
         }
     }
@@ -364,15 +382,14 @@ public final class Link {
      * @param reason told to them
      */
     public void fail(final IOException reason) {
-        final List<CompletableFuture<MessageLite>> orphans;
+        final List<Reply> orphans;
         final List<Outgoing> unsent;
         synchronized (this) {
             if (closedBy != null) {
                 return;
             }
             closedBy = reason;
-            orphans = new ArrayList<>(pending.values());
-            pending.clear();
+            orphans = pending.removeAll();
             unsent = new ArrayList<>(waiting);
             waiting.clear();
         }
@@ -387,8 +404,8 @@ public final class Link {
         }
         node.onEnd(this, reason);
         established.completeExceptionally(reason);
-        for (final CompletableFuture<MessageLite> orphan : orphans) {
-            orphan.completeExceptionally(
+        for (final Reply orphan : orphans) {
+            orphan.future().completeExceptionally(
                 new AlreadyClosedException("connection to " + name + " has ended: " + reason.getMessage(), reason));
         }
     }

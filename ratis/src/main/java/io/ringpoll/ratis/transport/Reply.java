@@ -11,8 +11,16 @@ import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
  * @param correlationId of the request
  * @param future        as {@link Link#request} says
  * @param sentNs        when the request was sent
+ * @param timeoutNs     how long the reply may take, or {@link #NO_TIMEOUT} if whoever waits sees to that
  */
-public record Reply(Link link, long correlationId, CompletableFuture<MessageLite> future, long sentNs) {
+public record Reply(Link link, long correlationId, CompletableFuture<MessageLite> future, long sentNs, long timeoutNs) {
+    /** For as long as it takes. */
+    static final long NO_TIMEOUT = Long.MAX_VALUE;
+
+    boolean isOverdue(final long nowNs) {
+        return timeoutNs != NO_TIMEOUT && nowNs - sentNs > timeoutNs;
+    }
+
     /** Stops waiting: the reply is dropped when it comes. */
     public void forget() {
         link.forget(correlationId);
