@@ -69,12 +69,13 @@ final class CLinkContestant implements Contestant {
             threads.batch(), threads.waitBy() != HandlerWait.BUSY_SPIN, threads.cpus().poller(), fromNs, untilNs, 0);
         final Traffic traffic = new Traffic(operation, sizeBytes, schedule, startNs, turn.iterations(), threads.poster());
         final CBaseline baseline = isPingPong ? link.startPingPong(options, traffic) : link.startPaced(options, traffic);
-        Timing.sleepUntil(fromNs);
+        // As for ours.
         final CpuWatch watch = CpuWatch.ofThisProcess();
         watch.start();
+        Timing.sleepUntil(fromNs);
         final long before = baseline.passed();
         try {
-            Timing.await(() -> isPingPong && link.isDone(), untilNs, "the end of the turn");
+            Timing.await(() -> isPingPong && link.isDone(), untilNs, "the end of the turn", RingpollPingPong.LOOK_NS);
         } catch (final TimeoutException timeIsUp) {
             // By time, not by iterations.
         }

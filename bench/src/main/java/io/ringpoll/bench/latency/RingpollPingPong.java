@@ -24,6 +24,8 @@ import java.util.concurrent.TimeoutException;
 final class RingpollPingPong implements Contestant {
     private static final String RUN_TO_COMPLETION_NAME = "ringpoll-run-to-completion";
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
+    /** Between two looks whether the turn is over. */
+    static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long REST_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final LinkedPair pair;
@@ -56,11 +58,12 @@ final class RingpollPingPong implements Contestant {
         // Before the threads start: from then on the handlers' threads post.
         handler.serve();
         final PipelineGroup pipelines = runToCompletion ? startEnds(handler) : startWithHandOff(handler);
-        Timing.sleepUntil(fromNs);
+        // In the lead-in: with as many hot threads as CPUs, one of them would wait while this one reads.
         final CpuWatch watch = CpuWatch.ofThisProcess();
         watch.start();
+        Timing.sleepUntil(fromNs);
         try {
-            Timing.await(handler::isDone, untilNs, "the end of the turn");
+            Timing.await(handler::isDone, untilNs, "the end of the turn", LOOK_NS);
         } catch (final TimeoutException timeIsUp) {
             // By time, not by iterations.
         }

@@ -35,11 +35,25 @@ public final class Timing {
      */
     public static void await(final BooleanSupplier condition, final long deadlineNs, final String what)
         throws TimeoutException {
+        await(condition, deadlineNs, what, POLL_NS);
+    }
+
+    /**
+     * Sleeps until a condition holds, looking now and then: each look takes a CPU from a hot thread where all are in use.
+     *
+     * @param condition  to hold
+     * @param deadlineNs by {@link System#nanoTime()}
+     * @param what       the condition says, for the exception
+     * @param pollNs     between two looks, in nanoseconds
+     * @throws TimeoutException if it does not hold by the deadline
+     */
+    public static void await(final BooleanSupplier condition, final long deadlineNs, final String what, final long pollNs)
+        throws TimeoutException {
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - deadlineNs > 0) {
                 throw new TimeoutException("not in time: " + what);
             }
-            LockSupport.parkNanos(POLL_NS);
+            LockSupport.parkNanos(Math.min(pollNs, Math.max(1, deadlineNs - System.nanoTime())));
         }
     }
 }
