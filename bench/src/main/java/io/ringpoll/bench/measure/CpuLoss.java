@@ -13,6 +13,15 @@ public record CpuLoss(long windowNs, long runDelayNs, long stealNs, long involun
     private static final int SIGNIFICANT_PARTS = 1000;
 
     /**
+     * What the machine took, where hot threads share CPUs: that they wait for each other is the arrangement's doing.
+     *
+     * @return without what they waited for a CPU
+     */
+    public CpuLoss stolenOnly() {
+        return new CpuLoss(windowNs, 0, stealNs, involuntarySwitches);
+    }
+
+    /**
      * All of it.
      *
      * @return nanoseconds

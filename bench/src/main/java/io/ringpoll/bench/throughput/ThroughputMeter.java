@@ -91,7 +91,8 @@ final class ThroughputMeter {
         }
         final long lastNs = System.nanoTime();
         final long last = running.handled();
-        final CpuLoss loss = watch.stop();
+        final CpuLoss lost = watch.stop();
+        final CpuLoss loss = config.cpus.areExclusive(config.handlers) ? lost : lost.stolenOnly();
         source.stop();
         final Outcome outcome = running.stop();
         final double costNs = (lastNs - firstNs) / (double) Math.max(1, last - first);

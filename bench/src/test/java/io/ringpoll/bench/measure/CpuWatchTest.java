@@ -68,6 +68,7 @@ class CpuWatchTest {
         final long second = TimeUnit.SECONDS.toNanos(1);
         assertFalse(new CpuLoss(second, 999_999, 0, 9).isSignificant());
         assertTrue(new CpuLoss(second, 500_000, 500_000, 0).isSignificant());
+        assertEquals(500_000, new CpuLoss(second, 900_000, 500_000, 0).stolenOnly().lostNs());
     }
 
     private void stat(final long stealTicks) throws IOException {
