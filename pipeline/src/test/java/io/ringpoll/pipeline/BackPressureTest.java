@@ -10,6 +10,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
@@ -28,23 +29,22 @@ class BackPressureTest {
         final int count = 60_000;
         final Random random = new Random(42);
         final AtomicReference<Pipeline> started = new AtomicReference<>();
+        final AtomicBoolean blamed = new AtomicBoolean();
         try (Pipeline pipeline = start(count, 512, FailurePolicy.CONTINUE, id -> {
             if (random.nextInt(100) == 0) {
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
             }
             if (id == 54_001) {
                 // The others may have lost their CPU for a while, and held the ring back for that.
-                awaitBlame(started, "ringpoll-receive");
+                blamed.set(isBlamedInTheEnd(started, "ringpoll-receive"));
             }
         })) {
             started.set(pipeline);
             assertTrue(pipeline.drain(BOUND_NS).inTime());
             assertTrue(pipeline.pollerCounters().ringFullStalls() > 0);
             assertTrue(pipeline.pollerCounters().ringFull() >= pipeline.pollerCounters().ringFullStalls());
-            final long slow = pipeline.heldBackNs("ringpoll-receive");
-            assertTrue(slow > pipeline.heldBackNs("ringpoll-send-write"));
-            assertTrue(slow > pipeline.heldBackNs("ringpoll-error"));
         }
+        assertTrue(blamed.get());
         assertAllSeenOnce(count);
     }
 
@@ -107,16 +107,17 @@ class BackPressureTest {
     }
 
     /** Goes on being slow until this handler has held the ring back longer than the others together, but not for ever. */
-    private static void awaitBlame(final AtomicReference<Pipeline> started, final String slowHandler) {
+    private static boolean isBlamedInTheEnd(final AtomicReference<Pipeline> started, final String slowHandler) {
         final long deadlineNs = System.nanoTime() + BOUND_NS / 2;
         while (System.nanoTime() - deadlineNs < 0) {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
             final Pipeline pipeline = started.get();
             if (pipeline != null && 2 * pipeline.heldBackNs(slowHandler) > pipeline.heldBackNs("ringpoll-send-write") +
                 pipeline.heldBackNs("ringpoll-receive") + pipeline.heldBackNs("ringpoll-error")) {
-                return;
+                return true;
             }
         }
+        return false;
     }
 
     /** What the receive handler does with a completion before it is noted. */
