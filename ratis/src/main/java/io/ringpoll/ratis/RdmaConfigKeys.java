@@ -12,6 +12,7 @@ import static org.apache.ratis.conf.ConfUtils.requirePositive;
 
 import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.poller.EventDrivenIdle;
+import io.ringpoll.ratis.transport.HandlerThreads;
 import io.ringpoll.ratis.transport.NodeConfig;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -85,14 +86,17 @@ public interface RdmaConfigKeys {
     String POLLER_SPIN_KEY = PREFIX + ".poller.spin";
     /** Default of {@link #POLLER_SPIN_KEY}. */
     TimeDuration POLLER_SPIN_DEFAULT = TimeDuration.valueOf(20, TimeUnit.MICROSECONDS);
-    /** How handlers wait: block, sleep, yield or busy-spin. */
+    /**
+     * Where completions are handled: on the poller's thread, on one of their own, or parallel, on one for each of the three
+     * paths.
+     */
+    String HANDLERS_KEY = PREFIX + ".handlers";
+    /** Default of {@link #HANDLERS_KEY}. */
+    String HANDLERS_DEFAULT = "one";
+    /** How handlers with threads of their own wait: block, sleep, yield or busy-spin. */
     String HANDLER_WAIT_KEY = PREFIX + ".handler.wait";
     /** Default of {@link #HANDLER_WAIT_KEY}. */
     String HANDLER_WAIT_DEFAULT = "block";
-    /** Whether each of the three paths has a thread of its own; else one thread takes them all. */
-    String HANDLERS_PARALLEL_KEY = PREFIX + ".handlers.parallel";
-    /** Default of {@link #HANDLERS_PARALLEL_KEY}: worth it only where threads find a core. */
-    boolean HANDLERS_PARALLEL_DEFAULT = false;
     /** Whether {@code ringpoll stat} sees a server's poller and handlers. */
     String COUNTERS_FILE_KEY = PREFIX + ".server.counters-file";
     /** Default of {@link #COUNTERS_FILE_KEY}. */
@@ -212,8 +216,8 @@ public interface RdmaConfigKeys {
         return new NodeConfig(name, bufferBytes, credits, connections,
             size(properties, MESSAGE_SIZE_MAX_KEY, MESSAGE_SIZE_MAX_DEFAULT, bufferBytes, 1 << 30),
             size(properties, REGION_CACHE_SIZE_KEY, REGION_CACHE_SIZE_DEFAULT, 0, Integer.MAX_VALUE),
-            connectTimeout.toIntExact(TimeUnit.MILLISECONDS), idleStrategy(properties), handlerWait(properties),
-            getBoolean(properties::getBoolean, HANDLERS_PARALLEL_KEY, HANDLERS_PARALLEL_DEFAULT, defaultLog()), countersFile);
+            connectTimeout.toIntExact(TimeUnit.MILLISECONDS), idleStrategy(properties), handlers(properties),
+            handlerWait(properties), countersFile);
     }
 
     private static int size(final RaftProperties properties, final String key, final SizeInBytes byDefault, final long min,
@@ -238,6 +242,15 @@ public interface RdmaConfigKeys {
             default -> throw new IllegalArgumentException(
                 POLLER_IDLE_KEY + " = " + idle + ": give event-driven, backoff, yield or busy-spin");
         };
+    }
+
+    private static HandlerThreads handlers(final RaftProperties properties) {
+        final String handlers = get(properties::get, HANDLERS_KEY, HANDLERS_DEFAULT, defaultLog());
+        try {
+            return HandlerThreads.valueOf(handlers.toUpperCase(Locale.ROOT));
+        } catch (final IllegalArgumentException e) {
+            throw new IllegalArgumentException(HANDLERS_KEY + " = " + handlers + ": give poller, one or parallel", e);
+        }
     }
 
     private static HandlerWait handlerWait(final RaftProperties properties) {

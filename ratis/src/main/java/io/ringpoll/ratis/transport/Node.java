@@ -103,13 +103,14 @@ public final class Node implements AutoCloseable {
         if (!config.countersFile()) {
             builder.withoutCountersFile();
         }
-        if (config.parallelHandlers()) {
-            builder.onReceive(receivePath, options -> options.name(config.name() + "-receive").waitBy(config.handlerWait()))
+        final CompletionHandler all = new AllPaths(receivePath, sendWritePath, errorPath);
+        switch (config.handlers()) {
+            case POLLER -> builder.runToCompletion().onAll(all, options -> options.name(config.name() + "-handler"));
+            case ONE -> builder.onAll(all, options -> options.name(config.name() + "-handler").waitBy(config.handlerWait()));
+            case PARALLEL -> builder
+                .onReceive(receivePath, options -> options.name(config.name() + "-receive").waitBy(config.handlerWait()))
                 .onSendWrite(sendWritePath, options -> options.name(config.name() + "-send-write").waitBy(config.handlerWait()))
                 .onError(errorPath, options -> options.name(config.name() + "-error").waitBy(config.handlerWait()));
-        } else {
-            builder.onAll(new AllPaths(receivePath, sendWritePath, errorPath),
-                options -> options.name(config.name() + "-handler").waitBy(config.handlerWait()));
         }
         return builder.start();
     }

@@ -15,13 +15,13 @@ import org.agrona.concurrent.IdleStrategy;
  * @param cachedRegionBytes  how much memory for long messages stays registered while it is not used
  * @param connectTimeoutMs   for a connection to come about, in milliseconds
  * @param idleStrategy       of the poller
- * @param handlerWait        of the handlers
- * @param parallelHandlers   a thread for each of the three paths; else one for all
+ * @param handlers           where they run
+ * @param handlerWait        of handlers with threads of their own
  * @param countersFile       whether {@code ringpoll stat} is to see this node
  */
 public record NodeConfig(String name, int bufferBytes, int credits, int maxConnections, int maxMessageBytes,
-    long cachedRegionBytes, int connectTimeoutMs, Supplier<IdleStrategy> idleStrategy, HandlerWait handlerWait,
-    boolean parallelHandlers, boolean countersFile) {
+    long cachedRegionBytes, int connectTimeoutMs, Supplier<IdleStrategy> idleStrategy,
+    HandlerThreads handlers, HandlerWait handlerWait, boolean countersFile) {
     /** A frame must have room for an advertisement. */
     public static final int MIN_BUFFER_BYTES = 256;
 

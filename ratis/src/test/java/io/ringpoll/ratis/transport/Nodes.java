@@ -52,13 +52,13 @@ final class Nodes implements AutoCloseable {
         return ByteString.copyFrom(bytes);
     }
 
-    static NodeConfig config(final String name, final boolean parallelHandlers) {
+    static NodeConfig config(final String name, final HandlerThreads handlers) {
         return new NodeConfig(name, BUFFER_BYTES, CREDITS, 8, MAX_MESSAGE_BYTES, 1 << 20, ConnectedPair.TIMEOUT_MS,
-            EventDrivenIdle::new, HandlerWait.BLOCK, parallelHandlers, false);
+            EventDrivenIdle::new, handlers, HandlerWait.BLOCK, false);
     }
 
     Node node(final String name, final RequestHandler requests, final TransportCounters counters) {
-        final Node node = new Node(config(name, false), Peer.ofLocal(TestDevice.address()), requests, counters);
+        final Node node = new Node(config(name, HandlerThreads.POLLER), Peer.ofLocal(TestDevice.address()), requests, counters);
         nodes.push(node);
         return node;
     }
