@@ -44,6 +44,7 @@ struct baseline_link {
     pthread_t poster;
     bool has_poster;
     uint32_t wait;
+    uint64_t post_until_ns; /* what is due before is posted however late */
     _Atomic uint64_t posted;
 };
 

@@ -10,6 +10,8 @@
 #include "ring.h"
 #include "threads.h"
 
+#define CATCH_UP_NS UINT64_C(4000000000)
+
 static int post(struct baseline_link *link, uint64_t due_ns)
 {
     const struct link_end *client = &link->client;
@@ -23,9 +25,20 @@ static int post(struct baseline_link *link, uint64_t due_ns)
         RPMA_F_COMPLETION_ALWAYS, id);
 }
 
-static bool is_stopped(struct baseline_link *link)
+/*
+ * Whether nothing is to be posted any more. What was due within the time that is recorded is posted
+ * however late, or the latest would be missing from the histogram.
+ */
+static bool is_over(struct baseline_link *link, uint64_t due_ns)
 {
-    return atomic_load_explicit(&link->stop, memory_order_acquire);
+    if (!atomic_load_explicit(&link->stop, memory_order_acquire))
+        return false;
+    if (due_ns >= link->post_until_ns)
+        return true;
+    if (now_ns() < link->post_until_ns + CATCH_UP_NS)
+        return false;
+    atomic_store_explicit(&link->failed, true, memory_order_release);
+    return true;
 }
 
 /*
@@ -44,7 +57,7 @@ static bool await_turn(struct baseline_link *link, uint64_t due_ns, uint64_t pos
         } else if ((int64_t)(now_ns() - due_ns) >= 0) {
             return true;
         }
-        if (is_stopped(link))
+        if (is_over(link, due_ns))
             return false;
         relax(link->wait);
     }
@@ -59,7 +72,7 @@ static void *poster_main(void *argument)
     uint64_t completed = 0;
     uint32_t index = 0;
 
-    while (!is_stopped(link)) {
+    for (;;) {
         const uint64_t due = period_start + link->schedule_ns[index];
 
         if (!await_turn(link, due, posted, &completed))
@@ -98,6 +111,7 @@ struct baseline *baseline_paced_start(struct baseline_link *link,
     options.work = BASELINE_LATENCY;
     link->traffic = *traffic;
     link->wait = options.wait;
+    link->post_until_ns = options.record_until_ns;
     atomic_store(&link->stop, false);
     atomic_store(&link->failed, false);
     atomic_store(&link->done, false);

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeoutException;
  */
 final class RingpollPacedPosts implements Contestant {
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long CATCH_UP_NS = TimeUnit.SECONDS.toNanos(4);
     private static final long REST_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final LinkedPair pair;
@@ -52,7 +53,7 @@ final class RingpollPacedPosts implements Contestant {
         final long untilNs = fromNs + turn.lengthNs();
         final HandOff.Running running = handOff.start(new Job(pair.client().completionQueue(), null, threads.handlers(),
             threads.ringSize(), threads.batch(), threads.waitBy(), threads.cpus(), fromNs, untilNs, 0));
-        final Poster poster = new Poster(running, startNs);
+        final Poster poster = new Poster(running, startNs, untilNs);
         poster.start();
         Timing.sleepUntil(fromNs);
         final CpuWatch watch = CpuWatch.ofThisProcess();
@@ -79,17 +80,19 @@ final class RingpollPacedPosts implements Contestant {
     private final class Poster extends Thread {
         private final HandOff.Running running;
         private final long startNs;
+        private final long untilNs;
         /** As last seen: the pipeline's own line is looked at only when there may be no room. */
         private long completed;
         private volatile boolean stopped;
         private volatile long posted;
         private volatile String fault = "";
 
-        Poster(final HandOff.Running running, final long startNs) {
+        Poster(final HandOff.Running running, final long startNs, final long untilNs) {
             super("bench-poster");
             setDaemon(true);
             this.running = running;
             this.startNs = startNs;
+            this.untilNs = untilNs;
         }
 
         void end() {
@@ -133,7 +136,12 @@ final class RingpollPacedPosts implements Contestant {
 
         /** Waits for the time and for room; false if the run is over. */
         private boolean awaitTurn(final long due, final long count) {
-            while (!stopped) {
+            // What was due within the turn is posted however late: the latest would be missing from the histogram.
+            while (!stopped || due - untilNs < 0) {
+                if (System.nanoTime() - untilNs >= CATCH_UP_NS) {
+                    throw new IllegalStateException("posts that were due had not been made " +
+                        TimeUnit.NANOSECONDS.toSeconds(CATCH_UP_NS) + " seconds after the turn");
+                }
                 if (count - completed >= LinkedPair.DEPTH) {
                     completed = running.polled();
                 } else if (System.nanoTime() - due >= 0) {
