@@ -46,14 +46,13 @@ final class Mix {
             }
         }
         final double sum = weights.values().stream().mapToDouble(Double::doubleValue).sum();
-        final double good = sum - weights.getOrDefault(OperationKind.FAILING, 0.0);
         if (!Double.isFinite(sum)) {
             throw new IllegalArgumentException("the weights are too large to be added up");
         }
-        if (good <= 0) {
+        weights.replaceAll((kind, weight) -> weight / sum);
+        if (!(good(weights) > 0)) {
             throw new IllegalArgumentException("at least one operation that can succeed must have a weight above 0");
         }
-        weights.replaceAll((kind, weight) -> weight / sum);
         return new Mix(weights);
     }
 
@@ -75,7 +74,7 @@ final class Mix {
     }
 
     private static OperationKind[] table(final Map<OperationKind, Double> shares) {
-        final double good = 1.0 - shares.getOrDefault(OperationKind.FAILING, 0.0);
+        final double good = good(shares);
         final OperationKind[] table = new OperationKind[TABLE_SIZE];
         double cumulated = 0;
         int filled = 0;
@@ -84,7 +83,7 @@ final class Mix {
             if (entry.getKey() != OperationKind.FAILING && entry.getValue() > 0) {
                 last = entry.getKey();
                 cumulated += entry.getValue() / good;
-                final int end = (int) Math.round(cumulated * TABLE_SIZE);
+                final int end = Math.min(TABLE_SIZE, (int) Math.round(cumulated * TABLE_SIZE));
                 while (filled < end) {
                     table[filled++] = last;
                 }
@@ -94,6 +93,12 @@ final class Mix {
             table[filled++] = last;
         }
         return table;
+    }
+
+    /** What is not to fail, added up: taken from 1 little would be left of it beside a large share that is. */
+    private static double good(final Map<OperationKind, Double> shares) {
+        return shares.entrySet().stream().filter(entry -> entry.getKey() != OperationKind.FAILING)
+            .mapToDouble(Map.Entry::getValue).sum();
     }
 
     private static double weight(final String part, final String text) {
