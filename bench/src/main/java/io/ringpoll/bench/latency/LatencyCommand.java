@@ -61,7 +61,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         description = "Handlers that share the three paths, at a rate: 1 to 3 (${DEFAULT-VALUE}).")
     private int handlers;
 
-    @Option(names = "--against", paramLabel = "NAME,...", split = ",", defaultValue = CHandOff.NAME,
+    @Option(names = "--against", paramLabel = "NAME", split = ",", defaultValue = CHandOff.NAME,
         description = "What is measured beside ours (${DEFAULT-VALUE}): c, c-bare-loop, over synthetic also alternatives that "
             + "copy (array-blocking-queue, ... or copying for all), over rdma in ping-pong also perftest, or none.")
     private List<String> against;

@@ -35,8 +35,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-@Warmup(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
-@Measurement(iterations = 10, time = 300, timeUnit = TimeUnit.MILLISECONDS)
+@Warmup(iterations = 3, time = 400, timeUnit = TimeUnit.MILLISECONDS)
+@Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 @Fork(value = ForkOptions.FORKS, jvmArgs = {ForkOptions.OPENS, ForkOptions.NATIVE_ACCESS, ForkOptions.UNSAFE, ForkOptions.HEAP,
     ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
 public class WakeUpBenchmark {

@@ -42,6 +42,8 @@ public final class Execution {
     public static CommandLine commandLine(final Object command) {
         // An argument that begins with @ is that argument, not the name of a file of arguments.
         final CommandLine line = new CommandLine(command).setExpandAtFiles(false);
+        // A quotation mark that the shell has left in a list stands for itself: nothing to warn of.
+        line.getCommandSpec().parser().splitQuotedStrings(true);
         final String name = "ringpoll " + command.getClass().getAnnotation(Command.class).name();
         line.setParameterExceptionHandler((refused, given) -> {
             refused.getCommandLine().getErr().println(name + ": " + oneLine(refused.getMessage()));

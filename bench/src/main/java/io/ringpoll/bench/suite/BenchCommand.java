@@ -45,13 +45,13 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     @Option(names = "--quick", description = "What matters most, in less than five minutes; the default.")
     private boolean quick;
 
-    @Option(names = "--full", description = "Everything; about an hour.")
+    @Option(names = "--full", description = "Everything; about half an hour.")
     private boolean full;
 
     @Option(names = "--glance", hidden = true, description = "Each for a moment: to see that it works.")
     private boolean glance;
 
-    @Option(names = "--only", paramLabel = "PART,...", split = ",",
+    @Option(names = "--only", paramLabel = "PART", split = ",",
         description = "Only these: poll, flyweight, hand-off, post, wake-up, counters, throughput, latency.")
     private List<String> only = List.of();
 
@@ -62,10 +62,8 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
     private boolean json;
 
-    private PrintWriter progress;
+    private Progress progress;
     private long startNs;
-    private int steps;
-    private int step;
 
     /** Created by picocli. */
     BenchCommand() {
@@ -93,37 +91,41 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
         final Set<Part> parts = parts();
         final Path folder = folder();
         final PrintWriter out = spec.commandLine().getOut();
-        progress = json ? spec.commandLine().getErr() : out;
+        final PrintWriter log = json ? spec.commandLine().getErr() : out;
         startNs = System.nanoTime();
-        steps = count(parts, effort, folder);
         Device.choose(DeviceKind.LOOPBACK);
-        progress.println(MachineReport.line());
+        log.println(MachineReport.line());
+        progress = new Progress(log, RunPlan.of(parts, effort, folder));
+        progress.begin();
         final JmhRounds rounds = new JmhRounds(effort);
         final List<BenchResult> results = new ArrayList<>();
         final List<JsonNode> documents = new ArrayList<>();
         final List<Comparison> comparisons = new ArrayList<>();
+        ObjectNode root = null;
         for (final Part part : parts) {
             final List<Comparison> ofPart = part.comparisons(effort);
             comparisons.addAll(ofPart);
-            results.addAll(rounds.measure(ofPart, variant -> advance(part.label() + ": " + variant.method())));
+            results.addAll(rounds.measure(ofPart,
+                variant -> advance(part.label() + ": " + variant, effort.expectedNs(variant))));
             for (final ToolRun tool : part.tools(effort, folder)) {
-                advance(part.label() + ": " + tool.name());
+                advance(part.label() + ": " + tool.name(), tool.expectedNs());
                 final JsonNode document = tool.run(folder);
                 documents.add(document);
                 results.addAll(BenchReport.resultsOf(document));
             }
+            // After each part: who ends a long run early, or finds that a part fails, has what was measured before.
+            root = document(results, documents, comparisons, rounds);
+            Files.writeString(folder.resolve("bench.json"), JsonText.of(root));
+            HtmlReport.write(root, results, folder);
         }
-        final ObjectNode root = document(results, documents, comparisons, rounds);
-        Files.writeString(folder.resolve("bench.json"), JsonText.of(root));
-        HtmlReport.write(root, results, folder);
         if (json) {
             out.println(JsonText.of(root));
         } else {
             BenchReport.printTable(results, out);
             BenchReport.printAllocations(root.path("allocations"), out);
         }
-        progress.printf(Locale.ROOT, "%nin %d s, into %s%n", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNs), folder);
-        progress.flush();
+        log.printf(Locale.ROOT, "%nin %d s, into %s%n", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNs), folder);
+        log.flush();
         out.flush();
         return 0;
     }
@@ -144,20 +146,8 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
         return Files.createDirectories(folder).toAbsolutePath();
     }
 
-    private static int count(final Set<Part> parts, final Effort effort, final Path folder) {
-        int count = 0;
-        for (final Part part : parts) {
-            count += JmhRounds.variants(part.comparisons(effort)).size() * effort.rounds();
-            count += part.tools(effort, folder).size();
-        }
-        return count;
-    }
-
-    private void advance(final String what) {
-        step++;
-        progress.printf(Locale.ROOT, "[%d/%d, %d s] %s%n", step, steps,
-            TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNs), what);
-        progress.flush();
+    private void advance(final String what, final long expectedNs) {
+        progress.next(what, System.nanoTime() - startNs, expectedNs);
     }
 
     private static ObjectNode document(final List<BenchResult> results, final List<JsonNode> documents,

@@ -119,8 +119,14 @@ final class Comparisons {
 
     private static Comparison handOff(final int handlers, final HandlerWait wait, final String against) {
         final String how = handlers + "-handlers/" + wait.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        final HandlerWait waitOfOther = switch (against) {
+            case RingpollHandOff.NAME -> HandlerWait.YIELD;
+            // Blocks by itself, at both ends, whatever is asked for: measured once.
+            case HandOffs.ARRAY_BLOCKING_QUEUE -> HandlerWait.BUSY_SPIN;
+            default -> wait;
+        };
         return new Comparison("hand-off/" + how, handOffVariant(RingpollHandOff.NAME, handlers, wait), against,
-            handOffVariant(against, handlers, against.equals(RingpollHandOff.NAME) ? HandlerWait.YIELD : wait), 1);
+            handOffVariant(against, handlers, waitOfOther), 1);
     }
 
     private static Variant handOffVariant(final String label, final int handlers, final HandlerWait wait) {

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 
 /** A part of the whole run, which can be chosen by its name. */
 enum Part {
@@ -26,6 +27,15 @@ enum Part {
     THROUGHPUT,
     /** Latency from due time, and half round trips. */
     LATENCY;
+
+    private static final int WINDOW_MS = 200;
+    private static final int LEAD_IN_MS = 100;
+    private static final int WARM_UP_S = 3;
+    private static final int SECOND_MS = 1000;
+    /** What a turn takes besides: threads that start and end. */
+    private static final int TURN_MS = 30;
+    /** What a tool takes besides. */
+    private static final int JVM_MS = 1500;
 
     /** Its name among the options. */
     String label() {
@@ -58,31 +68,40 @@ enum Part {
         final boolean quick = effort != Effort.FULL;
         final List<ToolRun> tools = new ArrayList<>();
         for (final int handlers : quick ? new int[] {1, 3} : new int[] {1, 2, 3}) {
-            tools.add(new ToolRun("throughput-" + handlers + "-handlers", ThroughputCommand.class,
-                List.of("--handlers", Integer.toString(handlers), "--against", handlers == 1 ? "c,c-bare-loop" : "c",
-                    "--warm-up", quick ? "2" : "3", "--rounds", quick ? "8" : "40", "--window", quick ? "200" : "500")));
+            tools.add(throughput("throughput-" + handlers + "-handlers", quick, quick ? 8 : 30, handlers == 1 ? 6 : 4,
+                "--handlers", Integer.toString(handlers), "--against", handlers == 1 ? "c,c-bare-loop" : "c"));
         }
-        tools.add(new ToolRun("throughput-1-handlers-in-batches", ThroughputCommand.class,
-            List.of("--in-batches", "--against", "c", "--warm-up", quick ? "2" : "3", "--rounds", quick ? "4" : "40",
-                "--window", quick ? "200" : "500")));
-        tools.add(new ToolRun("throughput-copying", ThroughputCommand.class, List.of("--against", "copying", "--regime", "close",
-            "--warm-up", quick ? "2" : "3", "--rounds", quick ? "4" : "20", "--window", quick ? "200" : "500")));
+        tools.add(throughput("throughput-1-handlers-in-batches", quick, quick ? 4 : 30, 4, "--in-batches", "--against", "c"));
+        tools.add(throughput("throughput-copying", quick, quick ? 4 : 20, 1 + HandOffs.copying().size(),
+            "--against", "copying", "--regime", "close"));
         return tools;
+    }
+
+    private static ToolRun throughput(
+        final String name, final boolean quick, final int rounds, final int turnsOfARound, final String... arguments) {
+        final int warmUps = quick ? 2 : 3;
+        final List<String> all = new ArrayList<>(List.of(arguments));
+        all.addAll(List.of("--warm-up", Integer.toString(warmUps), "--rounds", Integer.toString(rounds),
+            "--window", Integer.toString(WINDOW_MS), "--lead-in", Integer.toString(LEAD_IN_MS)));
+        return new ToolRun(name, ThroughputCommand.class, all, TimeUnit.MILLISECONDS.toNanos(
+            JVM_MS + (long) (warmUps + rounds) * turnsOfARound * (WINDOW_MS + LEAD_IN_MS + TURN_MS)));
     }
 
     private static List<ToolRun> latency(final Effort effort, final Path folder) {
         final boolean quick = effort != Effort.FULL;
         return List.of(
-            latency("latency-c", folder, "--duration", quick ? "8" : "40"),
-            latency("latency-" + HandOffs.ARRAY_BLOCKING_QUEUE, folder, "--duration", quick ? "3" : "30", "--against",
+            latency("latency-c", folder, quick ? 8 : 30, 2),
+            latency("latency-" + HandOffs.ARRAY_BLOCKING_QUEUE, folder, quick ? 3 : 30, 2, "--against",
                 HandOffs.ARRAY_BLOCKING_QUEUE),
-            latency("latency-loopback-ping-pong", folder, "--over", "loopback", "--duration", quick ? "3" : "30", "--against",
-                "c,c-bare-loop"));
+            latency("latency-loopback-ping-pong", folder, quick ? 3 : 20, 3, "--over", "loopback", "--against", "c,c-bare-loop"));
     }
 
-    private static ToolRun latency(final String name, final Path folder, final String... arguments) {
+    private static ToolRun latency(
+        final String name, final Path folder, final int seconds, final int contestants, final String... arguments) {
         final List<String> all = new ArrayList<>(List.of(arguments));
-        all.addAll(List.of("--output", folder.resolve(name).toString()));
-        return new ToolRun(name, LatencyCommand.class, all);
+        all.addAll(List.of("--warm-up", Integer.toString(WARM_UP_S), "--duration", Integer.toString(seconds),
+            "--output", folder.resolve(name).toString()));
+        return new ToolRun(name, LatencyCommand.class, all, TimeUnit.MILLISECONDS.toNanos(
+            JVM_MS + (long) contestants * (WARM_UP_S + seconds) * (SECOND_MS + LEAD_IN_MS + TURN_MS)));
     }
 }

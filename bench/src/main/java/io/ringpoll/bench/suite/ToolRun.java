@@ -15,11 +15,12 @@ import java.util.concurrent.TimeUnit;
 /**
  * One of the measuring tools, run in a JVM of its own: what the JIT has learned from another measurement is not in it.
  *
- * @param name      of its files
- * @param main      its class
- * @param arguments as one would type them, without {@code --json}
+ * @param name       of its files
+ * @param main       its class
+ * @param arguments  as one would type them, without {@code --json}
+ * @param expectedNs how long it takes on a machine that does nothing else, nanoseconds
  */
-record ToolRun(String name, Class<?> main, List<String> arguments) {
+record ToolRun(String name, Class<?> main, List<String> arguments, long expectedNs) {
     private static final long TIME_LIMIT_S = 1800;
 
     ToolRun {

@@ -1,6 +1,8 @@
 package io.ringpoll.bench.suite;
 
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * One benchmark method with its parameters.
@@ -21,5 +23,11 @@ record Variant(Class<?> benchmark, String method, Map<String, String> params) {
     /** What JMH is to run: this method and no other. */
     String pattern() {
         return "^" + benchmark.getName().replace(".", "\\.") + "\\." + method + "$";
+    }
+
+    /** Its method and parameters, for who watches. */
+    @Override
+    public String toString() {
+        return new TreeMap<>(params).values().stream().map(value -> " " + value).collect(Collectors.joining("", method, ""));
     }
 }

@@ -51,7 +51,7 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         description = "How handlers begin: close behind the poller, trailing, or both (${DEFAULT-VALUE}).")
     private String regime;
 
-    @Option(names = "--against", paramLabel = "NAME,...", split = ",", defaultValue = CHandOff.NAME + "," + CHandOff.BARE_NAME,
+    @Option(names = "--against", paramLabel = "NAME", split = ",", defaultValue = CHandOff.NAME + "," + CHandOff.BARE_NAME,
         description = "What ours is measured beside (${DEFAULT-VALUE}); copying stands for all alternatives that copy.")
     private List<String> against;
 
