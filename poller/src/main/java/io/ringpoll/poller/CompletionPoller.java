@@ -51,6 +51,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final boolean handlesInPlace;
     private final int batchLimit;
     private final PollerCounters counters;
+    private final PollTally tally;
     private final ErrorHandler errorHandler;
     private final RingStall stall;
     private final QueueFaultEvent faultProbe = new QueueFaultEvent();
@@ -96,6 +97,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.handlesInPlace = ring.handlesInPlace();
         this.batchLimit = batchLimit;
         this.counters = counters;
+        this.tally = new PollTally(counters);
         this.errorHandler = errorHandler;
         this.stall = new RingStall(ring, counters, clock);
         this.queues = new QueueRegistry(round, commands, counters);
@@ -145,10 +147,14 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      */
     @Override
     public int doWork() {
-        if ((++cycles & BUDGET_CYCLES - 1) == 0) {
-            round.sumBudgets(counters);
+        if ((++cycles & PollTally.CYCLES - 1) == 0) {
+            keepUp();
         }
-        commands.executePending();
+        if (commands.hasPending()) {
+            // Who waits for it may read the counters then.
+            tally.tell();
+            commands.executePending();
+        }
         if (paused) {
             outcome = Outcome.PAUSED.ordinal();
             return 0;
@@ -178,6 +184,9 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             removeFailed();
         } else {
             outcome = Outcome.EMPTY.ordinal();
+            if (tally.hasBatches()) {
+                tally.tell();
+            }
             completeEmptyRound();
         }
         return workCount;
@@ -188,6 +197,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         if (stall.isActive()) {
             stall.end();
         }
+        tally.tell();
         if (round.sleeper != null) {
             round.sleeper.close();
             round.sleeper = null;
@@ -259,7 +269,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         if (queues.size() > 0) {
             throw new IllegalStateException("queues are added once the poller's thread has its idle strategy");
         }
-        sleeper.attach(round, commands, counters);
+        sleeper.attach(round, commands, counters, tally);
         round.sleeper = sleeper;
         queues.notifying();
     }
@@ -287,14 +297,14 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             }
             ring.publish(count);
             // Counted once the handlers have it: they need not wait for that.
-            counters.onBatch(count, receives, errors);
+            tally.onBatch(count, receives, errors);
             if (!handlesInPlace && budget != null) {
                 budget.onPolled(count - receives - errors, receives, errors);
             }
             return count;
         }
         if (count == 0) {
-            counters.emptyPolls.incrementRelease();
+            tally.onEmptyPoll();
             return 0;
         }
         publishFault(polled, offset, count);
@@ -302,7 +312,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     private int poll(final PolledQueue polled, final int offset, final int claimed) {
-        counters.polls.incrementRelease();
         try {
             return polled.poll(slabAddress + offset, claimed);
         } catch (final Throwable thrown) {
@@ -350,14 +359,29 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         UnsafeApi.putShort(slot + IbvWc.QUEUE_INDEX_OFFSET, queueIndex);
     }
 
+    /** As {@link #mark} counts, where some have failed: what their opcodes say is not valid. */
     private long countErrors(final long first, final int count) {
+        int receives = 0;
+        int errors = 0;
         for (int i = 0; i < count; i++) {
-            final int status = UnsafeApi.getInt(first + i * (long) IbvWc.SIZE_BYTES + IbvWc.STATUS_OFFSET);
-            if (status != WcStatus.SUCCESS) {
+            final long slot = first + i * (long) IbvWc.SIZE_BYTES;
+            final int status = status(slot);
+            if (status == WcStatus.SUCCESS) {
+                receives += receiveBit(slot);
+            } else {
+                errors++;
                 counters.onError(status);
             }
         }
-        return CompletionPath.tallyWithErrors(first, count);
+        return (long) errors << Integer.SIZE | receives;
+    }
+
+    /** What need not be done in each duty cycle. */
+    private void keepUp() {
+        tally.tell();
+        if ((cycles & BUDGET_CYCLES - 1) == 0) {
+            round.sumBudgets(counters);
+        }
     }
 
     private void publishFault(final PolledQueue polled, final int offset, final int code) {
@@ -376,6 +400,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     private int endWithoutRoom(final int claimed, final int workCount) {
+        tally.tell();
         if (claimed == SlotRing.HALTED) {
             outcome = Outcome.HALTED.ordinal();
             if (stall.isActive()) {

@@ -35,6 +35,7 @@ public final class EventDrivenIdle implements IdleStrategy {
     private CommandQueue commands;
     private QueueRound round;
     private PollerCounters counters;
+    private PollTally tally;
 
     private boolean spinning;
     private int spins;
@@ -64,13 +65,15 @@ public final class EventDrivenIdle implements IdleStrategy {
     }
 
     /** Makes this the strategy of a poller; before any queue is added. */
-    void attach(final QueueRound polled, final CommandQueue waking, final PollerCounters counting) {
+    void attach(
+        final QueueRound polled, final CommandQueue waking, final PollerCounters counting, final PollTally tallying) {
         if (round != null) {
             throw new IllegalStateException("an event-driven idle strategy belongs to one poller");
         }
         round = polled;
         commands = waking;
         counters = counting;
+        tally = tallying;
         waking.wakeUpBy(this::wakeUp);
     }
 
@@ -183,6 +186,7 @@ public final class EventDrivenIdle implements IdleStrategy {
             // After the store above: whoever submits a command either sees it and wakes the poller, or is seen here.
             if (!commands.isWakeUpDue()) {
                 counters.sleeps.incrementRelease();
+                tally.tell();
                 round.sumBudgets(counters);
                 final int ready = descriptors.await(hasSilentQueue ? SILENT_QUEUE_SLEEP_MS : maxSleepMs);
                 if (ready == 0) {

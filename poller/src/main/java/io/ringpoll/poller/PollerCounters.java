@@ -8,7 +8,8 @@ import org.agrona.concurrent.status.CountersManager;
  * What a poller counts about itself, in Agrona counters that any thread or process may read.
  *
  * <p>The polling thread is the only writer; it uses release stores, since a reader in another thread may take several counters
- * together.
+ * together. While completions keep coming, those of polls, batches and paths are behind by {@value PollTally#CYCLES} duty cycles
+ * at most; they are exact once a round was empty, or the poller has paused or ended.
  */
 public final class PollerCounters {
     private static final int SIZE_CLASSES = 16;
@@ -36,8 +37,9 @@ public final class PollerCounters {
     final AtomicCounter budgetInFlight;
     final AtomicCounter budgetRefused;
 
+    /** By {@link #sizeClass}. */
+    final AtomicCounter[] batchesBySize = new AtomicCounter[SIZE_CLASSES];
     private final AtomicCounter[] errorsByStatus = new AtomicCounter[WcStatus.COUNT + 1];
-    private final AtomicCounter[] batchesBySize = new AtomicCounter[SIZE_CLASSES];
 
     /**
      * Allocates the counters.
@@ -79,9 +81,10 @@ public final class PollerCounters {
         }
     }
 
-    /** Counts a batch that has been published. */
-    void onBatch(final int size, final int receiveCount, final int errorCount) {
-        final int sendWriteCount = size - receiveCount - errorCount;
+    /** Counts batches that have been published, and the polls that gave them. */
+    void onBatches(final int number, final int completions, final int receiveCount, final int errorCount, final int largest) {
+        polls.getAndAddRelease(number);
+        final int sendWriteCount = completions - receiveCount - errorCount;
         if (receiveCount != 0) {
             receives.getAndAddRelease(receiveCount);
         }
@@ -91,11 +94,26 @@ public final class PollerCounters {
         if (errorCount != 0) {
             errors.getAndAddRelease(errorCount);
         }
-        batchesBySize[Math.min(SIZE_CLASSES - 1, Integer.SIZE - 1 - Integer.numberOfLeadingZeros(size))].incrementRelease();
-        if (size > batchMax.getPlain()) {
-            batchMax.setRelease(size);
+        if (largest > batchMax.getPlain()) {
+            batchMax.setRelease(largest);
         }
-        published.getAndAddRelease(size);
+        published.getAndAddRelease(completions);
+    }
+
+    /** Counts batches by their size class. */
+    void onBatchesOf(final int sizeClass, final int number) {
+        batchesBySize[sizeClass].getAndAddRelease(number);
+    }
+
+    /** Counts polls that found nothing. */
+    void onEmptyPolls(final int number) {
+        polls.getAndAddRelease(number);
+        emptyPolls.getAndAddRelease(number);
+    }
+
+    /** The class of batches that one of a size is counted in: the power of two that it has reached. */
+    static int sizeClass(final int size) {
+        return Math.min(SIZE_CLASSES - 1, Integer.SIZE - 1 - Integer.numberOfLeadingZeros(size));
     }
 
     /** Counts a failed completion by its status. */

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
 import org.agrona.concurrent.CachedNanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.Test;
@@ -35,13 +36,14 @@ class CompletionPollerTest {
         for (int i = 0; i < 3; i++) {
             assertEquals(i + 1, slots.get(i).workRequestId());
         }
-        assertEquals(3, counters.completions());
     }
 
     @Test
     void shouldReportNoWorkWhenAllQueuesAreEmpty() {
         poller.queues().add(new ScriptedQueue("a"));
         assertEquals(0, poller.doWork());
+        assertEquals(CompletionPoller.Outcome.EMPTY, poller.outcome());
+        poller.onClose();
         assertEquals(1, counters.polls());
         assertEquals(1, counters.emptyPolls());
     }
@@ -218,6 +220,7 @@ class CompletionPollerTest {
         poller.queues().add(queue);
         poller.doWork();
         poller.doWork();
+        poller.doWork();
         assertEquals(2, counters.sendWrites());
         assertEquals(1, counters.receives());
         assertEquals(4, counters.errors());
@@ -226,6 +229,55 @@ class CompletionPollerTest {
         assertEquals(1, counters.errors(WcStatus.REM_ACCESS_ERR));
         assertEquals(1, counters.errors(WcStatus.COUNT));
         assertEquals(4, counters.batchMax.get());
+    }
+
+    @Test
+    void shouldKeepItsCountersNoMoreThanAFewDutyCyclesBehindWhileCompletionsKeepComing() {
+        final ArraySlots many = new ArraySlots(1024, 1024);
+        final CompletionPoller busy = new CompletionPoller("poller", many, BATCH_LIMIT, counters);
+        busy.queues().add(queueOf("a", LongStream.range(0, 1000).toArray()));
+        for (int cycle = 1; cycle <= 100; cycle++) {
+            assertEquals(BATCH_LIMIT, busy.doWork());
+            final long behind = many.published() - counters.completions();
+            assertTrue(behind >= 0 && behind <= BATCH_LIMIT * PollTally.CYCLES, behind + " behind");
+        }
+        assertTrue(counters.completions() > 0);
+    }
+
+    @Test
+    void shouldCountEverythingByTheNextEmptyRound() {
+        poller.queues().add(queueOf("a", 1, 2, 3, 4, 5));
+        poller.doWork();
+        poller.doWork();
+        poller.doWork();
+        assertEquals(5, counters.completions());
+        assertEquals(5, counters.published.get());
+        assertEquals(3, counters.polls());
+        assertEquals(1, counters.emptyPolls());
+        assertEquals(1, counters.batchesBySize[2].get());
+        assertEquals(1, counters.batchesBySize[0].get());
+    }
+
+    @Test
+    void shouldCountEverythingBeforeACommandIsCarriedOut() throws TimeoutException, InterruptedException {
+        poller.queues().add(queueOf("a", 1, 2, 3, 4, 5, 6, 7));
+        poller.onStart();
+        poller.doWork();
+        assertEquals(0, counters.completions());
+        final Thread other = Thread.ofPlatform().start(() -> {
+            try {
+                poller.pause(System.nanoTime() + TimeUnit.SECONDS.toNanos(5));
+            } catch (final TimeoutException late) {
+                throw new AssertionError(late);
+            }
+        });
+        while (!poller.commands().hasPending()) {
+            Thread.onSpinWait();
+        }
+        assertEquals(0, poller.doWork());
+        assertEquals(CompletionPoller.Outcome.PAUSED, poller.outcome());
+        assertEquals(BATCH_LIMIT, counters.completions());
+        other.join();
     }
 
     @Test
