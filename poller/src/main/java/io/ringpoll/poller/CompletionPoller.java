@@ -297,6 +297,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             }
             ring.publish(count);
             // Counted once the handlers have it: they need not wait for that.
+            counters.published.getAndAddRelease(count);
             tally.onBatch(count, receives, errors);
             if (!handlesInPlace && budget != null) {
                 budget.onPolled(count - receives - errors, receives, errors);

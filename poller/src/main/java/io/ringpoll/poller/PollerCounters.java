@@ -9,7 +9,8 @@ import org.agrona.concurrent.status.CountersManager;
  *
  * <p>The polling thread is the only writer; it uses release stores, since a reader in another thread may take several counters
  * together. While completions keep coming, those of polls, batches and paths are behind by {@value PollTally#CYCLES} duty cycles
- * at most; they are exact once a round was empty, or the poller has paused or ended.
+ * at most; they are exact once a round was empty, or the poller has paused or ended. The position is exact at once, as those of
+ * the handlers are.
  */
 public final class PollerCounters {
     private static final int SIZE_CLASSES = 16;
@@ -97,7 +98,6 @@ public final class PollerCounters {
         if (largest > batchMax.getPlain()) {
             batchMax.setRelease(largest);
         }
-        published.getAndAddRelease(completions);
     }
 
     /** Counts batches by their size class. */
