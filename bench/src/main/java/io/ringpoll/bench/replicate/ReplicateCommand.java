@@ -11,7 +11,6 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +51,16 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
 
     @Option(names = "--compare", description = "ringpoll and netty in turns, and the ratios.")
     private boolean compare;
+
+    @Option(
+        names = "--variant", paramLabel = "KEY=VALUE",
+        description = "With --compare: ringpoll once more, with that setting; may be repeated.")
+    private Map<String, String> variants = Map.of();
+
+    @Option(
+        names = "--lead-in", paramLabel = "N", defaultValue = "0",
+        description = "Runs of each transport before those that count, in the same process (${DEFAULT-VALUE}).")
+    private int leadIn;
 
     @Option(
         names = "--payload", paramLabel = "BYTES", defaultValue = "100",
@@ -127,12 +136,17 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
             return new ClientRole(processes, transport, payloadBytes, window, TimeUnit.SECONDS.toNanos(seconds)).run(out);
         }
         final ReplicateConfig config = new ReplicateConfig(address, payloadBytes, window, TimeUnit.SECONDS.toNanos(warmUpSeconds),
-            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), properties);
-        final List<Transport> transports = compare ? List.of(Transport.RINGPOLL, Transport.NETTY) : List.of(transport);
-        final Map<Transport, List<ReplicateResult>> results = new EnumMap<>(Transport.class);
-        for (int i = 0; i < rounds; i++) {
-            for (final Transport each : transports) {
-                results.computeIfAbsent(each, none -> new ArrayList<>()).add(new ReplicateRun(config, each).run());
+            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log));
+        final List<Contestant> contestants =
+            compare ? Contestant.compared(properties, variants) : List.of(Contestant.of(transport, properties));
+        final Map<Contestant, List<ReplicateResult>> results = new LinkedHashMap<>();
+        for (int round = 1 - leadIn; round <= rounds; round++) {
+            for (final Contestant each : contestants) {
+                final ReplicateResult result = new ReplicateRun(config, each).run();
+                say(round, each, result);
+                if (round > 0) {
+                    results.computeIfAbsent(each, none -> new ArrayList<>()).add(result);
+                }
             }
         }
         if (json) {
@@ -149,7 +163,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     public void check() {
         require(payloadBytes >= Long.BYTES && payloadBytes <= 1_000_000, "--payload is 8 to 1000000 bytes");
         require(window >= 1 && window <= 10_000, "--window is 1 to 10000");
-        require(seconds >= 1 && warmUpSeconds >= 0 && rounds >= 1, "--seconds and --rounds are at least 1, --warm-up at least 0");
+        require(seconds >= 1 && warmUpSeconds >= 0 && rounds >= 1 && leadIn >= 0,
+            "--seconds and --rounds are at least 1, --warm-up and --lead-in at least 0");
+        require(compare || variants.isEmpty(), "--variant is for --compare");
         final String fault = processes.fault();
         require(fault == null, fault);
         require(processes.role == null || payloadBytes >= NumberedRecord.MIN_BYTES && !compare && plots == null && !json &&
@@ -158,7 +174,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require("memory".equals(log) || "disk".equals(log), "--log is memory or disk");
     }
 
-    private void draw(final Map<Transport, List<ReplicateResult>> results) {
+    private void draw(final Map<Contestant, List<ReplicateResult>> results) {
         if (plots == null) {
             return;
         }
@@ -166,7 +182,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         results.forEach((each, runs) -> {
             final Histogram all = new Histogram(runs.get(0).latencies());
             runs.forEach(run -> all.add(run.latencies()));
-            histograms.put(each.toString(), all);
+            histograms.put(each.name(), all);
         });
         final String title = "Commit latency, records of " + payloadBytes + " bytes, window " + window;
         for (final String ending : List.of(".svg", ".png")) {
@@ -178,27 +194,40 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         Execution.require(spec, holds, otherwise);
     }
 
-    private void print(final PrintWriter out, final Map<Transport, List<ReplicateResult>> results) {
-        if (results.containsKey(Transport.RINGPOLL)) {
+    private void print(final PrintWriter out, final Map<Contestant, List<ReplicateResult>> results) {
+        if (results.keySet().stream().anyMatch(each -> each.transport() == Transport.RINGPOLL)) {
             out.println(Device.current().description());
         }
         out.printf("records of %d bytes, window %d, log in %s; medians of %d runs of %d s%n", payloadBytes, window,
             "memory".equals(log) ? "memory" : "files", rounds, seconds);
-        out.printf("%-10s %12s %12s %12s %16s%n", "transport", "appends/s", "p50 us", "p99 us", "verified records");
-        results.forEach((each, runs) -> out.printf("%-10s %12.0f %12.1f %12.1f %16d%n", each, rate(runs), p50(runs), p99(runs),
-            verified(runs)));
+        out.printf("%-28s %12s %12s %12s %16s%n", "transport", "appends/s", "p50 us", "p99 us", "verified records");
+        results.forEach((each, runs) -> out.printf("%-28s %12.0f %12.1f %12.1f %16d%n", each.name(), rate(runs), p50(runs),
+            p99(runs), verified(runs)));
         if (compare) {
-            final List<ReplicateResult> ours = results.get(Transport.RINGPOLL);
-            final List<ReplicateResult> theirs = results.get(Transport.NETTY);
-            out.printf("%-10s %12.2f %12.2f %12.2f   of netty's%n", "ratio", rate(ours) / rate(theirs), p50(ours) / p50(theirs),
-                p99(ours) / p99(theirs));
+            final List<ReplicateResult> theirs = results.entrySet().stream()
+                .filter(each -> each.getKey().transport() == Transport.NETTY).findFirst().orElseThrow().getValue();
+            results.forEach((each, ours) -> {
+                if (each.transport() != Transport.NETTY) {
+                    out.printf("%-28s %12.2f %12.2f %12.2f   of netty's%n", each.name(), rate(ours) / rate(theirs),
+                        p50(ours) / p50(theirs), p99(ours) / p99(theirs));
+                }
+            });
         }
     }
 
-    private String json(final Map<Transport, List<ReplicateResult>> results) {
+    /** A run takes its time, and runs differ: each is told of when it is over. */
+    private void say(final int round, final Contestant contestant, final ReplicateResult result) {
+        final PrintWriter err = spec.commandLine().getErr();
+        err.printf("%s, %s: %.0f appends/s, p50 %.1f us, p99 %.1f us%n", contestant.name(),
+            round > 0 ? "run " + round + " of " + rounds : "before", result.appendsPerSecond(), result.percentileUs(MEDIAN),
+            result.percentileUs(TAIL));
+        err.flush();
+    }
+
+    private String json(final Map<Contestant, List<ReplicateResult>> results) {
         final ObjectNode root = JsonText.document(List.of());
         root.put("payloadBytes", payloadBytes).put("window", window).put("log", log).put("seconds", seconds).put("runs", rounds);
-        results.forEach((each, runs) -> root.putObject(each.toString()).put("appendsPerSecond", rate(runs))
+        results.forEach((each, runs) -> root.putObject(each.name()).put("appendsPerSecond", rate(runs))
             .put("p50us", p50(runs)).put("p99us", p99(runs)).put("verifiedRecords", verified(runs)));
         return JsonText.of(root);
     }

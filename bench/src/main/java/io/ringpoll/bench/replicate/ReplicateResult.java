@@ -5,12 +5,11 @@ import org.HdrHistogram.Histogram;
 /**
  * What a run came to.
  *
- * @param transport        that carried it
  * @param appendsPerSecond acknowledged
  * @param latencies        from the call to the acknowledgement, in nanoseconds
  * @param verified         records that all logs were found to hold, the warm-up's too
  */
-record ReplicateResult(Transport transport, double appendsPerSecond, Histogram latencies, long verified) {
+record ReplicateResult(double appendsPerSecond, Histogram latencies, long verified) {
     private static final double NS_PER_US = 1000;
 
     double percentileUs(final double percentile) {

@@ -23,19 +23,21 @@ final class ReplicateRun {
     private static final int WAIT_S = 30;
 
     private final ReplicateConfig config;
+    private final Contestant contestant;
     private final Transport transport;
     private final Histogram latencies = new ConcurrentHistogram(HIGHEST_NS, DIGITS);
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final CRC32C sum = new CRC32C();
 
-    ReplicateRun(final ReplicateConfig config, final Transport transport) {
+    ReplicateRun(final ReplicateConfig config, final Contestant contestant) {
         this.config = config;
-        this.transport = transport;
+        this.contestant = contestant;
+        transport = contestant.transport();
     }
 
     /** Starts a cluster, measures, verifies, ends it. */
     ReplicateResult run() throws IOException, InterruptedException, TimeoutException {
-        try (ReplicatedCluster cluster = ReplicatedCluster.start(config, transport)) {
+        try (ReplicatedCluster cluster = ReplicatedCluster.start(config, contestant)) {
             final Semaphore window = new Semaphore(config.window());
             final long startNs = System.nanoTime();
             final long countFromNs = startNs + config.warmUpNs();
@@ -54,7 +56,7 @@ final class ReplicateRun {
                 throw new IOException("an append over " + transport + " has failed: " + failure.get(), failure.get());
             }
             verify(cluster.awaitApplied(number), number);
-            return new ReplicateResult(transport, latencies.getTotalCount() * 1e9 / config.runNs(), latencies, number);
+            return new ReplicateResult(latencies.getTotalCount() * 1e9 / config.runNs(), latencies, number);
         }
     }
 

@@ -30,16 +30,16 @@ final class ReplicatedCluster implements AutoCloseable {
     private static final int PAUSE_MS = 5;
 
     private final ReplicateConfig config;
-    private final Transport transport;
+    private final Contestant contestant;
     private final Path folder;
     private final List<RaftServer> servers = new ArrayList<>();
     private final List<RecordLog> logs = new ArrayList<>();
     private final RaftGroup group;
     private RaftClient client;
 
-    private ReplicatedCluster(final ReplicateConfig config, final Transport transport) throws IOException {
+    private ReplicatedCluster(final ReplicateConfig config, final Contestant contestant) throws IOException {
         this.config = config;
-        this.transport = transport;
+        this.contestant = contestant;
         folder = Files.createTempDirectory("ringpoll-replicate");
         final List<RaftPeer> peers = new ArrayList<>();
         for (int i = 0; i < SERVERS; i++) {
@@ -48,8 +48,8 @@ final class ReplicatedCluster implements AutoCloseable {
         group = RaftGroup.valueOf(RaftGroupId.randomId(), peers);
     }
 
-    static ReplicatedCluster start(final ReplicateConfig config, final Transport transport) throws IOException {
-        final ReplicatedCluster cluster = new ReplicatedCluster(config, transport);
+    static ReplicatedCluster start(final ReplicateConfig config, final Contestant contestant) throws IOException {
+        final ReplicatedCluster cluster = new ReplicatedCluster(config, contestant);
         boolean started = false;
         try {
             for (final RaftPeer peer : cluster.group.getPeers()) {
@@ -68,7 +68,7 @@ final class ReplicatedCluster implements AutoCloseable {
     private void startServer(final RaftPeer peer) throws IOException {
         final RaftProperties properties = properties();
         final int port = Integer.parseInt(peer.getAddress().substring(peer.getAddress().lastIndexOf(':') + 1));
-        transport.listen(properties, config.address(), port);
+        contestant.transport().listen(properties, config.address(), port);
         RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve(peer.getId().toString()).toFile()));
         final RecordLog log = new RecordLog();
         final RaftServer server = RaftServer.newBuilder().setServerId(peer.getId()).setGroup(group).setProperties(properties)
@@ -80,7 +80,7 @@ final class ReplicatedCluster implements AutoCloseable {
 
     private RaftProperties properties() {
         final RaftProperties properties = new RaftProperties();
-        transport.choose(properties);
+        contestant.transport().choose(properties);
         // Elections are not what is measured.
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(1, TimeUnit.SECONDS));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(2, TimeUnit.SECONDS));
@@ -89,7 +89,7 @@ final class ReplicatedCluster implements AutoCloseable {
         // Two are the least that the engine takes.
         RaftClientConfigKeys.Async.setOutstandingRequestsMax(properties, config.window() + 1);
         RaftClientConfigKeys.Rpc.setRequestTimeout(properties, TimeDuration.valueOf(10, TimeUnit.SECONDS));
-        config.properties().forEach(properties::set);
+        contestant.properties().forEach(properties::set);
         return properties;
     }
 

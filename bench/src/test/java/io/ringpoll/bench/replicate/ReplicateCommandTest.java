@@ -8,6 +8,7 @@ import io.ringpoll.bench.options.Execution;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -23,24 +24,34 @@ class ReplicateCommandTest {
     @EnumSource(names = {"RINGPOLL", "NETTY"})
     void shouldFindEveryAcknowledgedRecordInEveryLog(final Transport transport) throws Exception {
         final ReplicateConfig config =
-            new ReplicateConfig("127.0.0.1", 20_000, 8, 0, TimeUnit.MILLISECONDS.toNanos(300), false, Map.of());
-        final ReplicateResult result = new ReplicateRun(config, transport).run();
+            new ReplicateConfig("127.0.0.1", 20_000, 8, 0, TimeUnit.MILLISECONDS.toNanos(300), false);
+        final ReplicateResult result = new ReplicateRun(config, Contestant.of(transport, Map.of())).run();
         assertTrue(result.verified() > 0);
         assertEquals(result.verified(), result.latencies().getTotalCount());
     }
 
     @Test
     void shouldNoticeARecordThatIsNotWhatWasSent() {
-        final ReplicateConfig config = new ReplicateConfig("127.0.0.1", 8, 1, 0, 1, true, Map.of());
-        final ReplicateRun run = new ReplicateRun(config, Transport.RINGPOLL);
-        assertThrows(IOException.class, () -> run.verify(java.util.List.of(new RecordLog.State(1, 0, 17)), 1));
-        assertThrows(IOException.class, () -> run.verify(java.util.List.of(new RecordLog.State(0, 1, 0)), 0));
+        final ReplicateConfig config = new ReplicateConfig("127.0.0.1", 8, 1, 0, 1, true);
+        final ReplicateRun run = new ReplicateRun(config, Contestant.of(Transport.RINGPOLL, Map.of()));
+        assertThrows(IOException.class, () -> run.verify(List.of(new RecordLog.State(1, 0, 17)), 1));
+        assertThrows(IOException.class, () -> run.verify(List.of(new RecordLog.State(0, 1, 0)), 0));
+    }
+
+    @Test
+    void shouldCompareEachVariantWithItsOneSettingChanged() {
+        final List<Contestant> all = Contestant.compared(Map.of("raft.rdma.credits", "8", "raft.rdma.handlers", "one"),
+            Map.of("raft.rdma.handlers", "poller"));
+        assertEquals(List.of("ringpoll", "ringpoll,handlers=poller", "netty"), all.stream().map(Contestant::name).toList());
+        assertEquals(Map.of("raft.rdma.credits", "8", "raft.rdma.handlers", "poller"), all.get(1).properties());
+        assertEquals("one", all.get(0).properties().get("raft.rdma.handlers"));
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "--payload=7 | --payload is 8 to 1000000 bytes",
         "--window=0 | --window is 1 to 10000",
+        "--variant=a=b | --variant is for --compare",
         "--log=tape | --log is memory or disk",
         "--often | Unknown option: '--often'"
     })
