@@ -92,7 +92,7 @@ public interface RdmaConfigKeys {
      */
     String HANDLERS_KEY = PREFIX + ".handlers";
     /** Default of {@link #HANDLERS_KEY}. */
-    String HANDLERS_DEFAULT = "one";
+    String HANDLERS_DEFAULT = "poller";
     /** How handlers with threads of their own wait: block, sleep, yield or busy-spin. */
     String HANDLER_WAIT_KEY = PREFIX + ".handler.wait";
     /** Default of {@link #HANDLER_WAIT_KEY}. */

@@ -9,7 +9,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.UnaryOperator;
 import org.apache.ratis.protocol.exceptions.TimeoutIOException;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.util.IOUtils;
@@ -33,19 +32,9 @@ final class RdmaProxy implements Closeable {
 
     /** Sends a request and waits for the reply. */
     MessageLite send(final MessageType type, final MessageLite request, final TimeDuration timeout) throws IOException {
-        return send(type, request, UnaryOperator.identity(), timeout);
-    }
-
-    /**
-     * Sends a request and waits until the reply has been taken.
-     *
-     * @param taking called with the reply on the thread of a handler, before this thread is woken
-     */
-    MessageLite send(final MessageType type, final MessageLite request, final UnaryOperator<MessageLite> taking,
-        final TimeDuration timeout) throws IOException {
         final Reply reply = link.request(type, request);
         try {
-            return reply.future().thenApply(taking).get(timeout.getDuration(), timeout.getUnit());
+            return reply.future().get(timeout.getDuration(), timeout.getUnit());
         } catch (final InterruptedException e) {
             reply.forget();
             Thread.currentThread().interrupt();

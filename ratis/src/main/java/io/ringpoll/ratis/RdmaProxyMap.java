@@ -57,17 +57,20 @@ final class RdmaProxyMap extends PeerProxyMap<RdmaProxy> {
         }
     }
 
+    /** Whether there is a connection to a peer that has not failed. */
+    boolean isConnected(final RaftPeerId peer) {
+        final RdmaProxy proxy = latest.get(peer);
+        return proxy != null && proxy.isOpen();
+    }
+
     /**
      * Has a new connection made if the one that failed has not been replaced already: several who hear of one failure must not
      * end each other's new connections.
      */
     @Override
     public boolean handleException(final RaftPeerId peer, final Throwable failure, final boolean reconnect) {
-        if (!reconnect && IOUtils.shouldReconnect(failure)) {
-            final RdmaProxy proxy = latest.get(peer);
-            if (proxy != null && proxy.isOpen()) {
-                return true;
-            }
+        if (!reconnect && IOUtils.shouldReconnect(failure) && isConnected(peer)) {
+            return true;
         }
         return super.handleException(peer, failure, reconnect);
     }

@@ -6,10 +6,9 @@ import io.ringpoll.ratis.transport.TransportCounters;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
-import java.util.function.UnaryOperator;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
@@ -34,7 +33,7 @@ import org.apache.ratis.util.TimeDuration;
 /**
  * The transport of a server: answers peers and clients, and sends what the engine has for its peers. For any thread.
  */
-public final class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
+public class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
     implements RaftServerAsynchronousProtocol {
     /** Name of the engine's hook for tests, called before a server sends a request. */
     public static final String SEND_SERVER_REQUEST = RdmaServerRpc.class.getSimpleName() + ".sendServerRequest";
@@ -131,19 +130,6 @@ public final class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaP
         return (AppendEntriesReplyProto) send(MessageType.APPEND_ENTRIES, request.getServerRequest(), request);
     }
 
-    /**
-     * Sends entries and waits until the reply has been taken.
-     *
-     * @param taking called with the reply on the thread of a handler, before this thread is woken
-     */
-    AppendEntriesReplyProto appendEntries(final AppendEntriesRequestProto request,
-        final Consumer<AppendEntriesReplyProto> taking) throws IOException {
-        return (AppendEntriesReplyProto) send(MessageType.APPEND_ENTRIES, request.getServerRequest(), request, reply -> {
-            taking.accept((AppendEntriesReplyProto) reply);
-            return reply;
-        });
-    }
-
     @Override
     public InstallSnapshotReplyProto installSnapshot(final InstallSnapshotRequestProto request) throws IOException {
         return (InstallSnapshotReplyProto) send(MessageType.INSTALL_SNAPSHOT, request.getServerRequest(), request);
@@ -173,17 +159,27 @@ public final class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaP
             .thenApplyAsync(ReadIndexReplyProto.class::cast, node.executor());
     }
 
-    private MessageLite send(final MessageType messageType, final RaftRpcRequestProto header, final MessageLite request)
-        throws IOException {
-        return send(messageType, header, request, UnaryOperator.identity());
+    /** Whether a request to a peer would be sent at once: if not, a connection is made first, which takes its time. */
+    boolean isConnected(final RaftPeerId peer) {
+        return getProxies().isConnected(peer);
     }
 
-    private MessageLite send(final MessageType messageType, final RaftRpcRequestProto header, final MessageLite request,
-        final UnaryOperator<MessageLite> taking) throws IOException {
+    /** Runs what may wait on a thread that may; not at all if the server is closing. */
+    void executeOnRequestThread(final Runnable task) {
+        try {
+            node.executor().execute(task);
+        } catch (final RejectedExecutionException e) {
+            // Nobody waits for it any more.
+            return;
+        }
+    }
+
+    private MessageLite send(final MessageType messageType, final RaftRpcRequestProto header, final MessageLite request)
+        throws IOException {
         CodeInjectionForTesting.execute(SEND_SERVER_REQUEST, getId(), null, request);
         final RaftPeerId peer = RaftPeerId.valueOf(header.getReplyId());
         try {
-            return getProxies().getProxy(peer).send(messageType, request, taking,
+            return getProxies().getProxy(peer).send(messageType, request,
                 requestTimeout.add(header.getTimeoutMs(), TimeUnit.MILLISECONDS));
         } catch (final IOException e) {
             getProxies().handleException(peer, e, false);
@@ -199,7 +195,7 @@ public final class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaP
             return getProxies().getProxy(peer).sendAsync(messageType, request, requestTimeout)
                 .whenComplete((reply, failure) -> {
                     if (failure != null) {
-                        node.executor().execute(() -> getProxies().handleException(peer, failure, false));
+                        executeOnRequestThread(() -> getProxies().handleException(peer, failure, false));
                     }
                 });
         } catch (final IOException e) {

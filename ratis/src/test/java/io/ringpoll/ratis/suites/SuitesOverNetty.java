@@ -1,6 +1,5 @@
 package io.ringpoll.ratis.suites;
 
-import org.apache.ratis.InstallSnapshotFromLeaderTests;
 import org.apache.ratis.InstallSnapshotNotificationTests;
 import org.apache.ratis.LogAppenderTests;
 import org.apache.ratis.MessageStreamApiTests;
@@ -28,7 +27,6 @@ import org.apache.ratis.server.impl.ServerPauseResumeTest;
 import org.apache.ratis.server.impl.StateMachineShutdownTests;
 import org.apache.ratis.statemachine.RaftSnapshotBaseTest;
 import org.apache.ratis.statemachine.SnapshotManagementTest;
-import org.junit.jupiter.api.Test;
 
 /** The engine's suites over its own Netty transport, for comparison; each named as in the engine. */
 final class SuitesOverNetty {
@@ -69,26 +67,8 @@ final class SuitesOverNetty {
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    /** The engine's own subclasses say of its methods that they are tests. */
-    static class InstallSnapshotFromLeader extends InstallSnapshotFromLeaderTests<MiniRaftClusterWithNetty>
+    static class InstallSnapshotFromLeader extends InstallSnapshotFromLeaderSuite<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
-        @Test
-        @Override
-        public void testMultiFileInstallSnapshot() throws Exception {
-            super.testMultiFileInstallSnapshot();
-        }
-
-        @Test
-        @Override
-        public void testSeparateSnapshotInstallPath() throws Exception {
-            super.testSeparateSnapshotInstallPath();
-        }
-
-        @Test
-        @Override
-        public void testInstallSnapshotLeaderSwitch() throws Exception {
-            super.testInstallSnapshotLeaderSwitch();
-        }
     }
 
     static class InstallSnapshotNotification extends InstallSnapshotNotificationTests<MiniRaftClusterWithNetty>

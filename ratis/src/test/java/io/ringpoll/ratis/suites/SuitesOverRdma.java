@@ -1,6 +1,5 @@
 package io.ringpoll.ratis.suites;
 
-import org.apache.ratis.InstallSnapshotFromLeaderTests;
 import org.apache.ratis.InstallSnapshotNotificationTests;
 import org.apache.ratis.LogAppenderTests;
 import org.apache.ratis.MessageStreamApiTests;
@@ -27,7 +26,6 @@ import org.apache.ratis.server.impl.ServerPauseResumeTest;
 import org.apache.ratis.server.impl.StateMachineShutdownTests;
 import org.apache.ratis.statemachine.RaftSnapshotBaseTest;
 import org.apache.ratis.statemachine.SnapshotManagementTest;
-import org.junit.jupiter.api.Test;
 
 /** The engine's suites over this transport; each named as in the engine. */
 final class SuitesOverRdma {
@@ -68,26 +66,8 @@ final class SuitesOverRdma {
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    /** The engine's own subclasses say of its methods that they are tests. */
-    static class InstallSnapshotFromLeader extends InstallSnapshotFromLeaderTests<MiniRaftClusterWithRdma>
+    static class InstallSnapshotFromLeader extends InstallSnapshotFromLeaderSuite<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
-        @Test
-        @Override
-        public void testMultiFileInstallSnapshot() throws Exception {
-            super.testMultiFileInstallSnapshot();
-        }
-
-        @Test
-        @Override
-        public void testSeparateSnapshotInstallPath() throws Exception {
-            super.testSeparateSnapshotInstallPath();
-        }
-
-        @Test
-        @Override
-        public void testInstallSnapshotLeaderSwitch() throws Exception {
-            super.testInstallSnapshotLeaderSwitch();
-        }
     }
 
     static class InstallSnapshotNotification extends InstallSnapshotNotificationTests<MiniRaftClusterWithRdma>

@@ -1,0 +1,247 @@
+package io.ringpoll.ratis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyLong;
+import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
+import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.when;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.StateMachineEntryProto;
+import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.leader.FollowerInfo;
+import org.apache.ratis.server.leader.LeaderState;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.util.TimeDuration;
+import org.apache.ratis.util.Timestamp;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** On which thread, and when, an appender sends; the engine around it is one of mocks, whose log the test makes longer. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class LogAppenderTurnTest {
+    private static final int LONG_MS = 200_000;
+    private static final int SHORT_MS = 5;
+
+    private final RaftServer.Division server = mock(RaftServer.Division.class, RETURNS_DEEP_STUBS);
+    private final LeaderState leader = mock(LeaderState.class);
+    private final FollowerInfo follower = mock(FollowerInfo.class);
+    private final RaftLog log = mock(RaftLog.class);
+    private final RdmaServerRpc rpc = mock(RdmaServerRpc.class);
+    private final AtomicLong logEnd = new AtomicLong();
+    private final AtomicLong followerNext = new AtomicLong();
+    private final BlockingQueue<Sent> sent = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Runnable> forRequestThreads = new LinkedBlockingQueue<>();
+    private final CompletableFuture<Thread> setBack = new CompletableFuture<>();
+    private volatile StateMachineLogEntryProto entry = StateMachineLogEntryProto.getDefaultInstance();
+    private volatile boolean connected = true;
+    private RdmaLogAppender appender;
+
+    /** A request that is on its way. */
+    private record Sent(int entries, Thread by, CompletableFuture<AppendEntriesReplyProto> reply) {
+        /** Answers, once the appender waits for it. */
+        void answer(final AppendResult result) {
+            while (reply.getNumberOfDependents() == 0) {
+                Thread.onSpinWait();
+            }
+            reply.complete(AppendEntriesReplyProto.newBuilder().setResult(result).build());
+        }
+    }
+
+    /** An entry that lies in memory. */
+    private record EntryOf(LogEntryProto proto) implements RaftLog.EntryWithData {
+        @Override
+        public int getSerializedSize() {
+            return proto.getSerializedSize();
+        }
+
+        @Override
+        public LogEntryProto getEntry(final TimeDuration timeout) {
+            return proto;
+        }
+    }
+
+    @BeforeEach
+    void lead() throws IOException {
+        when(server.getRaftServer().getProperties()).thenReturn(new RaftProperties());
+        when(server.getRaftServer().getServerRpc()).thenReturn(rpc);
+        when(server.getThreadGroup()).thenReturn(null);
+        when(server.getInfo().isAlive()).thenReturn(true);
+        when(server.getInfo().isLeader()).thenReturn(true);
+        when(server.getStateMachine().getLatestSnapshot()).thenReturn(null);
+        // No heartbeat comes between.
+        when(server.properties().minRpcTimeoutMs()).thenReturn(LONG_MS);
+        when(server.properties().rpcSleepTime()).thenReturn(TimeDuration.valueOf(SHORT_MS, TimeUnit.MILLISECONDS));
+        when(server.getRaftLog()).thenReturn(log);
+        when(log.getNextIndex()).thenAnswer(call -> logEnd.get());
+        when(log.getTermIndex(anyLong())).thenAnswer(call -> TermIndex.valueOf(1, call.getArgument(0)));
+        when(log.get(anyLong())).thenAnswer(call -> entry(call.getArgument(0)));
+        when(log.getEntryWithData(anyLong())).thenAnswer(call -> new EntryOf(entry(call.getArgument(0))));
+        when(follower.getId()).thenReturn(RaftPeerId.valueOf("s1"));
+        when(follower.getNextIndex()).thenAnswer(call -> followerNext.get());
+        doAnswer(call -> {
+            followerNext.set(call.getArgument(0));
+            return null;
+        }).when(follower).increaseNextIndex(anyLong());
+        doAnswer(call -> {
+            followerNext.set(0);
+            return setBack.complete(Thread.currentThread());
+        }).when(follower).setNextIndex(anyLong());
+        when(follower.updateMatchIndex(anyLong())).thenReturn(true);
+        when(follower.getLastRpcResponseTime()).thenReturn(Timestamp.currentTime());
+        when(follower.getLastHeartbeatSendTime()).thenReturn(Timestamp.currentTime());
+        when(follower.getLastRpcSendTime()).thenReturn(Timestamp.currentTime());
+        when(leader.newAppendEntriesRequestProto(any(), any(), any(), anyLong())).thenAnswer(call ->
+            AppendEntriesRequestProto.newBuilder().addAllEntries(call.<List<LogEntryProto>>getArgument(1)).setLeaderCommit(-1)
+                .build());
+        when(rpc.isConnected(any())).thenAnswer(call -> connected);
+        when(rpc.appendEntriesAsync(any())).thenAnswer(call -> {
+            final CompletableFuture<AppendEntriesReplyProto> reply = new CompletableFuture<>();
+            sent.add(new Sent(call.<AppendEntriesRequestProto>getArgument(0).getEntriesCount(), Thread.currentThread(), reply));
+            return reply;
+        });
+        doAnswer(call -> forRequestThreads.add(call.getArgument(0))).when(rpc).executeOnRequestThread(any());
+        appender = new RdmaLogAppender(server, leader, follower);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        appender.stopAsync().get(30, TimeUnit.SECONDS);
+    }
+
+    private LogEntryProto entry(final long index) {
+        return LogEntryProto.newBuilder().setTerm(1).setIndex(index).setStateMachineLogEntry(entry).build();
+    }
+
+    private Sent next() throws InterruptedException {
+        final Sent next = sent.poll(30, TimeUnit.SECONDS);
+        assertNotNull(next, "a request");
+        return next;
+    }
+
+    private void append() {
+        logEnd.incrementAndGet();
+        appender.notifyLogAppender();
+    }
+
+    /** A follower that has taken its first request, from the appender's own thread. */
+    private Thread follow() throws InterruptedException {
+        logEnd.set(1);
+        appender.start();
+        final Sent first = next();
+        first.answer(AppendResult.SUCCESS);
+        return first.by();
+    }
+
+    @Test
+    void shouldSendOnTheThreadThatHasAppendedTheEntry() throws Exception {
+        assertNotSame(Thread.currentThread(), follow());
+        append();
+        // It is on its way when the call returns.
+        final Sent second = sent.poll();
+        assertNotNull(second);
+        assertSame(Thread.currentThread(), second.by());
+        second.answer(AppendResult.SUCCESS);
+        assertEquals(2, followerNext.get());
+        verify(leader, times(2)).onFollowerSuccessAppendEntries(follower);
+    }
+
+    @Test
+    void shouldSendWhatHasComeMeanwhileOnTheThreadOfTheReply() throws Exception {
+        follow();
+        append();
+        append();
+        append();
+        final Sent second = sent.poll();
+        assertEquals(1, second.entries());
+        assertNull(sent.poll(), "a request beside the one on its way");
+        second.answer(AppendResult.SUCCESS);
+        final Sent third = sent.poll();
+        assertNotNull(third);
+        assertEquals(2, third.entries());
+        assertSame(Thread.currentThread(), third.by());
+    }
+
+    @Test
+    void shouldSendNothingWhenTheEngineTellsOfACommitOnly() throws Exception {
+        follow();
+        appender.notifyLogAppender();
+        append();
+        assertEquals(1, next().entries());
+        assertNull(sent.poll());
+    }
+
+    @Test
+    void shouldLeaveWhatTheStateMachineKeepsToItsOwnThread() throws Exception {
+        final Thread own = follow();
+        entry = StateMachineLogEntryProto.newBuilder().setStateMachineEntry(StateMachineEntryProto.getDefaultInstance()).build();
+        append();
+        assertSame(own, next().by());
+    }
+
+    @Test
+    void shouldConnectOnItsOwnThread() throws Exception {
+        final Thread own = follow();
+        connected = false;
+        append();
+        assertSame(own, next().by());
+    }
+
+    @Test
+    void shouldTryAgainOnItsOwnThreadWhenTheFollowerCouldNotBeReached() throws Exception {
+        final Thread own = follow();
+        append();
+        next().reply().completeExceptionally(new IOException("gone"));
+        final Sent again = next();
+        assertEquals(1, again.entries());
+        assertSame(own, again.by());
+    }
+
+    @Test
+    void shouldSettleARefusalOnItsOwnThread() throws Exception {
+        final Thread own = follow();
+        append();
+        next().answer(AppendResult.INCONSISTENCY);
+        assertSame(own, setBack.get(30, TimeUnit.SECONDS));
+        assertEquals(2, next().entries());
+    }
+
+    @Test
+    void shouldNotLetAReadRunOnTheThreadOfTheReply() throws Exception {
+        follow();
+        append();
+        next().answer(AppendResult.SUCCESS);
+        verify(leader, never()).onAppendEntriesReply(any(), any());
+        assertNull(forRequestThreads.poll(), "a reply that nobody waits for");
+        appender.triggerHeartbeat();
+        next().answer(AppendResult.SUCCESS);
+        verify(leader, never()).onAppendEntriesReply(any(), any());
+        forRequestThreads.poll().run();
+        verify(leader).onAppendEntriesReply(any(), any());
+    }
+}
