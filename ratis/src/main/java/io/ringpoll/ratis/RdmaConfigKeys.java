@@ -97,6 +97,14 @@ public interface RdmaConfigKeys {
     String HANDLER_WAIT_KEY = PREFIX + ".handler.wait";
     /** Default of {@link #HANDLER_WAIT_KEY}. */
     String HANDLER_WAIT_DEFAULT = "block";
+    /**
+     * Whether a server takes writes of clients, and entries of a leader that it follows already, on the thread of the handler
+     * that they come on. Only for state machines whose {@code startTransaction} and {@code preAppendTransaction} never wait, and
+     * logs that never do: meanwhile the server hears nothing.
+     */
+    String DIRECT_KEY = PREFIX + ".server.direct";
+    /** Default of {@link #DIRECT_KEY}. */
+    boolean DIRECT_DEFAULT = false;
     /** Whether {@code ringpoll stat} sees a server's poller and handlers. */
     String COUNTERS_FILE_KEY = PREFIX + ".server.counters-file";
     /** Default of {@link #COUNTERS_FILE_KEY}. */
@@ -162,6 +170,16 @@ public interface RdmaConfigKeys {
      */
     static String clientHost(final RaftProperties properties) {
         return get(properties::get, CLIENT_HOST_KEY, null, defaultLog());
+    }
+
+    /**
+     * The value of {@link #DIRECT_KEY}.
+     *
+     * @param properties read
+     * @return whether it is so
+     */
+    static boolean direct(final RaftProperties properties) {
+        return getBoolean(properties::getBoolean, DIRECT_KEY, DIRECT_DEFAULT, defaultLog());
     }
 
     /**

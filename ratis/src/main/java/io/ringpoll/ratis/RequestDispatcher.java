@@ -2,6 +2,7 @@ package io.ringpoll.ratis;
 
 import io.ringpoll.ratis.transport.MessageType;
 import io.ringpoll.ratis.transport.RequestHandler;
+import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
@@ -13,6 +14,7 @@ import org.apache.ratis.proto.RaftProtos.GroupManagementRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.LeaderElectionManagementRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.ReadIndexRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.SetConfigurationRequestProto;
@@ -22,41 +24,74 @@ import org.apache.ratis.proto.RaftProtos.TransferLeadershipRequestProto;
 import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.util.ProtoUtils;
 import org.apache.ratis.util.function.CheckedSupplier;
 
 /**
  * Brings the requests of a connection to the engine, on threads of the server's own: whatever the engine is asked may wait for
  * locks, disks, or the state machine. What clients ask is brought one by one, in the order they have sent it, since the engine
  * appends in the order in which it is called.
+ *
+ * <p>A server may be told that none of this takes long: then what a client writes, and what a leader that is known appends, is
+ * brought on the thread of the handler that it comes on.
  */
 final class RequestDispatcher implements RequestHandler {
+    private static final Executor HERE = Runnable::run;
+
     private final RaftServer server;
     private final Executor executor;
-    private final Executor inOrder;
+    private final boolean direct;
+    private final SerialExecutor inOrder;
 
-    RequestDispatcher(final RaftServer server, final Executor executor) {
+    RequestDispatcher(final RaftServer server, final Executor executor, final boolean direct) {
         this.server = server;
         this.executor = executor;
+        this.direct = direct;
         inOrder = new SerialExecutor(executor);
     }
 
     @Override
     public RequestHandler forConnection() {
-        return new RequestDispatcher(server, executor);
+        return new RequestDispatcher(server, executor, direct);
     }
 
     @Override
     public CompletableFuture<? extends MessageLite> handle(final MessageType type, final MessageLite request) {
         final CompletableFuture<MessageLite> result = new CompletableFuture<>();
         try {
-            (type == MessageType.CLIENT_REQUEST ? inOrder : executor).execute(() -> call(result, () -> ask(type, request)));
+            executorFor(type, request).execute(() -> call(result, () -> ask(type, request)));
         } catch (final RuntimeException e) {
             // The server is closing and takes no more.
             result.completeExceptionally(e);
         }
         return result;
+    }
+
+    private Executor executorFor(final MessageType type, final MessageLite request) {
+        return switch (type) {
+            // Behind what the client has sent before.
+            case CLIENT_REQUEST ->
+                direct && inOrder.isIdle() && ((RaftClientRequestProto) request).hasWrite() ? HERE : inOrder;
+            case APPEND_ENTRIES -> direct && isOfKnownLeader((AppendEntriesRequestProto) request) ? HERE : executor;
+            default -> executor;
+        };
+    }
+
+    /** Whether the leader is the one that it was: to follow another one the engine ends what it does, and writes to disk. */
+    private boolean isOfKnownLeader(final AppendEntriesRequestProto request) {
+        final RaftRpcRequestProto header = request.getServerRequest();
+        try {
+            final DivisionInfo info = server.getDivision(ProtoUtils.toRaftGroupId(header.getRaftGroupId())).getInfo();
+            return info.isFollower() && info.getCurrentTerm() == request.getLeaderTerm() &&
+                RaftPeerId.valueOf(header.getRequestorId()).equals(info.getLeaderId());
+        } catch (final IOException e) {
+            // There is no such group: the engine says so.
+            return false;
+        }
     }
 
     private CompletableFuture<? extends MessageLite> ask(final MessageType type, final MessageLite request) throws Exception {

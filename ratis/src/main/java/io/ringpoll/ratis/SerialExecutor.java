@@ -37,6 +37,11 @@ final class SerialExecutor implements Executor {
         }
     }
 
+    /** Whether nothing runs or waits. */
+    synchronized boolean isIdle() {
+        return !running;
+    }
+
     private synchronized void stop() {
         tasks.clear();
         running = false;

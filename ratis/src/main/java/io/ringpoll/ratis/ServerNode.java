@@ -40,7 +40,7 @@ final class ServerNode {
             host = device.address();
             executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-request-", 0).factory());
             node = new Node(RdmaConfigKeys.nodeConfig(properties, name, RdmaConfigKeys.countersFile(properties)), device.peer(),
-                new RequestDispatcher(server, executor), counters);
+                new RequestDispatcher(server, executor, RdmaConfigKeys.direct(properties)), counters);
             metrics = new RdmaServerMetrics(server.getId().toString(), counters);
         }
         return node;

@@ -3,6 +3,7 @@ package io.ringpoll.ratis;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
@@ -21,7 +22,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.client.impl.ClientProtoUtils;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
+import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
@@ -30,6 +35,7 @@ import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.exceptions.GroupMismatchException;
+import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.junit.jupiter.api.AfterEach;
@@ -44,6 +50,7 @@ class RequestDispatcherTest {
 
     private final ExecutorService executor = Executors.newCachedThreadPool();
     private final List<Long> asked = new CopyOnWriteArrayList<>();
+    private final List<Thread> appendedBy = new CopyOnWriteArrayList<>();
     private final CountDownLatch unblocked = new CountDownLatch(1);
     private final RaftServer server = mock(RaftServer.class);
     private RequestHandler handler;
@@ -62,7 +69,7 @@ class RequestDispatcherTest {
             return CompletableFuture.completedFuture(RaftClientReply.newBuilder().setRequest(request).setSuccess().build());
         });
         when(server.getDivision(GROUP)).thenReturn(group);
-        handler = new RequestDispatcher(server, executor).forConnection();
+        handler = new RequestDispatcher(server, executor, false).forConnection();
     }
 
     @AfterEach
@@ -91,7 +98,7 @@ class RequestDispatcherTest {
     @Test
     void shouldNotLetOneConnectionWaitForAnother() throws Exception {
         final CompletableFuture<? extends MessageLite> blocked = ask(handler, 0);
-        ask(new RequestDispatcher(server, executor).forConnection(), 1).get(30, TimeUnit.SECONDS);
+        ask(new RequestDispatcher(server, executor, false).forConnection(), 1).get(30, TimeUnit.SECONDS);
         assertFalse(blocked.isDone());
     }
 
@@ -110,9 +117,55 @@ class RequestDispatcherTest {
         assertTrue(ask(handler, 2).isCompletedExceptionally());
     }
 
+    @Test
+    void shouldTakeAWriteHereThatIsToBeTakenDirectlyButNotBeforeOthersThatWait() throws Exception {
+        final RequestHandler direct = new RequestDispatcher(server, executor, true).forConnection();
+        assertTrue(ask(direct, 1).isDone());
+        final CompletableFuture<? extends MessageLite> read =
+            ask(direct, 0, RaftClientRequest.readRequestType());
+        final CompletableFuture<? extends MessageLite> write = ask(direct, 2);
+        assertFalse(write.isDone());
+        unblocked.countDown();
+        read.get(30, TimeUnit.SECONDS);
+        write.get(30, TimeUnit.SECONDS);
+        assertEquals(List.of(1L, 0L, 2L), asked);
+    }
+
+    @Test
+    void shouldTakeEntriesHereOnlyOfALeaderThatIsFollowed() throws Exception {
+        final RequestHandler direct = new RequestDispatcher(server, executor, true).forConnection();
+        final DivisionInfo info = mock(DivisionInfo.class);
+        when(server.getDivision(GROUP).getInfo()).thenReturn(info);
+        when(info.isFollower()).thenReturn(true);
+        when(info.getCurrentTerm()).thenReturn(7L);
+        when(info.getLeaderId()).thenReturn(RaftPeerId.valueOf("leader"));
+        when(server.appendEntriesAsync(any())).thenAnswer(call -> {
+            appendedBy.add(Thread.currentThread());
+            return CompletableFuture.completedFuture(AppendEntriesReplyProto.getDefaultInstance());
+        });
+        append(direct, "leader", 7);
+        append(direct, "leader", 8);
+        append(direct, "another", 7);
+        append(handler, "leader", 7);
+        assertSame(Thread.currentThread(), appendedBy.removeFirst());
+        assertEquals(3, appendedBy.size());
+        assertFalse(appendedBy.contains(Thread.currentThread()));
+    }
+
+    private static void append(final RequestHandler handler, final String leader, final long term) throws Exception {
+        handler.handle(MessageType.APPEND_ENTRIES, AppendEntriesRequestProto.newBuilder().setLeaderTerm(term)
+            .setServerRequest(RaftRpcRequestProto.newBuilder().setRequestorId(RaftPeerId.valueOf(leader).toByteString())
+                .setRaftGroupId(RaftGroupIdProto.newBuilder().setId(GROUP.toByteString()))).build()).get(30, TimeUnit.SECONDS);
+    }
+
     private static CompletableFuture<? extends MessageLite> ask(final RequestHandler handler, final long callId) {
+        return ask(handler, callId, RaftClientRequest.writeRequestType());
+    }
+
+    private static CompletableFuture<? extends MessageLite> ask(final RequestHandler handler, final long callId,
+        final RaftClientRequest.Type type) {
         return handler.handle(MessageType.CLIENT_REQUEST, ClientProtoUtils.toRaftClientRequestProto(
             RaftClientRequest.newBuilder().setClientId(CLIENT).setServerId(RaftPeerId.valueOf("s")).setGroupId(GROUP)
-                .setCallId(callId).setMessage(Message.EMPTY).setType(RaftClientRequest.writeRequestType()).build()));
+                .setCallId(callId).setMessage(Message.EMPTY).setType(type).build()));
     }
 }
