@@ -136,7 +136,7 @@ struct baseline_traffic {
     uint64_t round_trips;        /* ping-pong: how many are recorded at most; 0: no limit */
     uint32_t schedule_length;
     uint32_t size;               /* bytes of a message, up to BASELINE_LINK_BYTES */
-    uint32_t operation;          /* enum baseline_operation; paced operations: BASELINE_WRITE or BASELINE_READ */
+    uint32_t operation;          /* enum baseline_operation */
     int32_t poster_cpu;          /* of the thread that posts paced operations */
 };
 
@@ -152,7 +152,9 @@ struct baseline *baseline_ping_pong_start(struct baseline_link *link,
 
 /*
  * Posts operations at their due times from a thread of its own; recorded is the time from when an
- * operation was due to its completion's handler. Returns NULL as baseline_start does.
+ * operation was due to its completion's handler, of a send to the handler of its receive at the
+ * server. Sends are handled by one handler at most; of each, two completions pass: its own and the
+ * receive's. There is always a receive posted for what is sent. Returns NULL as baseline_start does.
  */
 struct baseline *baseline_paced_start(struct baseline_link *link,
     const struct baseline_options *options, const struct baseline_traffic *traffic);

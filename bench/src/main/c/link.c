@@ -150,11 +150,15 @@ int baseline_link_is_done(struct baseline_link *link)
 static bool is_at_rest(struct baseline_link *link)
 {
     struct baseline_sample sample;
+    uint64_t completions;
 
     if (!link->has_poster)
         return atomic_load_explicit(&link->at_rest, memory_order_acquire);
     baseline_sample(link->baseline, &sample);
-    return sample.passed >= atomic_load_explicit(&link->posted, memory_order_acquire);
+    completions = atomic_load_explicit(&link->posted, memory_order_acquire);
+    if (link->traffic.operation == BASELINE_SEND)
+        completions *= 2;
+    return sample.passed >= completions;
 }
 
 int baseline_link_rest(struct baseline_link *link)

@@ -45,7 +45,14 @@ struct baseline_link {
     bool has_poster;
     uint32_t wait;
     uint64_t post_until_ns; /* what is due before is posted however late */
+    bool receives_ahead;    /* paced sends: as many receives are posted as can be */
     _Atomic uint64_t posted;
+
+    /* Paced sends: the handler's. */
+    alignas(128) uint64_t period_start_ns; /* of the message that arrives next */
+    uint32_t index;
+    _Atomic uint64_t sent;     /* completions of sends */
+    _Atomic uint64_t received; /* messages, whose receives have been posted again */
 };
 
 #endif

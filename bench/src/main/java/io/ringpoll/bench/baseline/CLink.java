@@ -57,9 +57,9 @@ public final class CLink implements AutoCloseable {
     }
 
     /**
-     * Posts operations at their due times; the time from then to the handler is recorded.
+     * Posts operations at their due times; the time from then to the handler is recorded, of a send to its receive's handler.
      *
-     * @param options how the threads run
+     * @param options how the threads run; of sends at most one handler
      * @param traffic the operations
      * @return to be stopped after {@link #rest()}
      */
@@ -88,7 +88,7 @@ public final class CLink implements AutoCloseable {
     }
 
     /**
-     * Whether ping-pong has recorded as many round trips as it was to, or has failed.
+     * Whether ping-pong has recorded as many round trips as it was to, or an operation has failed.
      *
      * @return a moment's answer
      */

@@ -5,7 +5,7 @@ import io.ringpoll.synthetic.Schedule;
 /**
  * What goes over a connection in a measurement.
  *
- * @param operation  which; paced: not {@link Operation#SEND}
+ * @param operation  which
  * @param sizeBytes  of a message
  * @param schedule   when paced operations are due; not used by ping-pong
  * @param startNs    when the schedule starts, by {@link System#nanoTime()}

@@ -28,7 +28,18 @@ public abstract class Work {
      * @return new for each handler
      */
     public static Work of(final Job job) {
-        return job.recordsLatency() ? new RecordLatency(job.recordFromNs(), job.recordUntilNs()) : new SumUp(job.stallUs());
+        return job.recordsLatency() ? ofLatency(job.recordFromNs(), job.recordUntilNs()) : new SumUp(job.stallUs());
+    }
+
+    /**
+     * Records how long ago completions were due.
+     *
+     * @param fromNs  those due from here ...
+     * @param untilNs ... to before here
+     * @return new for each handler
+     */
+    public static Work ofLatency(final long fromNs, final long untilNs) {
+        return new RecordLatency(fromNs, untilNs);
     }
 
     /**

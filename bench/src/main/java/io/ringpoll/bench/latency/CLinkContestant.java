@@ -79,11 +79,14 @@ final class CLinkContestant implements Contestant {
         } catch (final TimeoutException timeIsUp) {
             // By time, not by iterations.
         }
-        final long onTime = baseline.passed() - before;
+        final long passed = baseline.passed() - before;
+        // A send has two completions, its own and the receive's.
+        final long onTime = operation == Traffic.Operation.SEND ? passed / 2 : passed;
         final CpuLoss loss = watch.stop();
         link.rest();
         final BaselineResult result = baseline.stop();
-        final String fault = result.queueFault() == 0 ? "" : "rpma_cq_get_wc gave " + result.queueFault();
+        final String fault = result.queueFault() != 0 ? "rpma_cq_get_wc gave " + result.queueFault() :
+            !isPingPong && link.isDone() ? "an operation failed" : "";
         return new LatencyWindow(turn.round(), label(), result.latencyNs(),
             isPingPong ? 0 : schedule.dueWithin(turn.lengthNs()), isPingPong ? 0 : onTime, loss, 0, fault);
     }

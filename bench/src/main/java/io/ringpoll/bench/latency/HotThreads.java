@@ -1,7 +1,12 @@
 package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.handoff.IdleStrategies;
+import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.PipelineBuilder;
+import io.ringpoll.rpma.Connection;
 
 /**
  * The hot threads of every contestant: the same for all.
@@ -14,4 +19,26 @@ import io.ringpoll.pipeline.HandlerWait;
  * @param poster   where the thread is pinned that posts paced operations, or {@link HotCpus#ANY}
  */
 record HotThreads(int handlers, int ringSize, int batch, HandlerWait waitBy, HotCpus cpus, int poster) {
+    /** A pipeline that polls connections' queues and hands off to one handler; to be started. */
+    PipelineBuilder pipeline(final CompletionHandler handler, final Connection... ends) {
+        return poller("bench", cpus.poller(), ends).ringSize(ringSize).onAll(handler, options -> {
+            options.waitBy(waitBy).name("bench-handler");
+            if (cpus.handler(0) != HotCpus.ANY) {
+                options.cpu(cpus.handler(0));
+            }
+        });
+    }
+
+    /** A pipeline that polls connections' queues, without handlers yet. */
+    PipelineBuilder poller(final String name, final int cpu, final Connection... ends) {
+        final PipelineBuilder builder =
+            Pipeline.builder().name(name).batchLimit(batch).idleStrategy(IdleStrategies.ofPoller(waitBy));
+        for (final Connection end : ends) {
+            builder.queue(end.completionQueue());
+        }
+        if (cpu != HotCpus.ANY) {
+            builder.pollerCpu(cpu);
+        }
+        return builder;
+    }
 }

@@ -2,6 +2,7 @@ package io.ringpoll.bench.latency;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.baseline.CLink;
+import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.handoff.CHandOff;
 import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.HandOffs;
@@ -154,9 +155,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
             final List<Contestant> contestants = new ArrayList<>();
             try {
                 final LinkedPair pair = new LinkedPair(options.host(), Integer.toString(options.port()));
-                contestants.add(pingPong ?
-                    new RingpollPingPong(pair, options.operation(), size, threads, options.runToCompletion()) :
-                    new RingpollPacedPosts(pair, options.operation(), size, options.schedule(), threads));
+                contestants.add(ours(pair, size, threads));
                 for (final String label : against) {
                     addC(label, pingPong, size, threads, contestants);
                 }
@@ -166,6 +165,15 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
             }
         }
         return reports;
+    }
+
+    private Contestant ours(final LinkedPair pair, final int size, final HotThreads threads) {
+        final Traffic.Operation operation = options.operation();
+        if (options.mode() == LatencyOptions.Mode.PING_PONG) {
+            return new RingpollPingPong(pair, operation, size, threads, options.runToCompletion());
+        }
+        return operation == Traffic.Operation.SEND ? new RingpollPacedSends(pair, size, options.schedule(), threads) :
+            new RingpollPacedPosts(pair, operation, size, options.schedule(), threads);
     }
 
     private void addC(final String label, final boolean pingPong, final int size, final HotThreads threads,

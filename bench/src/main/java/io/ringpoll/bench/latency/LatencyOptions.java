@@ -50,8 +50,8 @@ final class LatencyOptions {
     private boolean random;
 
     @Option(names = "--operation", paramLabel = "OP",
-        description = "What is posted over a device: in ping-pong send, write (with immediate data) or read (send); at a rate "
-            + "write or read (write). Of a ping-pong of reads the whole round trip is shown.")
+        description = "What is posted over a device: send, write or read (in ping-pong send, at a rate write). In ping-pong a "
+            + "write has immediate data, and of a read the whole round trip is shown; at a rate a send counts to its receive.")
     private String operation;
 
     @Option(names = "--run-to-completion",
@@ -100,8 +100,6 @@ final class LatencyOptions {
         require(mode() == Mode.RATE || rate == null && burst == 1 && !random, "ping-pong has no --rate, --burst or --random");
         require(mode() == Mode.PING_PONG || !runToCompletion, "--run-to-completion is for ping-pong");
         require(over() != Over.SYNTHETIC || mode() == Mode.RATE, "there is no ping-pong over the synthetic queue");
-        require(mode() == Mode.PING_PONG || operation() != Traffic.Operation.SEND,
-            "--operation send: at a rate there are write and read");
         require(over() != Over.SYNTHETIC || operation == null, "nothing is posted over the synthetic queue: no --operation");
         require(over() != Over.SYNTHETIC || size == null, "there are no messages over the synthetic queue: no --size");
     }

@@ -125,6 +125,11 @@ public final class LinkedPair implements AutoCloseable {
         return serverFromClient;
     }
 
+    /** Posts one more receive at the server, anywhere in its memory; false if there is no room. */
+    boolean receiveAtServer() {
+        return server.receive(serverMemory, 0, MEMORY_BYTES, 0);
+    }
+
     @Override
     public void close() {
         while (!opened.isEmpty()) {

@@ -1,17 +1,13 @@
 package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.baseline.Traffic;
-import io.ringpoll.bench.handoff.HotCpus;
-import io.ringpoll.bench.handoff.IdleStrategies;
 import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.CpuLoss;
 import io.ringpoll.bench.measure.CpuWatch;
 import io.ringpoll.bench.measure.Timing;
 import io.ringpoll.pipeline.Pipeline;
-import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.pipeline.PipelineReport;
-import io.ringpoll.rpma.Connection;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -57,7 +53,8 @@ final class RingpollPingPong implements Contestant {
             new PingPongHandler(pair, operation, sizeBytes, fromNs, untilNs, turn.iterations());
         // Before the threads start: from then on the handlers' threads post.
         handler.serve();
-        final PipelineGroup pipelines = runToCompletion ? startEnds(handler) : startWithHandOff(handler);
+        final PipelineGroup pipelines = runToCompletion ? startEnds(handler) :
+            PipelineGroup.start(1, only -> threads.pipeline(handler, pair.client(), pair.server()));
         // In the lead-in: with as many hot threads as CPUs, one of them would wait while this one reads.
         final CpuWatch watch = CpuWatch.ofThisProcess();
         watch.start();
@@ -85,34 +82,11 @@ final class RingpollPingPong implements Contestant {
         pair.close();
     }
 
-    private PipelineGroup startWithHandOff(final PingPongHandler handler) {
-        return PipelineGroup.start(1, only -> describe("bench", threads.cpus().poller(), pair.client(), pair.server())
-            .ringSize(threads.ringSize())
-            .onAll(handler, options -> {
-                options.waitBy(threads.waitBy()).name("bench-handler");
-                if (threads.cpus().handler(0) != HotCpus.ANY) {
-                    options.cpu(threads.cpus().handler(0));
-                }
-            }));
-    }
-
     /** Of reads the other end hears nothing, and has no thread. */
     private PipelineGroup startEnds(final PingPongHandler handler) {
         return PipelineGroup.start(operation == Traffic.Operation.READ ? 1 : 2, end ->
-            (end == 0 ? describe("bench-client", threads.cpus().poller(), pair.client()) :
-                describe("bench-server", threads.cpus().handler(0), pair.server()))
+            (end == 0 ? threads.poller("bench-client", threads.cpus().poller(), pair.client()) :
+                threads.poller("bench-server", threads.cpus().handler(0), pair.server()))
                 .runToCompletion().onAll(handler));
-    }
-
-    private PipelineBuilder describe(final String name, final int cpu, final Connection... ends) {
-        final PipelineBuilder builder = Pipeline.builder().name(name).batchLimit(threads.batch())
-            .idleStrategy(IdleStrategies.ofPoller(threads.waitBy()));
-        for (final Connection end : ends) {
-            builder.queue(end.completionQueue());
-        }
-        if (cpu != HotCpus.ANY) {
-            builder.pollerCpu(cpu);
-        }
-        return builder;
     }
 }

@@ -1,0 +1,124 @@
+package io.ringpoll.bench.latency;
+
+import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.os.ThreadAffinity;
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.synthetic.Schedule;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongPredicate;
+import java.util.function.LongSupplier;
+
+/**
+ * The thread that posts operations at their due times. One that has to wait for room is posted late, but counts from when it was
+ * due.
+ */
+final class PacedPoster extends Thread {
+    private static final long CATCH_UP_NS = TimeUnit.SECONDS.toNanos(4);
+    private static final long REST_NS = TimeUnit.SECONDS.toNanos(5);
+
+    private final Schedule schedule;
+    private final HotThreads threads;
+    private final long startNs;
+    private final long untilNs;
+    private final LongPredicate post;
+    private final LongSupplier ended;
+    /** As last seen: another thread's line is looked at only when there may be no room. */
+    private long endedSeen;
+    private volatile boolean stopped;
+    private volatile long posted;
+    private volatile String fault = "";
+
+    /**
+     * Prepares the thread.
+     *
+     * @param schedule when operations are due
+     * @param threads  where it is pinned and how it waits
+     * @param startNs  when the schedule starts
+     * @param untilNs  what is due before is posted however late
+     * @param post     takes the due time of an operation and posts it; false if the send queue is full
+     * @param ended    how many operations have ended and made room for others
+     */
+    PacedPoster(final Schedule schedule, final HotThreads threads, final long startNs, final long untilNs,
+        final LongPredicate post, final LongSupplier ended) {
+        super("bench-poster");
+        setDaemon(true);
+        this.schedule = schedule;
+        this.threads = threads;
+        this.startNs = startNs;
+        this.untilNs = untilNs;
+        this.post = post;
+        this.ended = ended;
+    }
+
+    /** Lets it post what was due within the time, and waits for its end. */
+    void end() {
+        stopped = true;
+        try {
+            join(TimeUnit.NANOSECONDS.toMillis(REST_NS));
+        } catch (final InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** How many it has posted. */
+    long posted() {
+        return posted;
+    }
+
+    /** Why it ended early; empty if it did not. */
+    String fault() {
+        return fault;
+    }
+
+    @Override
+    public void run() {
+        try {
+            if (threads.poster() != HotCpus.ANY) {
+                ThreadAffinity.pin(threads.poster());
+            }
+            post(schedule.dueNs(), schedule.periodNs());
+        } catch (final RuntimeException failure) {
+            fault = failure.toString();
+        }
+    }
+
+    private void post(final long[] dueNs, final long periodNs) {
+        long periodStartNs = startNs;
+        long count = 0;
+        int index = 0;
+        while (awaitTurn(periodStartNs + dueNs[index], count)) {
+            if (!post.test(periodStartNs + dueNs[index])) {
+                throw new IllegalStateException("the send queue was full with " + LinkedPair.DEPTH + " in flight");
+            }
+            count++;
+            posted = count;
+            index++;
+            if (index == dueNs.length) {
+                index = 0;
+                periodStartNs += periodNs;
+            }
+        }
+    }
+
+    /** Waits for the time and for room; false if the run is over. */
+    private boolean awaitTurn(final long due, final long count) {
+        // What was due within the turn is posted however late: the latest would be missing from the histogram.
+        while (!stopped || due - untilNs < 0) {
+            if (System.nanoTime() - untilNs >= CATCH_UP_NS) {
+                throw new IllegalStateException("posts that were due had not been made " +
+                    TimeUnit.NANOSECONDS.toSeconds(CATCH_UP_NS) + " seconds after the turn");
+            }
+            if (count - endedSeen >= LinkedPair.DEPTH) {
+                endedSeen = ended.getAsLong();
+            } else if (System.nanoTime() - due >= 0) {
+                return true;
+            }
+            if (threads.waitBy() == HandlerWait.BUSY_SPIN) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield();
+            }
+        }
+        return false;
+    }
+}

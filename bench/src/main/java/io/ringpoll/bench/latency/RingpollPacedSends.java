@@ -1,0 +1,86 @@
+package io.ringpoll.bench.latency;
+
+import io.ringpoll.bench.handoff.RingpollHandOff;
+import io.ringpoll.bench.measure.CpuLoss;
+import io.ringpoll.bench.measure.CpuWatch;
+import io.ringpoll.bench.measure.Timing;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.PipelineReport;
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.synthetic.Schedule;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Ours at paced sends: a thread posts each at its due time, and what is recorded is the time from then to the handler of its
+ * receive at the other end. One pipeline polls both ends' queues. A send has to wait for room in the send queue and for a receive
+ * that is posted, so that the receiver is never found not ready.
+ */
+final class RingpollPacedSends implements Contestant {
+    private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
+    private static final long REST_NS = TimeUnit.SECONDS.toNanos(5);
+
+    private final LinkedPair pair;
+    private final int sizeBytes;
+    private final Schedule schedule;
+    private final HotThreads threads;
+
+    RingpollPacedSends(final LinkedPair pair, final int sizeBytes, final Schedule schedule, final HotThreads threads) {
+        this.pair = pair;
+        this.sizeBytes = sizeBytes;
+        this.schedule = schedule;
+        this.threads = threads;
+        // One is there from the connection on, and each that is used is posted again.
+        for (int i = 1; i < LinkedPair.DEPTH; i++) {
+            if (!pair.receiveAtServer()) {
+                throw new IllegalStateException("no room for " + LinkedPair.DEPTH + " receives");
+            }
+        }
+    }
+
+    @Override
+    public String label() {
+        return RingpollHandOff.NAME;
+    }
+
+    @Override
+    public LatencyWindow run(final Turn turn) throws TimeoutException {
+        final long startNs = System.nanoTime() + START_NS;
+        final long fromNs = startNs + turn.leadInNs();
+        final long untilNs = fromNs + turn.lengthNs();
+        final ArrivalHandler handler = new ArrivalHandler(pair, schedule, startNs, fromNs, untilNs);
+        final Pipeline pipeline = threads.pipeline(handler, pair.client(), pair.server()).start();
+        final PacedPoster poster = new PacedPoster(schedule, threads, startNs, untilNs, due ->
+            pair.client().send(pair.clientMemory(), 0, sizeBytes, CompletionFlag.ALWAYS, due), handler::ended);
+        poster.start();
+        Timing.sleepUntil(fromNs);
+        final CpuWatch watch = CpuWatch.ofThisProcess();
+        watch.start();
+        final long before = handler.received();
+        Timing.sleepUntil(untilNs);
+        final long onTime = handler.received() - before;
+        final CpuLoss loss = watch.stop();
+        poster.end();
+        Timing.await(() -> handler.ended() >= poster.posted() || handler.hasFailed(), System.nanoTime() + REST_NS,
+            "the last messages' completions");
+        final PipelineReport report = pipeline.stop(REST_NS);
+        return new LatencyWindow(turn.round(), label(), handler.latencyNs(), schedule.dueWithin(turn.lengthNs()), onTime, loss, 0,
+            fault(poster, handler, pipeline, report));
+    }
+
+    @Override
+    public void close() {
+        pair.close();
+    }
+
+    private static String fault(
+        final PacedPoster poster, final ArrivalHandler handler, final Pipeline pipeline, final PipelineReport report) {
+        if (handler.hasFailed()) {
+            return "a send or a receive failed";
+        }
+        if (!poster.fault().isEmpty()) {
+            return poster.fault();
+        }
+        return pipeline.failure() != null || !report.inTime() ? "the pipeline failed: " + pipeline.failure() : "";
+    }
+}
