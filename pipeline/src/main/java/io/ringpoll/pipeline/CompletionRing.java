@@ -4,7 +4,6 @@ import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.Sequencer;
 import com.lmax.disruptor.WaitStrategy;
 import com.lmax.disruptor.util.Util;
-import io.ringpoll.poller.SlotRing;
 import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -24,7 +23,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <p>The Disruptor's own {@code SingleProducerSequencer} is not used: when its {@code next} rereads the handlers' sequences it
  * moves the cursor to the end of the last claim, which would publish slots of a claim that is still held open.
  */
-final class CompletionRing extends CompletionRingPositions implements SlotRing {
+final class CompletionRing extends CompletionRingPositions implements PipelineRing {
     private static final Sequence[] NO_SEQUENCES = {};
 
     long p20;
@@ -73,19 +72,19 @@ final class CompletionRing extends CompletionRingPositions implements SlotRing {
         processors = stages.toArray(new CompletionProcessor[0]);
     }
 
-    /** The last published sequence; any thread may read it. */
-    Sequence cursor() {
+    @Override
+    public Sequence cursor() {
         return cursor;
     }
 
-    /** How many published slots some handler has not passed yet; any thread, a moment's value. */
-    long occupancy() {
+    @Override
+    public long occupancy() {
         final long last = cursor.get();
         return last - Util.getMinimumSequence(gatingSequences, last);
     }
 
-    /** From now on no slot can be claimed: a handler will never pass what is there. Any thread. */
-    void halt() {
+    @Override
+    public void halt() {
         halted = true;
     }
 

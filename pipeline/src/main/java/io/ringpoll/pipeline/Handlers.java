@@ -1,6 +1,5 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.poller.SlotRing;
 import java.util.List;
 
 /**
@@ -8,16 +7,7 @@ import java.util.List;
  */
 interface Handlers {
     /** Where the poller publishes. */
-    SlotRing ring();
-
-    /** The last published sequence; any thread. */
-    long published();
-
-    /** How many published slots some handler has not passed yet; any thread, a moment's value. */
-    long occupancy();
-
-    /** From now on no slot can be claimed: a handler will never pass what is there. Any thread. */
-    void halt();
+    PipelineRing ring();
 
     /** Starts what runs beside the poller; each thread reports to the gate. */
     void start(StartGate gate);

@@ -189,7 +189,7 @@ public final class Pipeline implements AutoCloseable {
      * @return a moment's value
      */
     public long occupancy() {
-        return handlers.occupancy();
+        return handlers.ring().occupancy();
     }
 
     /**
@@ -318,7 +318,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     private void halt(final String threadName, final Throwable cause) {
-        handlers.halt();
+        handlers.ring().halt();
         if (failure.compareAndSet(null, cause)) {
             PipelineEvent.emit(name, "halted", threadName + ": " + cause);
             failureListener.onFailure(this, threadName, cause);

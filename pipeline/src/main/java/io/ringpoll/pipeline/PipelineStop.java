@@ -72,7 +72,7 @@ final class PipelineStop {
                 inTime = false;
             }
         }
-        final long last = pipeline.handlers().published();
+        final long last = pipeline.handlers().ring().cursor().get();
         while (!pipeline.handlers().haveOthersPassed(last)) {
             if (System.nanoTime() - deadlineNs >= 0 || pipeline.failure() != null) {
                 inTime = false;
@@ -114,7 +114,7 @@ final class PipelineStop {
     private PipelineReport end(final long deadlineNs) {
         pipeline.polling().stop();
         final boolean pollerEnded = join(pipeline.polling().thread(), deadlineNs);
-        pipeline.handlers().stopAfter(pipeline.handlers().published());
+        pipeline.handlers().stopAfter(pipeline.handlers().ring().cursor().get());
         boolean handlersEnded = true;
         for (final Thread thread : pipeline.handlerThreads()) {
             handlersEnded &= join(thread, deadlineNs);
@@ -152,8 +152,8 @@ final class PipelineStop {
     }
 
     private PipelineReport snapshot(final long inQueues, final boolean inTime) {
-        final long polled = pipeline.handlers().published() + 1;
-        return new PipelineReport(polled, polled - pipeline.handlers().occupancy(), pipeline.held(), inQueues, inTime);
+        final long polled = pipeline.handlers().ring().cursor().get() + 1;
+        return new PipelineReport(polled, polled - pipeline.handlers().ring().occupancy(), pipeline.held(), inQueues, inTime);
     }
 
     private boolean isOwnThread(final Thread thread) {

@@ -1,6 +1,5 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.poller.SlotRing;
 import java.util.List;
 import org.agrona.concurrent.status.CountersManager;
 
@@ -23,23 +22,8 @@ final class RunToCompletionHandlers implements Handlers {
     }
 
     @Override
-    public SlotRing ring() {
+    public PipelineRing ring() {
         return ring;
-    }
-
-    @Override
-    public long published() {
-        return ring.cursor().get();
-    }
-
-    @Override
-    public long occupancy() {
-        return ring.occupancy();
-    }
-
-    @Override
-    public void halt() {
-        ring.halt();
     }
 
     @Override

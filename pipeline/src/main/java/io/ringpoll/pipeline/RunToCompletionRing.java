@@ -2,7 +2,6 @@ package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.Sequencer;
-import io.ringpoll.poller.SlotRing;
 import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -12,7 +11,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <p>All slots are free at each claim, so it is never full, and a few batches of them suffice: they stay in the core's first
  * cache. Belongs to the polling thread but for {@link #cursor()}, {@link #passed()}, {@link #occupancy()} and {@link #halt()}.
  */
-final class RunToCompletionRing implements SlotRing {
+final class RunToCompletionRing implements PipelineRing {
     private final UnsafeBuffer slab;
     private final int capacity;
     private final int mask;
@@ -31,8 +30,8 @@ final class RunToCompletionRing implements SlotRing {
         this.handlers = handlers.toArray(new InPlaceHandler[0]);
     }
 
-    /** The last published sequence. */
-    Sequence cursor() {
+    @Override
+    public Sequence cursor() {
         return cursor;
     }
 
@@ -41,14 +40,14 @@ final class RunToCompletionRing implements SlotRing {
         return passed;
     }
 
-    /** How many published slots the handlers have not passed yet; a moment's value. */
-    long occupancy() {
+    @Override
+    public long occupancy() {
         final long handled = passed.get();
         return cursor.get() - handled;
     }
 
-    /** From now on no slot can be claimed, since a handler has died. */
-    void halt() {
+    @Override
+    public void halt() {
         halted = true;
     }
 

@@ -3,7 +3,6 @@ package io.ringpoll.pipeline;
 import com.lmax.disruptor.FixedSequenceGroup;
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.WaitStrategy;
-import io.ringpoll.poller.SlotRing;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -28,23 +27,8 @@ final class ThreadedHandlers implements Handlers {
     }
 
     @Override
-    public SlotRing ring() {
+    public PipelineRing ring() {
         return ring;
-    }
-
-    @Override
-    public long published() {
-        return ring.cursor().get();
-    }
-
-    @Override
-    public long occupancy() {
-        return ring.occupancy();
-    }
-
-    @Override
-    public void halt() {
-        ring.halt();
     }
 
     @Override

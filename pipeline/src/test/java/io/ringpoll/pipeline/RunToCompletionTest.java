@@ -27,6 +27,11 @@ import org.junit.jupiter.api.Timeout;
 class RunToCompletionTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
 
+    /** What a handler does to its pipeline. */
+    private interface Action {
+        void on(Pipeline pipeline) throws Exception;
+    }
+
     private final ScriptedQueue queue = new ScriptedQueue("queue");
     private final Recorder all = new Recorder();
     private final AtomicReference<Pipeline> self = new AtomicReference<>();
@@ -195,18 +200,11 @@ class RunToCompletionTest {
         queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND).add(2, WcStatus.SUCCESS, WcOpcode.SEND);
         second.add(10, WcStatus.SUCCESS, WcOpcode.SEND);
         third.add(20, WcStatus.SUCCESS, WcOpcode.SEND);
-        final Recorder changing = new Recorder() {
-            @Override
-            public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) throws Exception {
-                super.onCompletion(wc, sequence, endOfBatch);
-                if (wc.workRequestId() == 1) {
-                    assertTrue(started.await(20, TimeUnit.SECONDS));
-                    self.get().removeQueue(queue);
-                    self.get().removeQueue(second);
-                    self.get().addQueue(third);
-                }
-            }
-        };
+        final Recorder changing = atTheFirst(pipeline -> {
+            pipeline.removeQueue(queue);
+            pipeline.removeQueue(second);
+            pipeline.addQueue(third);
+        });
         try (Pipeline pipeline = start(Pipeline.builder().batchLimit(1).onAll(changing).queue(queue).queue(second))) {
             changing.awaitSize(2);
             assertTrue(pipeline.drain(BOUND_NS).inTime());
@@ -223,17 +221,10 @@ class RunToCompletionTest {
         final CountDownLatch paused = new CountDownLatch(1);
         queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
         second.add(2, WcStatus.SUCCESS, WcOpcode.SEND);
-        final Recorder pausing = new Recorder() {
-            @Override
-            public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) throws Exception {
-                super.onCompletion(wc, sequence, endOfBatch);
-                if (wc.workRequestId() == 1) {
-                    assertTrue(started.await(20, TimeUnit.SECONDS));
-                    assertTrue(self.get().pause(BOUND_NS));
-                    paused.countDown();
-                }
-            }
-        };
+        final Recorder pausing = atTheFirst(pipeline -> {
+            assertTrue(pipeline.pause(BOUND_NS));
+            paused.countDown();
+        });
         try (Pipeline pipeline = start(Pipeline.builder().onAll(pausing).queue(queue).queue(second))) {
             assertTrue(paused.await(20, TimeUnit.SECONDS));
             // By a command: the poller has taken it between two rounds.
@@ -322,6 +313,20 @@ class RunToCompletionTest {
                 return Map.of();
             }).start().close();
         assertEquals(List.of(new Pinning.Candidate("p-poller", true)), asked);
+    }
+
+    /** Records all, and does something to the pipeline on completion 1. */
+    private Recorder atTheFirst(final Action action) {
+        return new Recorder() {
+            @Override
+            public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) throws Exception {
+                super.onCompletion(wc, sequence, endOfBatch);
+                if (wc.workRequestId() == 1) {
+                    assertTrue(started.await(20, TimeUnit.SECONDS));
+                    action.on(self.get());
+                }
+            }
+        };
     }
 
     private Pipeline start(final PipelineBuilder description) {
