@@ -18,10 +18,14 @@ public final class Errno {
     public static final int EAGAIN = 11;
     /** No memory, or a queue without room. */
     public static final int ENOMEM = 12;
+    /** Bad address. */
+    public static final int EFAULT = 14;
     /** Device or resource busy. */
     public static final int EBUSY = 16;
     /** Invalid argument. */
     public static final int EINVAL = 22;
+    /** The kernel does not have the call. */
+    public static final int ENOSYS = 38;
     /** An address or port is taken. */
     public static final int EADDRINUSE = 98;
     /** No data. */

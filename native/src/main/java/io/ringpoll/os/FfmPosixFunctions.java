@@ -41,6 +41,8 @@ final class FfmPosixFunctions implements PosixFunctions {
         C.capturing("mlockall", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle munlockall$mh =
         C.capturing("munlockall", FunctionDescriptor.of(JAVA_INT));
+    private static final MethodHandle syscall$mh = C.capturingVariadic("syscall",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG), 1);
     private static final MethodHandle strerrorname_np$mh =
         C.plain("strerrorname_np", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
     private static final MethodHandle strerror$mh =
@@ -176,6 +178,17 @@ final class FfmPosixFunctions implements PosixFunctions {
     }
 
     @Override
+    public long set_mempolicy(final int mode, final long nodeMask, final long maxNode) {
+        return syscall(SystemCall.SET_MEMPOLICY, mode, nodeMask, maxNode, 0, 0);
+    }
+
+    @Override
+    public long get_mempolicy(
+        final long mode, final long nodeMask, final long maxNode, final long address, final long flags) {
+        return syscall(SystemCall.GET_MEMPOLICY, mode, nodeMask, maxNode, address, flags);
+    }
+
+    @Override
     public long strerrorname_np(final int errno) {
         try {
             return (long) strerrorname_np$mh.invokeExact(errno);
@@ -188,6 +201,16 @@ final class FfmPosixFunctions implements PosixFunctions {
     public long strerror(final int errno) {
         try {
             return (long) strerror$mh.invokeExact(errno);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    private static long syscall(
+        final long number, final long first, final long second, final long third, final long fourth, final long fifth) {
+        try {
+            return (long) syscall$mh.invokeExact(
+                CallState.current().errnoSegment(), number, first, second, third, fourth, fifth);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

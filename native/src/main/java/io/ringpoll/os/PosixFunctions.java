@@ -39,6 +39,12 @@ interface PosixFunctions {
 
     int munlockall();
 
+    /** By syscall(2): the C library has no function. */
+    long set_mempolicy(int mode, long nodeMask, long maxNode);
+
+    /** By syscall(2). */
+    long get_mempolicy(long mode, long nodeMask, long maxNode, long address, long flags);
+
     long strerrorname_np(int errno);
 
     long strerror(int errno);

@@ -11,6 +11,7 @@ import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.MachineReport;
+import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.bench.options.HotThreadOptions;
@@ -29,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeoutException;
 import org.HdrHistogram.Histogram;
@@ -91,6 +93,8 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
     @Option(names = "--verbose", description = "Tell of every turn.")
     private boolean verbose;
 
+    private Optional<NodeCensus> census = Optional.empty();
+
     /** Created by picocli. */
     LatencyCommand() {
     }
@@ -107,6 +111,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
     @Override
     public Integer call() throws TimeoutException {
         check();
+        census = hotThreads.bindMemory();
         final HotCpus cpus = hotThreads.cpus(handlers);
         final HandlerWait waitBy = hotThreads.waitBy(cpus, handlers);
         final HotThreads threads = new HotThreads(handlers, ringSize, batch, waitBy, cpus, HotCpus.ANY);
@@ -121,6 +126,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
             List.of(overSynthetic(threads, progress)) : overDevice(threads, progress);
         final ObjectNode root = JsonText.document(results(reports));
         reports.forEach(report -> report.addTo(root));
+        census.ifPresent(looked -> looked.addTo(root));
         if (output != null) {
             write(reports, root);
         }
@@ -128,6 +134,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
             out.println(JsonText.of(root));
         } else {
             reports.forEach(report -> report.printTable(out));
+            census.ifPresent(out::println);
         }
         out.flush();
         return strict && !reports.stream().allMatch(LatencyReport::isClean) ? ExitCode.SOFTWARE : ExitCode.OK;
@@ -200,6 +207,9 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         meter.play(options.warmUpRounds(), options.warmUpTurn(), window -> { });
         final Map<String, List<LatencyWindow>> windows =
             meter.play(options.rounds(), options.turn(), window -> show(window, progress));
+        if (census.isPresent()) {
+            census.get().during(() -> meter.play(1, LatencyOptions.CENSUS_TURN, window -> { }));
+        }
         final List<LatencyRun> runs = new ArrayList<>();
         windows.forEach((label, turns) -> runs.add(
             LatencyRun.of(label, turns, threads.cpus(), CHandOff.BARE_NAME.equals(label) ? 0 : threads.handlers())));

@@ -1,6 +1,7 @@
 package io.ringpoll.bench.options;
 
 import io.ringpoll.device.DeviceException;
+import io.ringpoll.os.OsException;
 import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.VerbsException;
 import java.io.IOException;
@@ -107,9 +108,10 @@ public final class Execution {
 
     private static boolean isExpected(final Exception failure) {
         return failure instanceof RpmaException || failure instanceof DeviceException || failure instanceof VerbsException ||
-            failure instanceof IllegalStateException || failure instanceof UnsupportedOperationException ||
-            failure instanceof IOException || failure instanceof UncheckedIOException ||
-            failure instanceof TimeoutException || failure instanceof RunnerException;
+            failure instanceof OsException || failure instanceof IllegalStateException ||
+            failure instanceof UnsupportedOperationException || failure instanceof IOException ||
+            failure instanceof UncheckedIOException || failure instanceof TimeoutException ||
+            failure instanceof RunnerException;
     }
 
     /** An exception of the file system says only which file it is about. */

@@ -1,6 +1,9 @@
 package io.ringpoll.bench.options;
 
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.measure.NodeCensus;
+import io.ringpoll.os.MemoryPolicy;
+import io.ringpoll.os.OsException;
 import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.tuning.plan.AffinityPlan;
 import io.ringpoll.tuning.plan.PlanRequest;
@@ -10,6 +13,7 @@ import io.ringpoll.tuning.topology.Topology;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -28,7 +32,8 @@ public final class HotThreadOptions {
     private String pin;
 
     @Option(names = "--numa-node", paramLabel = "N",
-        description = "Plan on this NUMA node; memory follows the threads that touch it first.")
+        description = "Take memory from this NUMA node only, as numactl --membind does, and plan on its CPUs unless --pin says "
+            + "otherwise.")
     private Integer numaNode;
 
     @Option(names = "--wait", paramLabel = "HOW", defaultValue = AUTO,
@@ -52,6 +57,25 @@ public final class HotThreadOptions {
             return HotCpus.unpinned();
         }
         return AUTO.equals(pin) ? plan(handlers) : parse(handlers);
+    }
+
+    /**
+     * Binds the memory of the calling thread, and of threads and processes that it starts from here on, to the NUMA node that was
+     * asked for, if one was: before anything is allocated.
+     *
+     * @return where memory lies, to be found out; nothing if no node was asked for
+     * @throws OsException if the kernel refuses
+     */
+    public Optional<NodeCensus> bindMemory() {
+        if (numaNode == null) {
+            return Optional.empty();
+        }
+        final List<Integer> nodes = Topology.ofThisMachine().nodes().stream().map(NumaNode::id).toList();
+        if (!nodes.isEmpty() && !nodes.contains(numaNode)) {
+            throw refused("--numa-node " + numaNode + ": no such node; there are " + nodes);
+        }
+        MemoryPolicy.bind(numaNode);
+        return Optional.of(new NodeCensus(numaNode));
     }
 
     /**
@@ -102,8 +126,8 @@ public final class HotThreadOptions {
 
     private CpuSet cpusOf(final Topology topology, final int node) {
         return topology.node(node).map(NumaNode::cpus).map(topology.usable()::and).filter(set -> !set.isEmpty())
-            .orElseThrow(() -> refused("--numa-node " + node + ": no such node with CPUs that this process may use; there are " +
-                topology.nodes().stream().map(NumaNode::id).toList()));
+            .orElseThrow(() -> refused(
+                "--numa-node " + node + ": it has no CPU that this process may use; say which by --pin"));
     }
 
     private HotCpus parse(final int handlers) {

@@ -9,6 +9,7 @@ import io.ringpoll.bench.handoff.Mixes;
 import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.MachineReport;
+import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.bench.options.HotThreadOptions;
@@ -20,6 +21,7 @@ import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
@@ -103,6 +105,7 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
     public Integer call() {
         check();
         final List<HandOff> handOffs = handOffs();
+        final Optional<NodeCensus> census = hotThreads.bindMemory();
         final HotCpus cpus = hotThreads.cpus(handlers);
         final HandlerWait waitBy = hotThreads.waitBy(cpus, handlers);
         Device.choose(DeviceKind.LOOPBACK);
@@ -125,15 +128,18 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
             for (final Regime each : regimes) {
                 windows.addAll(meter.measure(handOffs, each, rounds, window -> show(window, progress)));
             }
+            census.ifPresent(looked -> looked.during(() -> meter.measure(handOffs, regimes.getFirst(), 1, window -> { })));
         }
         final ThroughputReport report =
             new ThroughputReport(handlers + "-handlers" + (inBatches ? "-in-batches" : ""), handOffs, windows);
         if (json) {
             final ObjectNode root = JsonText.document(report.results());
             report.addWindows(root);
+            census.ifPresent(looked -> looked.addTo(root));
             out.println(JsonText.of(root));
         } else {
             report.printTable(out);
+            census.ifPresent(out::println);
         }
         out.flush();
         return report.faults().isEmpty() ? ExitCode.OK : ExitCode.SOFTWARE;

@@ -3,14 +3,17 @@ package io.ringpoll.bench.latency;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.os.MemoryPolicy;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -101,6 +104,19 @@ class LatencyCommandTest {
                 files.map(file -> file.getFileName().toString()).sorted().toList());
         }
         assertTrue(Files.readString(folder.resolve("latency-synthetic-20000-per-second.svg")).contains("<svg"));
+    }
+
+    @Test
+    void shouldBindMemoryToANumaNodeAndTellWhereItWas() throws IOException {
+        assumeTrue(Files.exists(Path.of("/proc/self/numa_maps")), "the kernel has no NUMA");
+        try {
+            final JsonNode numa = json("--numa-node 0 --rate 1000 --duration 0.1 --warm-up 0 --lead-in 0").path("numa");
+            assertEquals(0, numa.path("node").asInt(-1));
+            assertTrue(numa.path("bytes").path("0").asLong() > 1 << 20, numa.toString());
+            assertEquals(BitSet.valueOf(new long[] {1}), MemoryPolicy.boundTo());
+        } finally {
+            MemoryPolicy.reset();
+        }
     }
 
     @Test
