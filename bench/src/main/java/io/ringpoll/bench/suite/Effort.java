@@ -22,7 +22,7 @@ enum Effort {
     private static final TimeValue QUICK_WARM_UP = TimeValue.milliseconds(200);
     private static final TimeValue QUICK_MEASUREMENT = TimeValue.milliseconds(100);
     /** What a JVM takes besides: its start, its set-up, its end. */
-    private static final long JVM_NS = TimeUnit.MILLISECONDS.toNanos(1800);
+    private static final long JVM_NS = TimeUnit.MILLISECONDS.toNanos(1500);
 
     /** How often each JMH benchmark is run, each time in a JVM of its own, all of them in turns. */
     int rounds() {
