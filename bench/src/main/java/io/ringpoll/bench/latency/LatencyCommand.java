@@ -113,7 +113,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         check();
         census = hotThreads.bindMemory();
         final HotCpus cpus = hotThreads.cpus(handlers);
-        final HandlerWait waitBy = hotThreads.waitBy(cpus, handlers);
+        final HandlerWait waitBy = hotThreads.waitBy(cpus, handlers, options.posters());
         final HotThreads threads = new HotThreads(handlers, ringSize, batch, waitBy, cpus, HotCpus.ANY);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;

@@ -127,6 +127,11 @@ final class LatencyOptions {
         return runToCompletion;
     }
 
+    /** Threads beside the poller and the handlers: over a device one posts at the rate. */
+    int posters() {
+        return over() != Over.SYNTHETIC && mode() == Mode.RATE ? 1 : 0;
+    }
+
     /** When completions are due; saturation stands for ping-pong. */
     Schedule schedule() {
         if (mode() == Mode.PING_PONG) {

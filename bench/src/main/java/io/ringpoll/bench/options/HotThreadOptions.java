@@ -83,13 +83,14 @@ public final class HotThreadOptions {
      *
      * @param cpus     that were chosen for them
      * @param handlers how many handlers there are
+     * @param posters  how many threads run beside the poller and these, not pinned
      * @return as was asked for; else spinning, if each thread has a CPU, or yielding
      */
-    public HandlerWait waitBy(final HotCpus cpus, final int handlers) {
+    public HandlerWait waitBy(final HotCpus cpus, final int handlers, final int posters) {
         if (AUTO.equals(waitBy)) {
-            final boolean enough = Runtime.getRuntime().availableProcessors() > handlers;
-            return cpus.areExclusive(handlers) || cpus.equals(HotCpus.unpinned()) && enough ? HandlerWait.BUSY_SPIN :
-                HandlerWait.YIELD;
+            final boolean enough = Runtime.getRuntime().availableProcessors() > handlers + posters;
+            final boolean exclusive = cpus.areExclusive(handlers) || cpus.equals(HotCpus.unpinned());
+            return enough && exclusive ? HandlerWait.BUSY_SPIN : HandlerWait.YIELD;
         }
         for (final HandlerWait candidate : HandlerWait.values()) {
             if (candidate.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(waitBy)) {

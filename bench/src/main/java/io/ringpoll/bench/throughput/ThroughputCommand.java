@@ -107,7 +107,7 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         final List<HandOff> handOffs = handOffs();
         final Optional<NodeCensus> census = hotThreads.bindMemory();
         final HotCpus cpus = hotThreads.cpus(handlers);
-        final HandlerWait waitBy = hotThreads.waitBy(cpus, handlers);
+        final HandlerWait waitBy = hotThreads.waitBy(cpus, handlers, 0);
         Device.choose(DeviceKind.LOOPBACK);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;

@@ -85,6 +85,14 @@ class LatencyCommandTest {
     }
 
     @Test
+    void shouldSpinOnlyWhereTheThreadThatPostsHasACpuToo() {
+        assertEquals(0, run("--over loopback --mode rate --rate 1000 --duration 0.1 --warm-up 0 --against none --pin none"),
+            err.toString());
+        final boolean enough = Runtime.getRuntime().availableProcessors() >= 3;
+        assertTrue(out.toString().contains(enough ? "waiting by busy-spin" : "waiting by yield"), out.toString());
+    }
+
+    @Test
     void shouldNeverFindTheReceiverNotReadyWhenMoreIsDueAtOnceThanReceivesArePosted() throws IOException {
         final JsonNode root = json("--over loopback --mode rate --rate 20000 --burst 1000 --operation send --size 4096 "
             + "--duration 0.2 --warm-up 0 --lead-in 0");
