@@ -10,7 +10,7 @@ import org.agrona.concurrent.status.CountersManager;
  * <p>The polling thread is the only writer; it uses release stores, since a reader in another thread may take several counters
  * together. While completions keep coming, those of polls, batches and paths are behind by {@value PollTally#CYCLES} duty cycles
  * at most; they are exact once a round was empty, or the poller has paused or ended. The position is exact at once, as those of
- * the handlers are.
+ * the handlers are, and never behind what is counted by path.
  */
 public final class PollerCounters {
     private static final int SIZE_CLASSES = 16;
