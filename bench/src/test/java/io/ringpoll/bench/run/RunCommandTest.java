@@ -242,8 +242,9 @@ class RunCommandTest {
     }
 
     private static Process start(final String... arguments) throws IOException {
+        // Who runs the tests in the background of a script may ignore SIGINT, and so would this process.
         final List<String> command = new ArrayList<>(List.of(
-            System.getProperty("java.home") + "/bin/java",
+            "env", "--default-signal=INT", System.getProperty("java.home") + "/bin/java",
             "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
             "-cp", System.getProperty("java.class.path")));
         int next = 0;
