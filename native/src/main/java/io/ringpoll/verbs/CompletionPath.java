@@ -122,8 +122,14 @@ public enum CompletionPath {
         return statuses == WcStatus.SUCCESS ? receives : tallyWithErrors(wcAddress, count);
     }
 
-    /** Counts where some have failed: their opcodes say nothing. */
-    private static long tallyWithErrors(final long wcAddress, final int count) {
+    /**
+     * Counts completions by path, as {@link #tally}, where it is known that some have failed: their opcodes say nothing.
+     *
+     * @param wcAddress of the first record
+     * @param count     how many
+     * @return {@code errors << 32 | receives}
+     */
+    public static long tallyWithErrors(final long wcAddress, final int count) {
         int receives = 0;
         int errors = 0;
         for (int i = 0; i < count; i++) {

@@ -360,21 +360,14 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         UnsafeApi.putShort(slot + IbvWc.QUEUE_INDEX_OFFSET, queueIndex);
     }
 
-    /** As {@link #mark} counts, where some have failed: what their opcodes say is not valid. */
     private long countErrors(final long first, final int count) {
-        int receives = 0;
-        int errors = 0;
         for (int i = 0; i < count; i++) {
-            final long slot = first + i * (long) IbvWc.SIZE_BYTES;
-            final int status = status(slot);
-            if (status == WcStatus.SUCCESS) {
-                receives += receiveBit(slot);
-            } else {
-                errors++;
+            final int status = status(first + i * (long) IbvWc.SIZE_BYTES);
+            if (status != WcStatus.SUCCESS) {
                 counters.onError(status);
             }
         }
-        return (long) errors << Integer.SIZE | receives;
+        return CompletionPath.tallyWithErrors(first, count);
     }
 
     /** What need not be done in each duty cycle. */
