@@ -5,8 +5,6 @@ import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.Job;
 import io.ringpoll.bench.handoff.Outcome;
 import io.ringpoll.bench.handoff.RingpollHandOff;
-import io.ringpoll.bench.measure.CpuLoss;
-import io.ringpoll.bench.measure.CpuWatch;
 import io.ringpoll.bench.measure.Timing;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.synthetic.Schedule;
@@ -51,20 +49,15 @@ final class RingpollPacedPosts implements Contestant {
             threads.ringSize(), threads.batch(), threads.waitBy(), threads.cpus(), fromNs, untilNs, 0));
         final PacedPoster poster = new PacedPoster(schedule, threads, startNs, untilNs, this::post, running::polled);
         poster.start();
-        Timing.sleepUntil(fromNs);
-        final CpuWatch watch = CpuWatch.ofThisProcess();
-        watch.start();
-        final long before = running.handled();
-        Timing.sleepUntil(untilNs);
-        final long onTime = running.handled() - before;
-        final CpuLoss loss = watch.stop();
+        final WatchedTime watched = WatchedTime.between(fromNs, untilNs, running::handled);
         poster.end();
         Timing.await(() -> running.handled() >= poster.posted(), System.nanoTime() + REST_NS, "the last operations' completions");
         final Outcome outcome = running.stop();
         final String fault = !poster.fault().isEmpty() ? poster.fault() : outcome.isSound(false) ? "" :
             outcome.fault() + " (polled " + outcome.polled() + ", handled " + outcome.handled() + ")";
         return new LatencyWindow(
-            turn.round(), label(), outcome.latencyNs(), schedule.dueWithin(turn.lengthNs()), onTime, loss, 0, fault);
+            turn.round(), label(), outcome.latencyNs(), schedule.dueWithin(turn.lengthNs()), watched.handled(),
+            watched.loss(), 0, fault);
     }
 
     @Override

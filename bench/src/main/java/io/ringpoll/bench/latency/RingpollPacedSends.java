@@ -1,8 +1,6 @@
 package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.handoff.RingpollHandOff;
-import io.ringpoll.bench.measure.CpuLoss;
-import io.ringpoll.bench.measure.CpuWatch;
 import io.ringpoll.bench.measure.Timing;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineReport;
@@ -53,18 +51,13 @@ final class RingpollPacedSends implements Contestant {
         final PacedPoster poster = new PacedPoster(schedule, threads, startNs, untilNs, due ->
             pair.client().send(pair.clientMemory(), 0, sizeBytes, CompletionFlag.ALWAYS, due), handler::ended);
         poster.start();
-        Timing.sleepUntil(fromNs);
-        final CpuWatch watch = CpuWatch.ofThisProcess();
-        watch.start();
-        final long before = handler.received();
-        Timing.sleepUntil(untilNs);
-        final long onTime = handler.received() - before;
-        final CpuLoss loss = watch.stop();
+        final WatchedTime watched = WatchedTime.between(fromNs, untilNs, handler::received);
         poster.end();
         Timing.await(() -> handler.ended() >= poster.posted() || handler.hasFailed(), System.nanoTime() + REST_NS,
             "the last messages' completions");
         final PipelineReport report = pipeline.stop(REST_NS);
-        return new LatencyWindow(turn.round(), label(), handler.latencyNs(), schedule.dueWithin(turn.lengthNs()), onTime, loss, 0,
+        return new LatencyWindow(turn.round(), label(), handler.latencyNs(), schedule.dueWithin(turn.lengthNs()),
+            watched.handled(), watched.loss(), 0,
             fault(poster, handler, pipeline, report));
     }
 
