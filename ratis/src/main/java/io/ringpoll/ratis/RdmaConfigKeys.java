@@ -11,17 +11,13 @@ import static org.apache.ratis.conf.ConfUtils.requireNonNegativeTimeDuration;
 import static org.apache.ratis.conf.ConfUtils.requirePositive;
 
 import io.ringpoll.pipeline.HandlerWait;
-import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.ratis.transport.HandlerThreads;
 import io.ringpoll.ratis.transport.NodeConfig;
+import io.ringpoll.ratis.transport.PollerConfig;
+import io.ringpoll.ratis.transport.PollerIdle;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
-import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.IdleStrategy;
-import org.agrona.concurrent.NoOpIdleStrategy;
-import org.agrona.concurrent.YieldingIdleStrategy;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
@@ -78,6 +74,17 @@ public interface RdmaConfigKeys {
     /** Default of {@link #RECONNECT_DELAY_MAX_KEY}. */
     TimeDuration RECONNECT_DELAY_MAX_DEFAULT = TimeDuration.valueOf(500, TimeUnit.MILLISECONDS);
 
+    /**
+     * Whether the servers and clients of this process whose settings for a poller are the same have one together: what one of
+     * them sends to another then wakes nobody, and a poller that keeps its core keeps one only.
+     */
+    String POLLER_SHARED_KEY = PREFIX + ".poller.shared";
+    /** Default of {@link #POLLER_SHARED_KEY}. */
+    boolean POLLER_SHARED_DEFAULT = false;
+    /** The CPU that the polling thread is pinned to; -1 for none. */
+    String POLLER_CPU_KEY = PREFIX + ".poller.cpu";
+    /** Default of {@link #POLLER_CPU_KEY}. */
+    int POLLER_CPU_DEFAULT = -1;
     /** What the poller does while nothing comes: event-driven, backoff, yield or busy-spin. */
     String POLLER_IDLE_KEY = PREFIX + ".poller.idle";
     /** Default of {@link #POLLER_IDLE_KEY}. */
@@ -234,8 +241,7 @@ public interface RdmaConfigKeys {
         return new NodeConfig(name, bufferBytes, credits, connections,
             size(properties, MESSAGE_SIZE_MAX_KEY, MESSAGE_SIZE_MAX_DEFAULT, bufferBytes, 1 << 30),
             size(properties, REGION_CACHE_SIZE_KEY, REGION_CACHE_SIZE_DEFAULT, 0, Integer.MAX_VALUE),
-            connectTimeout.toIntExact(TimeUnit.MILLISECONDS), idleStrategy(properties), handlers(properties),
-            handlerWait(properties), countersFile);
+            connectTimeout.toIntExact(TimeUnit.MILLISECONDS), poller(properties), countersFile);
     }
 
     private static int size(final RaftProperties properties, final String key, final SizeInBytes byDefault, final long min,
@@ -247,25 +253,33 @@ public interface RdmaConfigKeys {
         return size.getSizeInt();
     }
 
-    private static Supplier<IdleStrategy> idleStrategy(final RaftProperties properties) {
+    private static PollerConfig poller(final RaftProperties properties) {
+        final boolean shared = getBoolean(properties::getBoolean, POLLER_SHARED_KEY, POLLER_SHARED_DEFAULT, defaultLog());
+        final int cpu = getInt(properties::getInt, POLLER_CPU_KEY, POLLER_CPU_DEFAULT, defaultLog(), requireMin(-1));
         final TimeDuration spin = getTimeDuration(properties.getTimeDuration(POLLER_SPIN_DEFAULT.getUnit()), POLLER_SPIN_KEY,
             POLLER_SPIN_DEFAULT, defaultLog(), requireNonNegativeTimeDuration());
+        final HandlerThreads handlers = handlers(properties);
+        if (shared && handlers != HandlerThreads.POLLER) {
+            throw new IllegalArgumentException(POLLER_SHARED_KEY + " = true: set " + HANDLERS_KEY + " = poller");
+        }
+        return new PollerConfig(
+            shared, cpu, pollerIdle(properties), spin.toLong(TimeUnit.NANOSECONDS), handlers, handlerWait(properties));
+    }
+
+    private static PollerIdle pollerIdle(final RaftProperties properties) {
         final String idle = get(properties::get, POLLER_IDLE_KEY, POLLER_IDLE_DEFAULT, defaultLog());
-        return switch (idle) {
-            case "event-driven" ->
-                () -> new EventDrivenIdle(spin.toLong(TimeUnit.NANOSECONDS), EventDrivenIdle.DEFAULT_MAX_SLEEP_NS);
-            case "backoff" -> BackoffIdleStrategy::new;
-            case "yield" -> () -> YieldingIdleStrategy.INSTANCE;
-            case "busy-spin" -> () -> NoOpIdleStrategy.INSTANCE;
-            default -> throw new IllegalArgumentException(
-                POLLER_IDLE_KEY + " = " + idle + ": give event-driven, backoff, yield or busy-spin");
-        };
+        try {
+            return PollerIdle.valueOf(constant(idle));
+        } catch (final IllegalArgumentException e) {
+            throw new IllegalArgumentException(
+                POLLER_IDLE_KEY + " = " + idle + ": give event-driven, backoff, yield or busy-spin", e);
+        }
     }
 
     private static HandlerThreads handlers(final RaftProperties properties) {
         final String handlers = get(properties::get, HANDLERS_KEY, HANDLERS_DEFAULT, defaultLog());
         try {
-            return HandlerThreads.valueOf(handlers.toUpperCase(Locale.ROOT));
+            return HandlerThreads.valueOf(constant(handlers));
         } catch (final IllegalArgumentException e) {
             throw new IllegalArgumentException(HANDLERS_KEY + " = " + handlers + ": give poller, one or parallel", e);
         }
@@ -274,9 +288,13 @@ public interface RdmaConfigKeys {
     private static HandlerWait handlerWait(final RaftProperties properties) {
         final String wait = get(properties::get, HANDLER_WAIT_KEY, HANDLER_WAIT_DEFAULT, defaultLog());
         try {
-            return HandlerWait.valueOf(wait.toUpperCase(Locale.ROOT).replace('-', '_'));
+            return HandlerWait.valueOf(constant(wait));
         } catch (final IllegalArgumentException e) {
             throw new IllegalArgumentException(HANDLER_WAIT_KEY + " = " + wait + ": give block, sleep, yield or busy-spin", e);
         }
+    }
+
+    private static String constant(final String value) {
+        return value.toUpperCase(Locale.ROOT).replace('-', '_');
     }
 }

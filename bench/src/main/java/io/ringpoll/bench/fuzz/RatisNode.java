@@ -1,12 +1,11 @@
 package io.ringpoll.bench.fuzz;
 
-import io.ringpoll.pipeline.HandlerWait;
-import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.ratis.transport.HandlerThreads;
 import io.ringpoll.ratis.transport.Link;
 import io.ringpoll.ratis.transport.MessageType;
 import io.ringpoll.ratis.transport.Node;
 import io.ringpoll.ratis.transport.NodeConfig;
+import io.ringpoll.ratis.transport.PollerConfig;
 import io.ringpoll.ratis.transport.RequestHandler;
 import io.ringpoll.ratis.transport.TransportCounters;
 import io.ringpoll.rpma.CompletionFlag;
@@ -199,7 +198,7 @@ final class RatisNode implements AutoCloseable {
 
     private static Node node(final String name, final RequestHandler requests) {
         final NodeConfig config = new NodeConfig(name, BUFFER_BYTES, CREDITS, CONNECTIONS, LONGEST_MESSAGE, LONGEST_MESSAGE,
-            TIMEOUT_MS, EventDrivenIdle::new, HandlerThreads.ONE, HandlerWait.BLOCK, false);
+            TIMEOUT_MS, PollerConfig.own(HandlerThreads.ONE), false);
         return new Node(config, Peer.ofLocal(LiveConnection.ADDRESS), requests, new TransportCounters());
     }
 

@@ -1,6 +1,7 @@
 package io.ringpoll.bench.replicate;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -18,17 +19,36 @@ record Contestant(String name, Transport transport, Map<String, String> properti
         return new Contestant(transport.toString(), transport, properties);
     }
 
-    /** Ringpoll and Netty, and between them ringpoll with each of the other settings, one at a time. */
-    static List<Contestant> compared(final Map<String, String> properties, final Map<String, String> variants) {
+    /** Ringpoll and Netty, and between them ringpoll with each of the other settings. */
+    static List<Contestant> compared(final Map<String, String> properties, final List<Map<String, String>> variants) {
         final List<Contestant> all = new ArrayList<>();
         all.add(of(Transport.RINGPOLL, properties));
-        new TreeMap<>(variants).forEach((key, value) -> {
+        for (final Map<String, String> variant : variants) {
             final Map<String, String> changed = new TreeMap<>(properties);
-            changed.put(key, value);
-            final String shortKey = key.substring(key.lastIndexOf('.') + 1);
-            all.add(new Contestant(Transport.RINGPOLL + "," + shortKey + "=" + value, Transport.RINGPOLL, changed));
-        });
+            changed.putAll(variant);
+            final StringBuilder name = new StringBuilder(Transport.RINGPOLL.toString());
+            variant.forEach((key, value) ->
+                name.append(',').append(key.substring(key.lastIndexOf('.') + 1)).append('=').append(value));
+            all.add(new Contestant(name.toString(), Transport.RINGPOLL, changed));
+        }
         all.add(of(Transport.NETTY, properties));
         return all;
+    }
+
+    /**
+     * Reads settings that go together.
+     *
+     * @param text as {@code KEY=VALUE,KEY=VALUE}
+     * @return in the order of the text; null if it is something else
+     */
+    static Map<String, String> settings(final String text) {
+        final Map<String, String> settings = new LinkedHashMap<>();
+        for (final String setting : text.split(",", -1)) {
+            final int equals = setting.indexOf('=');
+            if (equals < 1 || settings.put(setting.substring(0, equals), setting.substring(equals + 1)) != null) {
+                return null;
+            }
+        }
+        return settings;
     }
 }

@@ -53,9 +53,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     private boolean compare;
 
     @Option(
-        names = "--variant", paramLabel = "KEY=VALUE",
-        description = "With --compare: ringpoll once more, with that setting; may be repeated.")
-    private Map<String, String> variants = Map.of();
+        names = "--variant", paramLabel = "KEY=VALUE[,KEY=VALUE...]",
+        description = "With --compare: ringpoll once more, with these settings; may be repeated.")
+    private List<String> variants = List.of();
 
     @Option(
         names = "--lead-in", paramLabel = "N", defaultValue = "0",
@@ -137,8 +137,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         }
         final ReplicateConfig config = new ReplicateConfig(address, payloadBytes, window, TimeUnit.SECONDS.toNanos(warmUpSeconds),
             TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log));
-        final List<Contestant> contestants =
-            compare ? Contestant.compared(properties, variants) : List.of(Contestant.of(transport, properties));
+        final List<Contestant> contestants = compare ?
+            Contestant.compared(properties, variants.stream().map(Contestant::settings).toList()) :
+            List.of(Contestant.of(transport, properties));
         final Map<Contestant, List<ReplicateResult>> results = new LinkedHashMap<>();
         for (int round = 1 - leadIn; round <= rounds; round++) {
             for (final Contestant each : contestants) {
@@ -166,6 +167,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(seconds >= 1 && warmUpSeconds >= 0 && rounds >= 1 && leadIn >= 0,
             "--seconds and --rounds are at least 1, --warm-up and --lead-in at least 0");
         require(compare || variants.isEmpty(), "--variant is for --compare");
+        for (final String variant : variants) {
+            require(Contestant.settings(variant) != null, "--variant " + variant + " is not KEY=VALUE[,KEY=VALUE...]");
+        }
         final String fault = processes.fault();
         require(fault == null, fault);
         require(processes.role == null || payloadBytes >= NumberedRecord.MIN_BYTES && !compare && plots == null && !json &&

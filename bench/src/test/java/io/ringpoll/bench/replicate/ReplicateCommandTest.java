@@ -39,11 +39,13 @@ class ReplicateCommandTest {
     }
 
     @Test
-    void shouldCompareEachVariantWithItsOneSettingChanged() {
-        final List<Contestant> all = Contestant.compared(Map.of("raft.rdma.credits", "8", "raft.rdma.handlers", "one"),
-            Map.of("raft.rdma.handlers", "poller"));
-        assertEquals(List.of("ringpoll", "ringpoll,handlers=poller", "netty"), all.stream().map(Contestant::name).toList());
+    void shouldCompareEachVariantWithItsSettingsChanged() {
+        final List<Contestant> all = Contestant.compared(Map.of("raft.rdma.credits", "8", "raft.rdma.handlers", "one"), List.of(
+            Contestant.settings("raft.rdma.handlers=poller"), Contestant.settings("raft.rdma.handlers=poller,raft.a=b=c")));
+        assertEquals(List.of("ringpoll", "ringpoll,handlers=poller", "ringpoll,handlers=poller,a=b=c", "netty"),
+            all.stream().map(Contestant::name).toList());
         assertEquals(Map.of("raft.rdma.credits", "8", "raft.rdma.handlers", "poller"), all.get(1).properties());
+        assertEquals("b=c", all.get(2).properties().get("raft.a"));
         assertEquals("one", all.get(0).properties().get("raft.rdma.handlers"));
     }
 
@@ -52,14 +54,17 @@ class ReplicateCommandTest {
         "--payload=7 | --payload is 8 to 1000000 bytes",
         "--window=0 | --window is 1 to 10000",
         "--variant=a=b | --variant is for --compare",
+        "--compare --variant=a | --variant a is not KEY=VALUE[,KEY=VALUE...]",
+        "--compare --variant=a=b, | --variant a=b, is not KEY=VALUE[,KEY=VALUE...]",
+        "--compare --variant=a=b,a=c | --variant a=b,a=c is not KEY=VALUE[,KEY=VALUE...]",
         "--log=tape | --log is memory or disk",
         "--often | Unknown option: '--often'"
     })
-    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
+    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {
         final StringWriter said = new StringWriter();
         final CommandLine line = Execution.commandLine(new ReplicateCommand());
         line.setErr(new PrintWriter(said, true));
-        assertEquals(2, line.execute(argument));
+        assertEquals(2, line.execute(arguments.split(" ")));
         assertEquals("ringpoll replicate: " + message, said.toString().strip());
     }
 }

@@ -1,7 +1,6 @@
 package io.ringpoll.ratis.transport;
 
 import io.ringpoll.os.DescriptorPoll;
-import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.ratis.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
@@ -39,7 +38,6 @@ final class ConnectionKeeper {
     private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
     private final Map<Link, Kept> links = new IdentityHashMap<>();
     private final Thread thread;
-    private Pipeline pipeline;
     private Endpoint endpoint;
     private ConnectionConfig acceptConfig;
     /** Why no connection is kept any more; null until the node closes. */
@@ -64,8 +62,7 @@ final class ConnectionKeeper {
         thread = Thread.ofPlatform().daemon().name(node.config().name() + "-connections").unstarted(this::run);
     }
 
-    void start(final Pipeline polling) {
-        pipeline = polling;
+    void start() {
         thread.start();
     }
 
@@ -159,7 +156,7 @@ final class ConnectionKeeper {
         final Kept kept = new Kept(link);
         kept.deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(node.config().connectTimeoutMs()) + GRACE_NS;
         links.put(link, kept);
-        link.queueIndex(pipeline.addQueue(link.connection().completionQueue()));
+        node.poll(link);
         kept.polled = true;
         descriptors.add(link.connection().eventFd(), () -> onEvent(kept));
         if (closing != null) {
@@ -253,7 +250,7 @@ final class ConnectionKeeper {
         final Connection connection = link.connection();
         if (kept.polled) {
             try {
-                pipeline.removeQueue(connection.completionQueue());
+                node.pollNoMore(link);
                 kept.polled = false;
             } catch (final TimeoutException e) {
                 // The poller still holds it: again at the next tick.

@@ -1,8 +1,5 @@
 package io.ringpoll.ratis.transport;
 
-import io.ringpoll.pipeline.CompletionHandler;
-import io.ringpoll.pipeline.Pipeline;
-import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.ratis.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
@@ -13,8 +10,6 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.rpma.SharedReceiveQueue;
 import io.ringpoll.rpma.SharedReceiveQueueConfig;
-import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.WorkCompletion;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
@@ -44,8 +39,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Node implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Node.class);
-    private static final int RING_SIZE = 4096;
-    private static final long CLOSE_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final NodeConfig config;
     private final Peer peer;
@@ -57,7 +50,8 @@ public final class Node implements AutoCloseable {
     private final RegionPool landing;
     private final ArrayDeque<LocalMemoryRegion> sendMemory = new ArrayDeque<>();
     private final ConnectionKeeper keeper;
-    private final Pipeline pipeline;
+    private final NodePaths paths = new NodePaths(this);
+    private final NodePoller poller;
 
     /** Held while a connection is made and entered: a message that comes before waits for it. */
     private final Object attaching = new Object();
@@ -88,31 +82,9 @@ public final class Node implements AutoCloseable {
         advertised = new RegionPool(peer, MemoryUsage.READ_SOURCE, config.cachedRegionBytes());
         landing = new RegionPool(peer, MemoryUsage.READ_DESTINATION, config.cachedRegionBytes());
         keeper = new ConnectionKeeper(this);
-        pipeline = startPipeline();
-        keeper.start(pipeline);
-    }
-
-    private Pipeline startPipeline() {
-        final ReceivePath receivePath = new ReceivePath(this);
-        final SendWritePath sendWritePath = new SendWritePath(this);
-        final ErrorPath errorPath = new ErrorPath(this);
-        final PipelineBuilder builder = Pipeline.builder().name(config.name()).ringSize(RING_SIZE)
-            .queue(receiveQueue.receiveCompletionQueue().orElseThrow()).pollerName(config.name() + "-poller")
-            .idleStrategy(config.idleStrategy().get())
-            .onFailure((failed, where, failure) -> warn(where + " has died: " + failure));
-        if (!config.countersFile()) {
-            builder.withoutCountersFile();
-        }
-        final CompletionHandler all = new AllPaths(receivePath, sendWritePath, errorPath);
-        switch (config.handlers()) {
-            case POLLER -> builder.runToCompletion().onAll(all, options -> options.name(config.name() + "-handler"));
-            case ONE -> builder.onAll(all, options -> options.name(config.name() + "-handler").waitBy(config.handlerWait()));
-            case PARALLEL -> builder
-                .onReceive(receivePath, options -> options.name(config.name() + "-receive").waitBy(config.handlerWait()))
-                .onSendWrite(sendWritePath, options -> options.name(config.name() + "-send-write").waitBy(config.handlerWait()))
-                .onError(errorPath, options -> options.name(config.name() + "-error").waitBy(config.handlerWait()));
-        }
-        return builder.start();
+        poller = NodePoller.of(config);
+        poller.add(receiveQueue.receiveCompletionQueue().orElseThrow(), paths);
+        keeper.start();
     }
 
     /**
@@ -272,6 +244,16 @@ public final class Node implements AutoCloseable {
         return landing.take(lengthBytes);
     }
 
+    /** Polls a connection's queue from now on. */
+    void poll(final Link link) {
+        link.queueIndex(poller.add(link.connection().completionQueue(), paths));
+    }
+
+    /** Polls a connection's queue no more; to be called again if the poller has not let go of it in time. */
+    void pollNoMore(final Link link) throws TimeoutException {
+        poller.remove(link.queueIndex());
+    }
+
     /** Ends the connection of a queue that has failed; all of them if it is the one they share. */
     void onQueueFault(final int queueIndex, final String what) {
         warn(what);
@@ -294,6 +276,10 @@ public final class Node implements AutoCloseable {
 
     ReceiveBuffers receives() {
         return receives;
+    }
+
+    NodePoller poller() {
+        return poller;
     }
 
     ConnectionKeeper keeper() {
@@ -333,37 +319,16 @@ public final class Node implements AutoCloseable {
             closed = true;
         }
         keeper.close();
-        pipeline.close(CLOSE_NS);
         try {
+            poller.leave(paths);
             receiveQueue.close();
             receives.close();
             sendMemory.forEach(LocalMemoryRegion::close);
             advertised.close();
             landing.close();
             peer.close();
-        } catch (final RpmaException | IllegalStateException e) {
+        } catch (final TimeoutException | RpmaException | IllegalStateException e) {
             warn("not all could be freed: " + e.getMessage());
-        }
-    }
-
-    /** The three paths on one thread. */
-    private record AllPaths(ReceivePath receive, SendWritePath sendWrite, ErrorPath error)
-        implements CompletionHandler {
-        @Override
-        public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
-            final CompletionPath path = completion.path();
-            if (path == CompletionPath.RECEIVE) {
-                receive.onCompletion(completion, sequence, endOfBatch);
-            } else if (path == CompletionPath.SEND_WRITE) {
-                sendWrite.onCompletion(completion, sequence, endOfBatch);
-            } else {
-                error.onCompletion(completion, sequence, endOfBatch);
-            }
-        }
-
-        @Override
-        public void onQueueFault(final int queueIndex, final String queueName, final int code) {
-            error.onQueueFault(queueIndex, queueName, code);
         }
     }
 }

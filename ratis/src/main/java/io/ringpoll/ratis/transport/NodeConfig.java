@@ -1,9 +1,5 @@
 package io.ringpoll.ratis.transport;
 
-import io.ringpoll.pipeline.HandlerWait;
-import java.util.function.Supplier;
-import org.agrona.concurrent.IdleStrategy;
-
 /**
  * The sizes and times of a node.
  *
@@ -14,14 +10,11 @@ import org.agrona.concurrent.IdleStrategy;
  * @param maxMessageBytes    longer messages are refused
  * @param cachedRegionBytes  how much memory for long messages stays registered while it is not used
  * @param connectTimeoutMs   for a connection to come about, in milliseconds
- * @param idleStrategy       of the poller
- * @param handlers           where they run
- * @param handlerWait        of handlers with threads of their own
+ * @param poller             who polls its queues, and where its handlers run
  * @param countersFile       whether {@code ringpoll stat} is to see this node
  */
 public record NodeConfig(String name, int bufferBytes, int credits, int maxConnections, int maxMessageBytes,
-    long cachedRegionBytes, int connectTimeoutMs, Supplier<IdleStrategy> idleStrategy,
-    HandlerThreads handlers, HandlerWait handlerWait, boolean countersFile) {
+    long cachedRegionBytes, int connectTimeoutMs, PollerConfig poller, boolean countersFile) {
     /** A frame must have room for an advertisement. */
     public static final int MIN_BUFFER_BYTES = 256;
 

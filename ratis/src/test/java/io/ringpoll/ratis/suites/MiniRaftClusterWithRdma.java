@@ -22,9 +22,16 @@ public final class MiniRaftClusterWithRdma extends MiniRaftCluster.RpcBase {
         public MiniRaftClusterWithRdma newCluster(
             final String[] ids, final String[] listenerIds, final RaftProperties properties) {
             RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType());
+            for (final String setting : SETTINGS.isEmpty() ? new String[0] : SETTINGS.split(",")) {
+                final int equals = setting.indexOf('=');
+                properties.set(setting.substring(0, equals), setting.substring(equals + 1));
+            }
             return new MiniRaftClusterWithRdma(ids, listenerIds, properties);
         }
     };
+
+    /** Settings of the transport, KEY=VALUE,KEY=VALUE. */
+    private static final String SETTINGS = System.getProperty("ringpoll.suites.properties", "");
 
     private static final String LOCAL = "localhost:0";
 

@@ -3,8 +3,6 @@ package io.ringpoll.ratis.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import io.ringpoll.pipeline.HandlerWait;
-import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
@@ -53,12 +51,20 @@ final class Nodes implements AutoCloseable {
     }
 
     static NodeConfig config(final String name, final HandlerThreads handlers) {
+        return config(name, PollerConfig.own(handlers));
+    }
+
+    static NodeConfig config(final String name, final PollerConfig poller) {
         return new NodeConfig(name, BUFFER_BYTES, CREDITS, 8, MAX_MESSAGE_BYTES, 1 << 20, ConnectedPair.TIMEOUT_MS,
-            EventDrivenIdle::new, handlers, HandlerWait.BLOCK, false);
+            poller, false);
     }
 
     Node node(final String name, final RequestHandler requests, final TransportCounters counters) {
-        final Node node = new Node(config(name, HandlerThreads.POLLER), Peer.ofLocal(TestDevice.address()), requests, counters);
+        return node(config(name, HandlerThreads.POLLER), requests, counters);
+    }
+
+    Node node(final NodeConfig config, final RequestHandler requests, final TransportCounters counters) {
+        final Node node = new Node(config, Peer.ofLocal(TestDevice.address()), requests, counters);
         nodes.push(node);
         return node;
     }

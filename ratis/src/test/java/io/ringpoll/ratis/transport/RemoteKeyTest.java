@@ -4,8 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import io.ringpoll.pipeline.HandlerWait;
-import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
@@ -77,7 +75,7 @@ class RemoteKeyTest {
 
         private Session(final int cachedBytes) throws Exception {
             final NodeConfig config = new NodeConfig("server", Nodes.BUFFER_BYTES, CREDITS, 8, Nodes.MAX_MESSAGE_BYTES,
-                cachedBytes, ConnectedPair.TIMEOUT_MS, EventDrivenIdle::new, HandlerThreads.POLLER, HandlerWait.BLOCK, false);
+                cachedBytes, ConnectedPair.TIMEOUT_MS, PollerConfig.own(HandlerThreads.POLLER), false);
             final ByteString content = Nodes.random(MESSAGE_BYTES - 100);
             node = new Node(config, Peer.ofLocal(TestDevice.address()),
                 (type, request) -> Nodes.echo(type, Nodes.request(content)), new TransportCounters());

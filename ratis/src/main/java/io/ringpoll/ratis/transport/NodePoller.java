@@ -1,0 +1,206 @@
+package io.ringpoll.ratis.transport;
+
+import io.ringpoll.pipeline.CompletionHandler;
+import io.ringpoll.pipeline.HandlerOptions;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.PipelineBuilder;
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.WorkCompletion;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread that polls a node's completion queues, with its ring and handlers: the node's own, or one that nodes of this process
+ * share, so that what one of them sends to another wakes nobody.
+ *
+ * <pre>
+ *   queues of node A -.                                  .-&gt; paths of node A
+ *                     |-&gt; poller -&gt; ring -&gt; by the queue |
+ *   queues of node B -'                                  '-&gt; paths of node B
+ * </pre>
+ *
+ * <p>For any thread; the paths run where {@link PollerConfig#handlers()} says.
+ */
+final class NodePoller {
+    private static final Logger LOG = LoggerFactory.getLogger(NodePoller.class);
+    private static final String SHARED_NAME = "shared-rdma-";
+    private static final int RING_SIZE = 4096;
+    private static final long CLOSE_NS = TimeUnit.SECONDS.toNanos(5);
+
+    /** Those that nodes share; guarded by itself, as what counts them and {@link #nodes} of each. */
+    private static final Map<PollerConfig, NodePoller> SHARED = new HashMap<>();
+
+    private static int sharedBefore;
+
+    private final PollerConfig config;
+    private final Pipeline pipeline;
+    private int nodes;
+
+    /** Held while a queue is added and entered: a completion that comes before waits for it. */
+    private final Object entering = new Object();
+    private volatile Int2ObjectHashMap<Entry> byIndex = new Int2ObjectHashMap<>();
+
+    /** A queue, and whose it is. */
+    private record Entry(CompletionQueue queue, NodePaths paths) {
+    }
+
+    private NodePoller(final String name, final PollerConfig config, final boolean countersFile) {
+        this.config = config;
+        pipeline = start(name, countersFile);
+    }
+
+    /**
+     * Gives a node its poller.
+     *
+     * @param config of the node
+     * @return its own, or that of all nodes that share one with these settings; ended by {@link #leave}
+     */
+    static NodePoller of(final NodeConfig config) {
+        final PollerConfig settings = config.poller();
+        if (!settings.shared()) {
+            return new NodePoller(config.name(), settings, config.countersFile());
+        }
+        synchronized (SHARED) {
+            NodePoller poller = SHARED.get(settings);
+            if (poller == null || poller.pipeline.failure() != null) {
+                poller = new NodePoller(SHARED_NAME + sharedBefore++, settings, config.countersFile());
+                SHARED.put(settings, poller);
+            }
+            poller.nodes++;
+            return poller;
+        }
+    }
+
+    private Pipeline start(final String name, final boolean countersFile) {
+        final PipelineBuilder builder = Pipeline.builder().name(name).ringSize(RING_SIZE).pollerName(name + "-poller")
+            .pollerCpu(config.cpu()).idleStrategy(config.idle().newStrategy(config.spinNs()))
+            .onFailure((failed, where, failure) -> LOG.warn("{}: {} has died", name, where, failure));
+        if (!countersFile) {
+            builder.withoutCountersFile();
+        }
+        switch (config.handlers()) {
+            case POLLER -> builder.runToCompletion().onAll(new Distributor(), named(name + "-handler"));
+            case ONE -> builder.onAll(new Distributor(), named(name + "-handler"));
+            case PARALLEL -> builder.onReceive(new Distributor(), named(name + "-receive"))
+                .onSendWrite(new Distributor(), named(name + "-send-write"))
+                .onError(new Distributor(), named(name + "-error"));
+        }
+        return builder.start();
+    }
+
+    private Consumer<HandlerOptions> named(final String handlerName) {
+        return options -> {
+            options.name(handlerName);
+            if (config.handlers() != HandlerThreads.POLLER) {
+                options.waitBy(config.handlerWait());
+            }
+        };
+    }
+
+    /**
+     * Polls a queue from now on.
+     *
+     * @param queue that nobody else polls
+     * @param paths that take what comes
+     * @return the index that its completions carry
+     * @throws IllegalStateException as {@link Pipeline#addQueue}
+     */
+    int add(final CompletionQueue queue, final NodePaths paths) {
+        synchronized (entering) {
+            final int index = pipeline.addQueue(queue);
+            final Int2ObjectHashMap<Entry> more = new Int2ObjectHashMap<>(byIndex);
+            more.put(index, new Entry(queue, paths));
+            byIndex = more;
+            return index;
+        }
+    }
+
+    /**
+     * Takes a queue out and waits until the poller can no longer touch it.
+     *
+     * @param index of the queue; nothing happens if it is out already
+     * @throws TimeoutException as {@link Pipeline#removeQueue}; to be called again
+     */
+    void remove(final int index) throws TimeoutException {
+        final Entry entry = byIndex.get(index);
+        if (entry != null) {
+            pipeline.removeQueue(entry.queue());
+            synchronized (entering) {
+                final Int2ObjectHashMap<Entry> fewer = new Int2ObjectHashMap<>(byIndex);
+                fewer.remove(index);
+                byIndex = fewer;
+            }
+        }
+    }
+
+    /**
+     * Ends a node's use of this poller: none of its queues is polled any more, and none of its paths called.
+     *
+     * @param paths of the node
+     * @throws TimeoutException if the poller still holds a queue, which must not be freed then
+     */
+    void leave(final NodePaths paths) throws TimeoutException {
+        if (!config.shared()) {
+            pipeline.close(CLOSE_NS);
+            return;
+        }
+        try {
+            for (final Map.Entry<Integer, Entry> each : byIndex.entrySet()) {
+                if (each.getValue().paths() == paths) {
+                    remove(each.getKey());
+                }
+            }
+        } finally {
+            final boolean last;
+            synchronized (SHARED) {
+                last = --nodes == 0;
+                if (last) {
+                    SHARED.remove(config, this);
+                }
+            }
+            if (last) {
+                pipeline.close(CLOSE_NS);
+            }
+        }
+    }
+
+    /** How many queues are polled here. */
+    int queues() {
+        return byIndex.size();
+    }
+
+    private NodePaths pathsOf(final int queueIndex) {
+        Entry entry = byIndex.get(queueIndex);
+        if (entry == null) {
+            synchronized (entering) {
+                entry = byIndex.get(queueIndex);
+            }
+        }
+        return entry == null ? null : entry.paths();
+    }
+
+    /** Gives each completion to the node whose it is. What is left of a queue that has been taken out is nobody's. */
+    private final class Distributor implements CompletionHandler {
+        @Override
+        public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+            final NodePaths paths = pathsOf(completion.queueIndex());
+            if (paths != null) {
+                paths.onCompletion(completion, sequence, endOfBatch);
+            }
+        }
+
+        @Override
+        public void onQueueFault(final int queueIndex, final String queueName, final int code) {
+            final NodePaths paths = pathsOf(queueIndex);
+            if (paths != null) {
+                paths.onQueueFault(queueIndex, queueName, code);
+            }
+        }
+    }
+}
