@@ -38,6 +38,7 @@ import picocli.CommandLine.Spec;
     subcommands = VerifyCommand.class,
     description = "Appends records to a log that three servers replicate by Apache Ratis, and reads all logs back.")
 public final class ReplicateCommand implements Callable<Integer>, CheckedOptions {
+    private static final String VARIANT = "--variant";
     private static final double MEDIAN = 50;
     private static final double TAIL = 99;
 
@@ -53,8 +54,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     private boolean compare;
 
     @Option(
-        names = "--variant", paramLabel = "KEY=VALUE[,KEY=VALUE...]",
-        description = "With --compare: ringpoll once more, with these settings; may be repeated.")
+        names = VARIANT, paramLabel = "KEY=VALUE[,KEY=VALUE...]",
+        defaultValue = "raft.rdma.poller.shared=true,raft.rdma.poller.idle=yield",
+        description = "With --compare: ringpoll once more, with these settings (${DEFAULT-VALUE}); may be repeated.")
     private List<String> variants = List.of();
 
     @Option(
@@ -104,6 +106,11 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         description = "Draw the commit latencies by percentile there (.svg, .png).")
     private Path plots;
 
+    @Option(
+        names = "--profile",
+        description = "What an append wakes and costs, by kind of thread, and what the machine's processors do meanwhile.")
+    private boolean profile;
+
     @Mixin
     private RoleOptions processes;
 
@@ -136,7 +143,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
             return new ClientRole(processes, transport, payloadBytes, window, TimeUnit.SECONDS.toNanos(seconds)).run(out);
         }
         final ReplicateConfig config = new ReplicateConfig(address, payloadBytes, window, TimeUnit.SECONDS.toNanos(warmUpSeconds),
-            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log));
+            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile);
         final List<Contestant> contestants = compare ?
             Contestant.compared(properties, variants.stream().map(Contestant::settings).toList()) :
             List.of(Contestant.of(transport, properties));
@@ -166,15 +173,15 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(window >= 1 && window <= 10_000, "--window is 1 to 10000");
         require(seconds >= 1 && warmUpSeconds >= 0 && rounds >= 1 && leadIn >= 0,
             "--seconds and --rounds are at least 1, --warm-up and --lead-in at least 0");
-        require(compare || variants.isEmpty(), "--variant is for --compare");
+        require(compare || !spec.commandLine().getParseResult().hasMatchedOption(VARIANT), "--variant is for --compare");
         for (final String variant : variants) {
             require(Contestant.settings(variant) != null, "--variant " + variant + " is not KEY=VALUE[,KEY=VALUE...]");
         }
         final String fault = processes.fault();
         require(fault == null, fault);
         require(processes.role == null || payloadBytes >= NumberedRecord.MIN_BYTES && !compare && plots == null && !json &&
-            properties.isEmpty(), "with --role, --payload is at least " + NumberedRecord.MIN_BYTES +
-            " and there is no --compare, --plots, --property or --json");
+            properties.isEmpty() && !profile, "with --role, --payload is at least " + NumberedRecord.MIN_BYTES +
+            " and there is no --compare, --plots, --property, --profile or --json");
         require("memory".equals(log) || "disk".equals(log), "--log is memory or disk");
     }
 
@@ -217,6 +224,13 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
                 }
             });
         }
+        if (profile) {
+            results.forEach((each, runs) -> profile(runs).print(out, each.name()));
+        }
+    }
+
+    private static AppendProfile profile(final List<ReplicateResult> runs) {
+        return runs.stream().map(ReplicateResult::profile).reduce(AppendProfile.NONE, AppendProfile::plus);
     }
 
     /** A run takes its time, and runs differ: each is told of when it is over. */
@@ -231,8 +245,13 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     private String json(final Map<Contestant, List<ReplicateResult>> results) {
         final ObjectNode root = JsonText.document(List.of());
         root.put("payloadBytes", payloadBytes).put("window", window).put("log", log).put("seconds", seconds).put("runs", rounds);
-        results.forEach((each, runs) -> root.putObject(each.name()).put("appendsPerSecond", rate(runs))
-            .put("p50us", p50(runs)).put("p99us", p99(runs)).put("verifiedRecords", verified(runs)));
+        results.forEach((each, runs) -> {
+            final ObjectNode figures = root.putObject(each.name()).put("appendsPerSecond", rate(runs))
+                .put("p50us", p50(runs)).put("p99us", p99(runs)).put("verifiedRecords", verified(runs));
+            if (profile) {
+                profile(runs).addTo(figures);
+            }
+        });
         return JsonText.of(root);
     }
 

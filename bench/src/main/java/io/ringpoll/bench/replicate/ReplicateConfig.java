@@ -9,6 +9,8 @@ package io.ringpoll.bench.replicate;
  * @param warmUpNs     not counted
  * @param runNs        counted
  * @param memoryLog    whether logs stay in memory, so that no disk is measured
+ * @param profile      whether it is told what an append costs
  */
-record ReplicateConfig(String address, int payloadBytes, int window, long warmUpNs, long runNs, boolean memoryLog) {
+record ReplicateConfig(String address, int payloadBytes, int window, long warmUpNs, long runNs, boolean memoryLog,
+    boolean profile) {
 }

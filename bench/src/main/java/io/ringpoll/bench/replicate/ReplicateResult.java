@@ -8,8 +8,9 @@ import org.HdrHistogram.Histogram;
  * @param appendsPerSecond acknowledged
  * @param latencies        from the call to the acknowledgement, in nanoseconds
  * @param verified         records that all logs were found to hold, the warm-up's too
+ * @param profile          what they cost; {@link AppendProfile#NONE} if nobody asked
  */
-record ReplicateResult(double appendsPerSecond, Histogram latencies, long verified) {
+record ReplicateResult(double appendsPerSecond, Histogram latencies, long verified, AppendProfile profile) {
     private static final double NS_PER_US = 1000;
 
     double percentileUs(final double percentile) {

@@ -43,9 +43,13 @@ final class ReplicateRun {
             final long countFromNs = startNs + config.warmUpNs();
             final long endNs = countFromNs + config.runNs();
             long number = 0;
+            AppendProfile.Start profileStart = null;
             for (long nowNs = startNs; nowNs - endNs < 0 && failure.get() == null; nowNs = System.nanoTime()) {
                 if (!window.tryAcquire(WAIT_S, TimeUnit.SECONDS)) {
                     throw new TimeoutException("no append was acknowledged in " + WAIT_S + " s over " + transport);
+                }
+                if (profileStart == null && config.profile() && nowNs - countFromNs >= 0) {
+                    profileStart = new AppendProfile.Start();
                 }
                 append(cluster, number++, countFromNs, window);
             }
@@ -55,8 +59,10 @@ final class ReplicateRun {
             if (failure.get() != null) {
                 throw new IOException("an append over " + transport + " has failed: " + failure.get(), failure.get());
             }
+            final AppendProfile profile =
+                profileStart == null ? AppendProfile.NONE : profileStart.end(latencies.getTotalCount());
             verify(cluster.awaitApplied(number), number);
-            return new ReplicateResult(latencies.getTotalCount() * 1e9 / config.runNs(), latencies, number);
+            return new ReplicateResult(latencies.getTotalCount() * 1e9 / config.runNs(), latencies, number, profile);
         }
     }
 

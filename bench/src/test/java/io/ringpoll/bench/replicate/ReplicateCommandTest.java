@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.bench.measure.ThreadCosts;
 import io.ringpoll.bench.options.Execution;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -24,15 +25,19 @@ class ReplicateCommandTest {
     @EnumSource(names = {"RINGPOLL", "NETTY"})
     void shouldFindEveryAcknowledgedRecordInEveryLog(final Transport transport) throws Exception {
         final ReplicateConfig config =
-            new ReplicateConfig("127.0.0.1", 20_000, 8, 0, TimeUnit.MILLISECONDS.toNanos(300), false);
+            new ReplicateConfig("127.0.0.1", 20_000, 8, 0, TimeUnit.MILLISECONDS.toNanos(300), false, true);
         final ReplicateResult result = new ReplicateRun(config, Contestant.of(transport, Map.of())).run();
         assertTrue(result.verified() > 0);
         assertEquals(result.verified(), result.latencies().getTotalCount());
+        assertEquals(result.verified(), result.profile().appends());
+        // Each append wakes the log's thread of the leader at least, or the state machine's.
+        final ThreadCosts.Cost engine = result.profile().byKind().get("engine: log, appenders, events, state machine");
+        assertTrue(engine.wakeUps() > 0 && engine.cpuNs() > 0, result.profile().toString());
     }
 
     @Test
     void shouldNoticeARecordThatIsNotWhatWasSent() {
-        final ReplicateConfig config = new ReplicateConfig("127.0.0.1", 8, 1, 0, 1, true);
+        final ReplicateConfig config = new ReplicateConfig("127.0.0.1", 8, 1, 0, 1, true, false);
         final ReplicateRun run = new ReplicateRun(config, Contestant.of(Transport.RINGPOLL, Map.of()));
         assertThrows(IOException.class, () -> run.verify(List.of(new RecordLog.State(1, 0, 17)), 1));
         assertThrows(IOException.class, () -> run.verify(List.of(new RecordLog.State(0, 1, 0)), 0));

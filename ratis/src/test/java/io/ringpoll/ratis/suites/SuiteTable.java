@@ -14,6 +14,9 @@ import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.impl.MiniRaftCluster;
 import org.apache.ratis.util.TimeDuration;
+import org.junit.platform.engine.TestExecutionResult;
+import org.junit.platform.launcher.TestExecutionListener;
+import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
@@ -23,8 +26,8 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
  * Runs the engine's suites over this transport and over its own Netty transport, and prints a table of how they ended.
  *
  * <p>Arguments: names of suites; all if there are none. The property {@code ringpoll.suites.electionMs} is the shortest election
- * time-out, for machines that are too slow for the engine's 150 ms; a client then waits longer, too. {@code ratis/suites} calls
- * it.
+ * time-out, for machines that are too slow for the engine's 150 ms; a client then waits longer, too. Why a test has failed, or
+ * has given up since what it assumes was not so, goes to standard error. {@code ratis/suites} calls it.
  */
 public final class SuiteTable {
     private static final String TEST_TIMEOUT = "200 s";
@@ -64,6 +67,19 @@ public final class SuiteTable {
         return suites;
     }
 
+    /** Says why tests did not succeed. */
+    private static final class Reasons implements TestExecutionListener {
+        private final PrintStream log = System.err;
+
+        @Override
+        public void executionFinished(final TestIdentifier test, final TestExecutionResult result) {
+            if (result.getStatus() != TestExecutionResult.Status.SUCCESSFUL) {
+                log.println(test.getUniqueId() + ": " + result.getStatus());
+                result.getThrowable().ifPresent(reason -> reason.printStackTrace(log));
+            }
+        }
+    }
+
     private static TestExecutionSummary run(final Class<?> suite) {
         // What one suite has set is not for the next; each is meant to have a JVM of its own.
         final RaftProperties properties = MiniRaftCluster.Factory.Get.PROPERTIES.get();
@@ -77,7 +93,8 @@ public final class SuiteTable {
         }
         final SummaryGeneratingListener listener = new SummaryGeneratingListener();
         LauncherFactory.create().execute(LauncherDiscoveryRequestBuilder.request().selectors(selectClass(suite))
-            .configurationParameter("junit.jupiter.execution.timeout.testable.method.default", TEST_TIMEOUT).build(), listener);
+            .configurationParameter("junit.jupiter.execution.timeout.testable.method.default", TEST_TIMEOUT).build(), listener,
+            new Reasons());
         return listener.getSummary();
     }
 
