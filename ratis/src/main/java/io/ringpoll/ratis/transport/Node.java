@@ -309,7 +309,10 @@ public final class Node implements AutoCloseable {
         return exception;
     }
 
-    /** Ends all connections and threads, and frees all memory; again does nothing. */
+    /**
+     * Ends all connections and threads, and frees all memory; again does nothing. Called by a handler, as by what is chained to a
+     * reply, it returns at once, and a thread of its own does so.
+     */
     @Override
     public void close() {
         synchronized (attaching) {
@@ -318,6 +321,15 @@ public final class Node implements AutoCloseable {
             }
             closed = true;
         }
+        if (poller.isCurrentThread()) {
+            Thread.ofPlatform().daemon().name(config.name() + "-closer").start(this::end);
+        } else {
+            end();
+        }
+    }
+
+    /** Waits for handlers, and so is not for their threads. */
+    private void end() {
         keeper.close();
         try {
             poller.leave(paths);

@@ -170,6 +170,11 @@ final class NodePoller {
         }
     }
 
+    /** Whether paths run on the calling thread, so that it cannot wait for them. */
+    boolean isCurrentThread() {
+        return Thread.currentThread() == pipeline.pollerThread() || pipeline.handlerThreads().contains(Thread.currentThread());
+    }
+
     /** How many queues are polled here. */
     int queues() {
         return byIndex.size();

@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.protocol.exceptions.GroupMismatchException;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
@@ -194,19 +195,33 @@ class NodeTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void shouldCloseWhereAReplyComes(final HandlerThreads handlers) throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Node client = nodes.node(Nodes.config("closes-itself", handlers), Nodes::echo, new TransportCounters());
+        final Link link = Nodes.connect(client, server.port());
+        final long startNs = System.nanoTime();
+        Nodes.reply(link, Nodes.random(10)).thenRun(client::close).get(5, TimeUnit.SECONDS);
+        Nodes.await("the end of all its threads", () -> threads("closes-itself") == 0);
+        // Below what waits for its own thread would take.
+        assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(6));
+        Nodes.await("the end of the connection", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 1);
+    }
+
     @Test
     void shouldLeaveNoThread() throws Exception {
         try (Nodes own = new Nodes()) {
             final Link link = Nodes.connect(own.client(), own.server(Nodes::echo).port());
             Nodes.assertEchoed(link, Nodes.random(10));
-            assertTrue(threads() >= 4);
+            assertTrue(threads("client", "server") >= 4);
         }
-        Nodes.await("the end of all threads", () -> threads() == 0);
+        Nodes.await("the end of all threads", () -> threads("client", "server") == 0);
     }
 
-    private static long threads() {
+    private static long threads(final String... names) {
         return Thread.getAllStackTraces().keySet().stream()
-            .filter(thread -> thread.getName().startsWith("client") || thread.getName().startsWith("server")).count();
+            .filter(thread -> Stream.of(names).anyMatch(name -> thread.getName().startsWith(name))).count();
     }
 
     private static Throwable failureOf(final CompletableFuture<?> reply) {
