@@ -28,7 +28,7 @@ final class ClientRole {
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final RoleOptions options;
-    private final Transport transport;
+    private final Contestant contestant;
     private final int payloadBytes;
     private final int window;
     private final long runNs;
@@ -41,9 +41,10 @@ final class ClientRole {
     private long nextProgressNs;
     private long longestPauseNs;
 
-    ClientRole(final RoleOptions options, final Transport transport, final int payloadBytes, final int window, final long runNs) {
+    ClientRole(final RoleOptions options, final Contestant contestant, final int payloadBytes, final int window,
+        final long runNs) {
         this.options = options;
-        this.transport = transport;
+        this.contestant = contestant;
         this.payloadBytes = payloadBytes;
         this.window = window;
         this.runNs = runNs;
@@ -52,8 +53,9 @@ final class ClientRole {
     int run(final PrintWriter lines) throws IOException, InterruptedException, TimeoutException {
         out = lines;
         final RaftProperties properties = new RaftProperties();
-        transport.choose(properties);
+        contestant.transport().choose(properties);
         RaftClientConfigKeys.Async.setOutstandingRequestsMax(properties, window + 1);
+        contestant.properties().forEach(properties::set);
         final long series = random.nextLong();
         try (Acknowledgements file = new Acknowledgements(options.acknowledged);
             RaftClient client = RaftClient.newBuilder().setProperties(properties).setRaftGroup(options.group())

@@ -137,10 +137,11 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         check();
         final PrintWriter out = spec.commandLine().getOut();
         if (processes.role == RoleOptions.Role.SERVER) {
-            return new ServerRole(processes, transport).run(out);
+            return new ServerRole(processes, Contestant.of(transport, properties)).run(out);
         }
         if (processes.role == RoleOptions.Role.CLIENT) {
-            return new ClientRole(processes, transport, payloadBytes, window, TimeUnit.SECONDS.toNanos(seconds)).run(out);
+            return new ClientRole(processes, Contestant.of(transport, properties), payloadBytes, window,
+                TimeUnit.SECONDS.toNanos(seconds)).run(out);
         }
         final ReplicateConfig config = new ReplicateConfig(address, payloadBytes, window, TimeUnit.SECONDS.toNanos(warmUpSeconds),
             TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile);
@@ -180,8 +181,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         final String fault = processes.fault();
         require(fault == null, fault);
         require(processes.role == null || payloadBytes >= NumberedRecord.MIN_BYTES && !compare && plots == null && !json &&
-            properties.isEmpty() && !profile, "with --role, --payload is at least " + NumberedRecord.MIN_BYTES +
-            " and there is no --compare, --plots, --property, --profile or --json");
+            !profile, "with --role, --payload is at least " + NumberedRecord.MIN_BYTES +
+            " and there is no --compare, --plots, --profile or --json");
         require("memory".equals(log) || "disk".equals(log), "--log is memory or disk");
     }
 

@@ -17,11 +17,11 @@ import org.apache.ratis.util.TimeDuration;
 /** One server of a group of processes: until the process is told to end, by a signal. */
 final class ServerRole {
     private final RoleOptions options;
-    private final Transport transport;
+    private final Contestant contestant;
 
-    ServerRole(final RoleOptions options, final Transport transport) {
+    ServerRole(final RoleOptions options, final Contestant contestant) {
         this.options = options;
-        this.transport = transport;
+        this.contestant = contestant;
     }
 
     /** Starts the server; whoever closes it ends it. */
@@ -29,11 +29,12 @@ final class ServerRole {
         final String address = options.peers.get(options.id);
         final int colon = address.lastIndexOf(':');
         final RaftProperties properties = new RaftProperties();
-        transport.choose(properties);
-        transport.listen(properties, address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
+        contestant.transport().choose(properties);
+        contestant.transport().listen(properties, address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
         RaftServerConfigKeys.setStorageDir(properties, List.of(options.folder.toFile()));
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(options.electionMs, TimeUnit.MILLISECONDS));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(2L * options.electionMs, TimeUnit.MILLISECONDS));
+        contestant.properties().forEach(properties::set);
         final RaftServer server = RaftServer.newBuilder().setServerId(RaftPeerId.valueOf("server-" + options.id))
             .setGroup(options.group()).setOption(RaftStorage.StartupOption.RECOVER).setProperties(properties)
             .setStateMachine(new RecordLog() {

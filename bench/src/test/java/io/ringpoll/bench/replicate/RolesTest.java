@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.bench.options.Execution;
+import io.ringpoll.ratis.RdmaConfigKeys;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
@@ -12,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.server.RaftServer;
 import org.junit.jupiter.api.Test;
@@ -24,6 +26,8 @@ import picocli.CommandLine;
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class RolesTest {
     private static final String HOST = "127.0.0.1";
+    private static final Contestant SHARING =
+        Contestant.of(Transport.RINGPOLL, Map.of(RdmaConfigKeys.POLLER_SHARED_KEY, "true"));
 
     @TempDir
     private Path folder;
@@ -41,13 +45,15 @@ class RolesTest {
                 server.electionMs = 300;
                 server.folder = Files.createDirectory(folder.resolve("server-" + i));
                 folders.add(server.folder.toString());
-                servers.add(new ServerRole(server, Transport.RINGPOLL).start(new PrintWriter(new StringWriter())));
+                servers.add(new ServerRole(server, SHARING).start(new PrintWriter(new StringWriter())));
             }
             final RoleOptions client = options(RoleOptions.Role.CLIENT, peers);
             client.acknowledged = acknowledged;
             final StringWriter said = new StringWriter();
-            new ClientRole(client, Transport.RINGPOLL, 100, 4, TimeUnit.MILLISECONDS.toNanos(500)).run(new PrintWriter(said));
+            new ClientRole(client, SHARING, 100, 4, TimeUnit.MILLISECONDS.toNanos(500)).run(new PrintWriter(said));
             assertTrue(said.toString().contains("longest pause"), said.toString());
+            assertEquals(1, Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().matches("shared-rdma-\\d+-poller")).count(), "settings of a role");
         } finally {
             for (final RaftServer server : servers) {
                 server.close();
@@ -93,7 +99,7 @@ class RolesTest {
         final RoleOptions server = options(RoleOptions.Role.SERVER, List.of(HOST + ":" + freePort(), HOST + ":" + freePort()));
         server.folder = Files.createDirectory(folder.resolve(name));
         server.electionMs = 60_000;
-        new ServerRole(server, Transport.NETTY).start(new PrintWriter(new StringWriter())).close();
+        new ServerRole(server, Contestant.of(Transport.NETTY, Map.of())).start(new PrintWriter(new StringWriter())).close();
         return server.folder.toString();
     }
 
