@@ -2,6 +2,7 @@ package io.ringpoll.ratis;
 
 import io.ringpoll.ratis.transport.MessageType;
 import io.ringpoll.ratis.transport.Node;
+import io.ringpoll.ratis.transport.NodeConfig;
 import io.ringpoll.ratis.transport.TransportCounters;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
@@ -77,18 +78,29 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
                 throw new AlreadyClosedException(clientId + " is closed");
             }
             if (node == null) {
-                final String host = RdmaConfigKeys.clientHost(properties);
-                try {
-                    final Peer peer =
-                        host != null ? Peer.ofLocal(host) : Peer.ofRemote(server.getAddress().getHostAddress());
-                    node = new Node(RdmaConfigKeys.nodeConfig(properties, clientId + "-rdma", false), peer,
-                        (type, request) -> CompletableFuture.failedFuture(
-                            new UnsupportedOperationException("a client answers no requests")), counters);
-                } catch (final RpmaException | IllegalStateException e) {
-                    throw new IOException("no RDMA device for " + (host != null ? host : server) + ": " + e.getMessage(), e);
-                }
+                final NodeConfig config = RdmaConfigKeys.nodeConfig(properties, clientId + "-rdma", false);
+                node = open(config, device(server));
             }
             return node;
+        }
+
+        private Peer device(final InetSocketAddress server) throws IOException {
+            final String host = RdmaConfigKeys.clientHost(properties);
+            try {
+                return host != null ? Peer.ofLocal(host) : Peer.ofRemote(server.getAddress().getHostAddress());
+            } catch (final RpmaException | IllegalStateException e) {
+                throw new IOException("no RDMA device for " + (host != null ? host : server) + ": " + e.getMessage(), e);
+            }
+        }
+
+        private Node open(final NodeConfig config, final Peer peer) throws IOException {
+            try {
+                return new Node(config, peer, (type, request) -> CompletableFuture.failedFuture(
+                    new UnsupportedOperationException("a client answers no requests")), counters);
+            } catch (final RuntimeException e) {
+                peer.close();
+                throw new IOException(config.name() + " does not open: " + e.getMessage(), e);
+            }
         }
 
         private void close() {

@@ -75,13 +75,16 @@ public interface RdmaConfigKeys {
     TimeDuration RECONNECT_DELAY_MAX_DEFAULT = TimeDuration.valueOf(500, TimeUnit.MILLISECONDS);
 
     /**
-     * Whether the servers and clients of this process whose settings for a poller are the same have one together: what one of
-     * them sends to another then wakes nobody, and a poller that keeps its core keeps one only.
+     * Whether the servers and clients of this process whose settings for a poller are the same have one together: what is sent
+     * from one to another on that poller's thread wakes nobody, and a poller that keeps its core keeps one only.
      */
     String POLLER_SHARED_KEY = PREFIX + ".poller.shared";
     /** Default of {@link #POLLER_SHARED_KEY}. */
     boolean POLLER_SHARED_DEFAULT = false;
-    /** The CPU that the polling thread is pinned to; -1 for none. */
+    /**
+     * The CPU that the polling thread is pinned to; -1 for none. Several nodes of a process need {@link #POLLER_SHARED_KEY}, or
+     * their pollers take turns on that CPU.
+     */
     String POLLER_CPU_KEY = PREFIX + ".poller.cpu";
     /** Default of {@link #POLLER_CPU_KEY}. */
     int POLLER_CPU_DEFAULT = -1;
@@ -112,7 +115,7 @@ public interface RdmaConfigKeys {
     String DIRECT_KEY = PREFIX + ".server.direct";
     /** Default of {@link #DIRECT_KEY}. */
     boolean DIRECT_DEFAULT = false;
-    /** Whether {@code ringpoll stat} sees a server's poller and handlers. */
+    /** Whether {@code ringpoll stat} sees a server's own poller and handlers; one that is shared is always seen. */
     String COUNTERS_FILE_KEY = PREFIX + ".server.counters-file";
     /** Default of {@link #COUNTERS_FILE_KEY}. */
     boolean COUNTERS_FILE_DEFAULT = true;

@@ -1,7 +1,9 @@
 package io.ringpoll.ratis;
 
 import io.ringpoll.ratis.transport.Node;
+import io.ringpoll.ratis.transport.NodeConfig;
 import io.ringpoll.ratis.transport.TransportCounters;
+import io.ringpoll.rpma.Peer;
 import java.io.IOException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -36,14 +38,23 @@ final class ServerNode {
         if (node == null) {
             final RaftProperties properties = server.getProperties();
             final String name = server.getId() + "-rdma";
+            final NodeConfig config = RdmaConfigKeys.nodeConfig(properties, name, RdmaConfigKeys.countersFile(properties));
             final LocalDevice device = LocalDevice.open(RdmaConfigKeys.serverHost(properties));
             host = device.address();
-            executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-request-", 0).factory());
-            node = new Node(RdmaConfigKeys.nodeConfig(properties, name, RdmaConfigKeys.countersFile(properties)), device.peer(),
-                new RequestDispatcher(server, executor, RdmaConfigKeys.direct(properties)), counters);
+            executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());
+            node = open(config, device.peer(), new RequestDispatcher(server, executor, RdmaConfigKeys.direct(properties)));
             metrics = new RdmaServerMetrics(server.getId().toString(), counters);
         }
         return node;
+    }
+
+    private Node open(final NodeConfig config, final Peer peer, final RequestDispatcher requests) throws IOException {
+        try {
+            return new Node(config, peer, requests, counters);
+        } catch (final RuntimeException e) {
+            peer.close();
+            throw new IOException(config.name() + " does not open: " + e.getMessage(), e);
+        }
     }
 
     /** The address of the device; once it is open. */

@@ -28,9 +28,11 @@ record AppendProfile(long appends, Map<String, Cost> byKind, MachineTicks machin
     private static final Map<String, String> KINDS = new LinkedHashMap<>();
 
     static {
-        KINDS.put("(shared-rdma-|.*-rdma-p|NettyRpcService|grpc-default-wo).*", "servers' pollers or event loops");
-        KINDS.put("(.*-rdma-r|server-.--threa|grpc-default-ex).*", "servers' threads for requests");
-        KINDS.put(".*-rdma-c.*", "connections");
+        KINDS.put("shared-rdma-.*", "poller of all nodes");
+        KINDS.put("(server-.-rdma-p|server-.--threa|NettyRpcService|grpc-default-wo).*", "servers' pollers or event loops");
+        KINDS.put("server-.-rdma-[hrse].*", "servers' handlers");
+        KINDS.put("(server-.-rdma-w|server-.-client|grpc-default-ex).*", "servers' threads for requests");
+        KINDS.put("server-.-rdma-c.*", "connections");
         KINDS.put("(client-|timer).*", "client's poller or event loop, timers");
         KINDS.put("server-.@group-.*", "engine: log, appenders, events, state machine");
         KINDS.put("server-.-.*", "engine: executors of servers");

@@ -10,11 +10,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 class AppendProfileTest {
     @ParameterizedTest
     @CsvSource({
+        "shared-rdma-0-p, poller of all nodes",
         "server-1-rdma-p, servers' pollers or event loops",
-        "shared-rdma-0-p, servers' pollers or event loops",
+        "server-1--threa, servers' pollers or event loops",
         "NettyRpcService, servers' pollers or event loops",
-        "server-1-rdma-r, servers' threads for requests",
-        "server-1--threa, servers' threads for requests",
+        "server-1-rdma-r, servers' handlers",
+        "server-1-rdma-w, servers' threads for requests",
+        "server-1-client, servers' threads for requests",
         "server-2-rdma-c, connections",
         "client-FD0C5342, 'client''s poller or event loop, timers'",
         "server-1@group-, 'engine: log, appenders, events, state machine'",

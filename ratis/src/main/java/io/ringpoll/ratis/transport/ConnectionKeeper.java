@@ -138,17 +138,21 @@ final class ConnectionKeeper {
     }
 
     private void accept() {
-        final Optional<ConnectionRequest> some = endpoint.nextRequest(acceptConfig, 0);
-        if (some.isEmpty()) {
-            return;
-        }
-        try (ConnectionRequest request = some.get()) {
-            final Hello hello = Hello.of(request.privateData());
-            add(node.attach("a peer", request, hello));
+        try {
+            final Optional<ConnectionRequest> some = endpoint.nextRequest(acceptConfig, 0);
+            if (some.isPresent()) {
+                accept(some.get());
+            }
         } catch (final ProtocolException | RpmaException | IllegalStateException e) {
-            // What was not connected is rejected by its close.
+            // What was not connected is rejected by its close. A peer that does not wait any more is found out by what fails.
             node.counters().increment(Count.CONNECTIONS_REJECTED);
-            node.warn("rejected a peer: " + e.getMessage());
+            node.warn("rejected a peer, or it has given up: " + e.getMessage());
+        }
+    }
+
+    private void accept(final ConnectionRequest asked) throws ProtocolException {
+        try (ConnectionRequest request = asked) {
+            add(node.attach("a peer", request, Hello.of(request.privateData())));
         }
     }
 

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -27,7 +28,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A server's or a client's place on the network: one device, one shared receive queue, one poller and its handlers for all
- * connections in both directions.
+ * connections in both directions; the poller may be other nodes', too.
  *
  * <pre>
  *   connections' CQs, the receive CQ -&gt; poller -&gt; ring -&gt; receive path     decodes, passes on
@@ -39,6 +40,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class Node implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Node.class);
+
+    /** Each waits some seconds for whoever runs on the poller's thread. */
+    private static final int LEAVE_ATTEMPTS = 3;
 
     private final NodeConfig config;
     private final Peer peer;
@@ -64,9 +68,10 @@ public final class Node implements AutoCloseable {
      * Opens a node and starts its threads.
      *
      * @param config   sizes and times
-     * @param peer     the device; closed with the node
+     * @param peer     the device; closed with the node, but not if the node does not open
      * @param requests answers what peers ask
      * @param counters counted into
+     * @throws RuntimeException if there is no poller or no memory for it
      */
     public Node(final NodeConfig config, final Peer peer, final RequestHandler requests, final TransportCounters counters) {
         this.config = config;
@@ -81,10 +86,25 @@ public final class Node implements AutoCloseable {
         receives = new ReceiveBuffers(peer, receiveQueue, config.bufferBytes());
         advertised = new RegionPool(peer, MemoryUsage.READ_SOURCE, config.cachedRegionBytes());
         landing = new RegionPool(peer, MemoryUsage.READ_DESTINATION, config.cachedRegionBytes());
+        poller = openPoller();
         keeper = new ConnectionKeeper(this);
-        poller = NodePoller.of(config);
-        poller.add(receiveQueue.receiveCompletionQueue().orElseThrow(), paths);
         keeper.start();
+    }
+
+    private NodePoller openPoller() {
+        NodePoller opened = null;
+        boolean polls = false;
+        try {
+            opened = NodePoller.of(config);
+            opened.add(receiveQueue.receiveCompletionQueue().orElseThrow(), paths);
+            polls = true;
+            return opened;
+        } finally {
+            if (!polls && (opened == null || leave(opened))) {
+                receiveQueue.close();
+                receives.close();
+            }
+        }
     }
 
     /**
@@ -257,7 +277,9 @@ public final class Node implements AutoCloseable {
     /** Ends the connection of a queue that has failed; all of them if it is the one they share. */
     void onQueueFault(final int queueIndex, final String what) {
         warn(what);
-        final List<Link> links = List.copyOf(byNumber.values());
+        final List<Link> links = new ArrayList<>();
+        // Not by an iterator: the map has one for all threads.
+        byNumber.forEachInt((number, link) -> links.add(link));
         final List<Link> subjects = links.stream().filter(link -> link.queueIndex() == queueIndex).toList();
         (subjects.isEmpty() ? links : subjects).forEach(link -> link.fail(new IOException(what)));
     }
@@ -310,8 +332,8 @@ public final class Node implements AutoCloseable {
     }
 
     /**
-     * Ends all connections and threads, and frees all memory; again does nothing. Called by a handler, as by what is chained to a
-     * reply, it returns at once, and a thread of its own does so.
+     * Ends all connections and threads, and frees all memory; again does nothing. Called by what is chained to a reply, or to the
+     * lack of one, it returns at once, and a thread of its own does so.
      */
     @Override
     public void close() {
@@ -321,26 +343,43 @@ public final class Node implements AutoCloseable {
             }
             closed = true;
         }
-        if (poller.isCurrentThread()) {
+        if (poller.isCurrentThread() || keeper.isCurrentThread()) {
             Thread.ofPlatform().daemon().name(config.name() + "-closer").start(this::end);
         } else {
             end();
         }
     }
 
-    /** Waits for handlers, and so is not for their threads. */
+    /** Waits for handlers and for the keeper, and so is not for their threads. */
     private void end() {
         keeper.close();
+        if (!leave(poller)) {
+            return;
+        }
         try {
-            poller.leave(paths);
             receiveQueue.close();
             receives.close();
             sendMemory.forEach(LocalMemoryRegion::close);
             advertised.close();
             landing.close();
             peer.close();
-        } catch (final TimeoutException | RpmaException | IllegalStateException e) {
+        } catch (final RpmaException | IllegalStateException e) {
             warn("not all could be freed: " + e.getMessage());
+        }
+    }
+
+    /** Whether nothing of this node is polled or handled any more, so that it can be freed. */
+    private boolean leave(final NodePoller left) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                left.leave(paths);
+                return true;
+            } catch (final TimeoutException e) {
+                if (attempt == LEAVE_ATTEMPTS) {
+                    warn("its memory is not freed: " + e.getMessage());
+                    return false;
+                }
+            }
         }
     }
 }

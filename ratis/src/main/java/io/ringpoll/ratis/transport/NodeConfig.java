@@ -11,7 +11,7 @@ package io.ringpoll.ratis.transport;
  * @param cachedRegionBytes  how much memory for long messages stays registered while it is not used
  * @param connectTimeoutMs   for a connection to come about, in milliseconds
  * @param poller             who polls its queues, and where its handlers run
- * @param countersFile       whether {@code ringpoll stat} is to see this node
+ * @param countersFile       whether {@code ringpoll stat} is to see this node's own poller; one that is shared is always seen
  */
 public record NodeConfig(String name, int bufferBytes, int credits, int maxConnections, int maxMessageBytes,
     long cachedRegionBytes, int connectTimeoutMs, PollerConfig poller, boolean countersFile) {

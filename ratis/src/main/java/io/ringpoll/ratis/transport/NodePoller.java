@@ -12,12 +12,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.agrona.collections.Int2ObjectHashMap;
+import org.agrona.collections.IntArrayList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The thread that polls a node's completion queues, with its ring and handlers: the node's own, or one that nodes of this process
- * share, so that what one of them sends to another wakes nobody.
+ * share, so that what is sent from one to another on this thread wakes nobody.
  *
  * <pre>
  *   queues of node A -.                                  .-&gt; paths of node A
@@ -46,8 +47,11 @@ final class NodePoller {
     private final Object entering = new Object();
     private volatile Int2ObjectHashMap<Entry> byIndex = new Int2ObjectHashMap<>();
 
-    /** A queue, and whose it is. */
-    private record Entry(CompletionQueue queue, NodePaths paths) {
+    /** A queue, and whose it is. What comes through it is nobody's any more once its node leaves. */
+    private record Entry(CompletionQueue queue, NodePaths paths, boolean leaving) {
+        Entry left() {
+            return new Entry(queue, paths, true);
+        }
     }
 
     private NodePoller(final String name, final PollerConfig config, final boolean countersFile) {
@@ -60,6 +64,7 @@ final class NodePoller {
      *
      * @param config of the node
      * @return its own, or that of all nodes that share one with these settings; ended by {@link #leave}
+     * @throws RuntimeException as {@link PipelineBuilder#start()}
      */
     static NodePoller of(final NodeConfig config) {
         final PollerConfig settings = config.poller();
@@ -69,7 +74,7 @@ final class NodePoller {
         synchronized (SHARED) {
             NodePoller poller = SHARED.get(settings);
             if (poller == null || poller.pipeline.failure() != null) {
-                poller = new NodePoller(SHARED_NAME + sharedBefore++, settings, config.countersFile());
+                poller = new NodePoller(SHARED_NAME + sharedBefore++, settings, true);
                 SHARED.put(settings, poller);
             }
             poller.nodes++;
@@ -115,7 +120,7 @@ final class NodePoller {
         synchronized (entering) {
             final int index = pipeline.addQueue(queue);
             final Int2ObjectHashMap<Entry> more = new Int2ObjectHashMap<>(byIndex);
-            more.put(index, new Entry(queue, paths));
+            more.put(index, new Entry(queue, paths, false));
             byIndex = more;
             return index;
         }
@@ -140,34 +145,55 @@ final class NodePoller {
     }
 
     /**
-     * Ends a node's use of this poller: none of its queues is polled any more, and none of its paths called.
+     * Ends a node's use of this poller: none of its paths is called any more, and none of its queues polled. Not for a thread
+     * that paths run on.
      *
      * @param paths of the node
-     * @throws TimeoutException if the poller still holds a queue, which must not be freed then
+     * @throws TimeoutException if the poller, or a handler, still holds something of the node, which must not be freed then; to
+     *     be called again
      */
     void leave(final NodePaths paths) throws TimeoutException {
         if (!config.shared()) {
-            pipeline.close(CLOSE_NS);
+            if (!ends()) {
+                throw new TimeoutException("a handler of " + pipeline.pollerThread().getName() + " does not come back");
+            }
             return;
         }
-        try {
-            for (final Map.Entry<Integer, Entry> each : byIndex.entrySet()) {
-                if (each.getValue().paths() == paths) {
-                    remove(each.getKey());
-                }
-            }
-        } finally {
-            final boolean last;
-            synchronized (SHARED) {
-                last = --nodes == 0;
-                if (last) {
-                    SHARED.remove(config, this);
-                }
-            }
+        for (final int index : cutOff(paths)) {
+            remove(index);
+        }
+        final boolean last;
+        synchronized (SHARED) {
+            last = --nodes == 0;
             if (last) {
-                pipeline.close(CLOSE_NS);
+                SHARED.remove(config, this);
             }
         }
+        if (last && !ends()) {
+            LOG.warn("{} does not end", pipeline.pollerThread().getName());
+        }
+    }
+
+    /** Calls a node's paths no more; the indexes of its queues. */
+    private int[] cutOff(final NodePaths paths) {
+        final IntArrayList indexes = new IntArrayList();
+        synchronized (entering) {
+            final Int2ObjectHashMap<Entry> cut = new Int2ObjectHashMap<>(byIndex);
+            // Not by an iterator: a map has one, which its copies for other threads share.
+            byIndex.forEachInt((index, entry) -> {
+                if (entry.paths() == paths) {
+                    indexes.addInt(index);
+                    cut.put(index, entry.left());
+                }
+            });
+            byIndex = cut;
+        }
+        return indexes.toIntArray();
+    }
+
+    private boolean ends() {
+        pipeline.close(CLOSE_NS);
+        return !pipeline.pollerThread().isAlive() && pipeline.handlerThreads().stream().noneMatch(Thread::isAlive);
     }
 
     /** Whether paths run on the calling thread, so that it cannot wait for them. */
@@ -187,7 +213,7 @@ final class NodePoller {
                 entry = byIndex.get(queueIndex);
             }
         }
-        return entry == null ? null : entry.paths();
+        return entry == null || entry.leaving() ? null : entry.paths();
     }
 
     /** Gives each completion to the node whose it is. What is left of a queue that has been taken out is nobody's. */

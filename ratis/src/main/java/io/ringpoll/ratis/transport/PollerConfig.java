@@ -17,7 +17,7 @@ import io.ringpoll.poller.EventDrivenIdle;
 public record PollerConfig(boolean shared, int cpu, PollerIdle idle, long spinNs, HandlerThreads handlers,
     HandlerWait handlerWait) {
     /**
-     * Checks the settings.
+     * Checks the settings, and drops those that mean nothing beside others.
      *
      * @throws IllegalArgumentException if a shared poller is to have handlers on other threads: a node that leaves could not know
      *     when they have left it
@@ -26,6 +26,9 @@ public record PollerConfig(boolean shared, int cpu, PollerIdle idle, long spinNs
         if (shared && handlers != HandlerThreads.POLLER) {
             throw new IllegalArgumentException("a poller that nodes share runs their handlers on its own thread");
         }
+        // What means nothing makes no difference.
+        spinNs = idle == PollerIdle.EVENT_DRIVEN ? spinNs : 0;
+        handlerWait = handlers == HandlerThreads.POLLER ? HandlerWait.BLOCK : handlerWait;
     }
 
     /**

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.ratis.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
@@ -19,6 +21,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.protocol.exceptions.GroupMismatchException;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
@@ -198,15 +201,53 @@ class NodeTest {
     @ParameterizedTest
     @EnumSource
     void shouldCloseWhereAReplyComes(final HandlerThreads handlers) throws Exception {
-        final Nodes.Server server = nodes.server(Nodes::echo);
+        final CompletableFuture<MessageLite> answer = new CompletableFuture<>();
+        final Nodes.Server server = nodes.server((type, request) -> answer);
+        final int before = HotCalls.registered();
         final Node client = nodes.node(Nodes.config("closes-itself", handlers), Nodes::echo, new TransportCounters());
-        final Link link = Nodes.connect(client, server.port());
+        final CompletableFuture<Thread> closing = Nodes.reply(Nodes.connect(client, server.port()), Nodes.random(10))
+            .handle((reply, failure) -> closedHere(client));
+        answer.complete(RaftClientReplyProto.getDefaultInstance());
+        assertEndsInTime(closing, before);
+    }
+
+    @Test
+    void shouldCloseWhereTheEndOfAConnectionIsHeardOf() throws Exception {
+        final int before = HotCalls.registered();
+        final Nodes.Server server = nodes.server((type, request) -> new CompletableFuture<>());
+        final Node client =
+            nodes.node(Nodes.config("closes-itself", HandlerThreads.POLLER), Nodes::echo, new TransportCounters());
+        final CompletableFuture<Thread> closing = Nodes.reply(Nodes.connect(client, server.port()), Nodes.random(10))
+            .handle((reply, failure) -> closedHere(client));
+        server.node().close();
+        assertEndsInTime(closing, before);
+    }
+
+    private static Thread closedHere(final Node node) {
+        node.close();
+        return Thread.currentThread();
+    }
+
+    /** In less than what waits for its own thread would take, and with everything freed. */
+    private static void assertEndsInTime(final CompletableFuture<Thread> closing, final int before) throws Exception {
         final long startNs = System.nanoTime();
-        Nodes.reply(link, Nodes.random(10)).thenRun(client::close).get(5, TimeUnit.SECONDS);
+        assertTrue(closing.get(ConnectedPair.TIMEOUT_MS, TimeUnit.MILLISECONDS).getName().startsWith("closes-itself"));
         Nodes.await("the end of all its threads", () -> threads("closes-itself") == 0);
-        // Below what waits for its own thread would take.
         assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(6));
-        Nodes.await("the end of the connection", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 1);
+        Nodes.await("the end of all that calls C", () -> HotCalls.registered() == before);
+    }
+
+    @Test
+    void shouldLeaveNothingWhenItHasNoPoller() {
+        final int before = HotCalls.registered();
+        final PollerConfig nowhere =
+            new PollerConfig(false, 4095, PollerIdle.YIELD, 0, HandlerThreads.POLLER, HandlerWait.BLOCK);
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            assertThrows(RuntimeException.class,
+                () -> new Node(Nodes.config("nowhere", nowhere), peer, Nodes::echo, new TransportCounters()));
+            assertEquals(before, HotCalls.registered());
+        }
+        assertEquals(0, threads("nowhere"));
     }
 
     @Test

@@ -8,9 +8,12 @@ import io.ringpoll.ratis.transport.TransportCounters.Count;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -24,6 +27,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SharedPollerTest {
     private static final String POLLERS = "shared-rdma-";
+    private static final int ROUNDS = 5;
+    private static final int LEAVING = 6;
 
     private final Nodes nodes = new Nodes();
 
@@ -94,6 +99,30 @@ class SharedPollerTest {
         assertEquals(1, pollers().count());
         // Two receive queues, and both ends of one connection.
         Nodes.await("the end of all other queues", () -> client.poller().queues() == 4);
+    }
+
+    @Test
+    void shouldLetManyNodesLeaveAtTheSameTime() throws Exception {
+        final PollerConfig poller = shared(PollerIdle.YIELD);
+        final Nodes.Server stays = server("stays", poller, Nodes::echo);
+        final Node client = client("client", poller);
+        final Link link = Nodes.connect(client, stays.port());
+        for (int round = 0; round < ROUNDS; round++) {
+            final List<Node> leaving = new ArrayList<>();
+            for (int i = 0; i < LEAVING; i++) {
+                leaving.add(server("leaves-" + i, poller, Nodes::echo).node());
+            }
+            final CountDownLatch together = new CountDownLatch(1);
+            final List<Thread> closers = leaving.stream().map(node -> Thread.ofPlatform().start(() -> {
+                together.countDown();
+                node.close();
+            })).toList();
+            together.await();
+            while (closers.stream().anyMatch(Thread::isAlive)) {
+                Nodes.assertEchoed(link, Nodes.random(10));
+            }
+            Nodes.await("the end of all other queues", () -> client.poller().queues() == 4);
+        }
     }
 
     @Test
