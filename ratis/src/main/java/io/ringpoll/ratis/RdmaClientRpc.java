@@ -14,6 +14,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.agrona.CloseHelper;
 import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.client.impl.ClientProtoUtils;
 import org.apache.ratis.client.impl.RaftClientRpcWithProxy;
@@ -98,7 +99,7 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
                 return new Node(config, peer, (type, request) -> CompletableFuture.failedFuture(
                     new UnsupportedOperationException("a client answers no requests")), counters);
             } catch (final RuntimeException e) {
-                peer.close();
+                CloseHelper.quietClose(peer);
                 throw new IOException(config.name() + " does not open: " + e.getMessage(), e);
             }
         }

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import org.agrona.CloseHelper;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.server.RaftServer;
@@ -52,7 +53,7 @@ final class ServerNode {
         try {
             return new Node(config, peer, requests, counters);
         } catch (final RuntimeException e) {
-            peer.close();
+            CloseHelper.quietClose(peer);
             throw new IOException(config.name() + " does not open: " + e.getMessage(), e);
         }
     }

@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.agrona.CloseHelper;
@@ -31,7 +30,7 @@ import org.agrona.CloseHelper;
 final class ConnectionKeeper {
     private static final int TICK_MS = 100;
     private static final long GRACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
-    private static final long STOP_MS = 10_000;
+    private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final Node node;
     private final DescriptorPoll descriptors = new DescriptorPoll();
@@ -41,7 +40,7 @@ final class ConnectionKeeper {
     private Endpoint endpoint;
     private ConnectionConfig acceptConfig;
     /** Why no connection is kept any more; null until the node closes. */
-    private IOException closing;
+    private volatile IOException closing;
     private volatile boolean stopped;
 
     /** What is known of a connection. */
@@ -89,33 +88,41 @@ final class ConnectionKeeper {
         execute(() -> disconnect(link));
     }
 
-    /** Ends all connections and the thread; returns when both have ended. */
-    void close() {
-        final CountDownLatch shut = new CountDownLatch(1);
+    /** Gives up what it has before it was started. */
+    void abandon() {
+        descriptors.close();
+    }
+
+    /** Ends all connections and the thread, whether this thread is interrupted or not; false if they have not ended in time. */
+    boolean close() {
         execute(() -> {
             closeEndpoint();
             closing = new IOException("this node is closed");
             new ArrayList<>(links.keySet()).forEach(link -> link.fail(closing));
-            shut.countDown();
         });
-        try {
-            final long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STOP_MS);
-            if (shut.await(STOP_MS, TimeUnit.MILLISECONDS)) {
-                while (!node.hasNoLinks() && System.nanoTime() < deadlineNs) {
-                    TimeUnit.MILLISECONDS.sleep(1);
-                }
+        final long deadlineNs = System.nanoTime() + STOP_NS;
+        boolean interrupted = false;
+        while (thread.isAlive() && System.nanoTime() - deadlineNs < 0) {
+            if (node.hasNoLinks() && closing != null) {
+                stopped = true;
+                descriptors.wakeUp();
             }
-            stopped = true;
-            descriptors.wakeUp();
-            thread.join(STOP_MS);
-        } catch (final InterruptedException e) {
-            stopped = true;
-            descriptors.wakeUp();
+            try {
+                thread.join(1);
+            } catch (final InterruptedException later) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
             Thread.currentThread().interrupt();
         }
-        if (!thread.isAlive()) {
-            descriptors.close();
+        if (thread.isAlive()) {
+            stopped = true;
+            node.warn("its connections do not end");
+            return false;
         }
+        descriptors.close();
+        return true;
     }
 
     private void execute(final Runnable command) {

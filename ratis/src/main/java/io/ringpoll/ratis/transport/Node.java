@@ -86,8 +86,8 @@ public final class Node implements AutoCloseable {
         receives = new ReceiveBuffers(peer, receiveQueue, config.bufferBytes());
         advertised = new RegionPool(peer, MemoryUsage.READ_SOURCE, config.cachedRegionBytes());
         landing = new RegionPool(peer, MemoryUsage.READ_DESTINATION, config.cachedRegionBytes());
-        poller = openPoller();
         keeper = new ConnectionKeeper(this);
+        poller = openPoller();
         keeper.start();
     }
 
@@ -100,9 +100,12 @@ public final class Node implements AutoCloseable {
             polls = true;
             return opened;
         } finally {
-            if (!polls && (opened == null || leave(opened))) {
-                receiveQueue.close();
-                receives.close();
+            if (!polls) {
+                keeper.abandon();
+                if (opened == null || leave(opened)) {
+                    receiveQueue.close();
+                    receives.close();
+                }
             }
         }
     }
@@ -352,8 +355,7 @@ public final class Node implements AutoCloseable {
 
     /** Waits for handlers and for the keeper, and so is not for their threads. */
     private void end() {
-        keeper.close();
-        if (!leave(poller)) {
+        if (!keeper.close() || !leave(poller)) {
             return;
         }
         try {

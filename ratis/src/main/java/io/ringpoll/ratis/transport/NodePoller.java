@@ -6,10 +6,13 @@ import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WorkCompletion;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.agrona.collections.IntArrayList;
@@ -33,6 +36,7 @@ final class NodePoller {
     private static final String SHARED_NAME = "shared-rdma-";
     private static final int RING_SIZE = 4096;
     private static final long CLOSE_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /** Those that nodes share; guarded by itself, as what counts them and {@link #nodes} of each. */
     private static final Map<PollerConfig, NodePoller> SHARED = new HashMap<>();
@@ -192,8 +196,15 @@ final class NodePoller {
     }
 
     private boolean ends() {
+        final long deadlineNs = System.nanoTime() + CLOSE_NS;
         pipeline.close(CLOSE_NS);
-        return !pipeline.pollerThread().isAlive() && pipeline.handlerThreads().stream().noneMatch(Thread::isAlive);
+        final List<Thread> threads = new ArrayList<>(pipeline.handlerThreads());
+        threads.add(pipeline.pollerThread());
+        // A further close does not wait.
+        while (threads.stream().anyMatch(Thread::isAlive) && System.nanoTime() - deadlineNs < 0) {
+            LockSupport.parkNanos(PAUSE_NS);
+        }
+        return threads.stream().noneMatch(Thread::isAlive);
     }
 
     /** Whether paths run on the calling thread, so that it cannot wait for them. */
