@@ -8,7 +8,10 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -30,6 +33,7 @@ import org.apache.ratis.protocol.GroupManagementRequest;
 import org.apache.ratis.protocol.LeaderElectionManagementRequest;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
@@ -48,6 +52,9 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
     private final TimeDuration requestTimeout;
     private final TimeDuration watchTimeout;
     private final ExecutorService retries;
+    /** What is for the leader and what is for a certain server is numbered apart. */
+    private final RequestSeries toLeader = new RequestSeries();
+    private final Map<RaftPeerId, RequestSeries> toServer = new ConcurrentHashMap<>();
 
     RdmaClientRpc(final ClientId clientId, final RaftProperties properties) {
         this(new ClientNode(clientId, properties), clientId, properties);
@@ -118,33 +125,73 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
 
     @Override
     public CompletableFuture<RaftClientReply> sendRequestAsync(final RaftClientRequest request) {
-        final TimeDuration timeout = request.is(RaftClientRequestProto.TypeCase.WATCH) ? watchTimeout : requestTimeout;
+        if (!RequestSeries.isOrdered(request)) {
+            return sendRequestAsyncUnordered(request);
+        }
+        final RequestSeries series = request.isToLeader() ? toLeader :
+            toServer.computeIfAbsent(request.getServerId(), server -> new RequestSeries());
+        final long number = request.getSlidingWindowEntry().getSeqNum();
         final CompletableFuture<RaftClientReply> result = new CompletableFuture<>();
-        final MessageType type = typeOf(request);
         try {
-            getProxies().getProxy(request.getServerId()).sendAsync(type, toProto(type, request), timeout)
-                .whenComplete((message, failure) -> {
-                    if (failure != null) {
-                        fail(result, failure instanceof TimeoutException ?
-                            new TimeoutIOException(request + " had no reply in " + timeout, failure) : failure);
-                    } else {
-                        complete(result, toReply(message));
-                    }
-                });
+            final MessageLite message = toProto(MessageType.CLIENT_REQUEST, request);
+            final RdmaProxy proxy = getProxies().getProxy(request.getServerId());
+            series.send(number, proxy, () -> send(proxy, request, message, result, failed -> {
+                if (failed) {
+                    series.failed(number);
+                } else {
+                    series.answered();
+                }
+            }));
+        } catch (final IOException | RuntimeException e) {
+            series.notSent(number);
+            return JavaUtils.completeExceptionally(e);
+        }
+        return result;
+    }
+
+    @Override
+    public CompletableFuture<RaftClientReply> sendRequestAsyncUnordered(final RaftClientRequest request) {
+        final CompletableFuture<RaftClientReply> result = new CompletableFuture<>();
+        try {
+            send(getProxies().getProxy(request.getServerId()), request, toProto(typeOf(request), request), result,
+                failed -> { });
         } catch (final IOException | RuntimeException e) {
             return JavaUtils.completeExceptionally(e);
         }
         return result;
     }
 
-    private void complete(final CompletableFuture<RaftClientReply> result, final RaftClientReply reply) {
-        final Throwable redirect =
-            reply.getNotLeaderException() != null ? reply.getNotLeaderException() : reply.getLeaderNotReadyException();
-        if (redirect != null) {
-            fail(result, redirect);
-        } else {
-            result.complete(reply);
+    private void send(final RdmaProxy proxy, final RaftClientRequest request, final MessageLite message,
+        final CompletableFuture<RaftClientReply> result, final EndListener listener) {
+        final TimeDuration timeout = request.is(RaftClientRequestProto.TypeCase.WATCH) ? watchTimeout : requestTimeout;
+        proxy.sendAsync(typeOf(request), message, timeout).thenApply(RdmaClientRpc::toAnswer).whenComplete((reply, failure) -> {
+            listener.onEnd(failure != null);
+            if (failure == null) {
+                result.complete(reply);
+            } else {
+                final Throwable cause = JavaUtils.unwrapCompletionException(failure);
+                fail(result, cause instanceof TimeoutException ?
+                    new TimeoutIOException(request + " had no reply in " + timeout, cause) : cause);
+            }
+        });
+    }
+
+    /** A reply; fails with the reason if the engine is to ask another server, or this one again. */
+    private static RaftClientReply toAnswer(final MessageLite message) {
+        final RaftClientReply reply = toReply(message);
+        if (reply.getNotLeaderException() != null) {
+            throw new CompletionException(reply.getNotLeaderException());
         }
+        if (reply.getLeaderNotReadyException() != null) {
+            throw new CompletionException(reply.getLeaderNotReadyException());
+        }
+        return reply;
+    }
+
+    /** Hears of the end of a request before the engine does. */
+    @FunctionalInterface
+    private interface EndListener {
+        void onEnd(boolean failed);
     }
 
     /** What the engine does about a failure may be another connection: not on the thread that this one is served by. */
@@ -155,11 +202,6 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
             // The client is closed: there is no other connection any more.
             result.completeExceptionally(failure);
         }
-    }
-
-    @Override
-    public CompletableFuture<RaftClientReply> sendRequestAsyncUnordered(final RaftClientRequest request) {
-        return sendRequestAsync(request);
     }
 
     @Override
@@ -220,6 +262,8 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
     public void close() {
         super.close();
         node.close();
+        toLeader.close();
+        toServer.values().forEach(RequestSeries::close);
         retries.shutdown();
     }
 }
