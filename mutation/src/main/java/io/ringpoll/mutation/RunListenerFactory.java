@@ -1,0 +1,53 @@
+package io.ringpoll.mutation;
+
+import java.util.Properties;
+import org.pitest.mutationtest.ClassMutationResults;
+import org.pitest.mutationtest.ListenerArguments;
+import org.pitest.mutationtest.MutationResultListener;
+import org.pitest.mutationtest.MutationResultListenerFactory;
+
+/** PIT's plug-in that hands results to the run. */
+public final class RunListenerFactory implements MutationResultListenerFactory {
+    static final String NAME = "RINGPOLL";
+
+    /** Creates the plug-in; called by PIT. */
+    public RunListenerFactory() {
+    }
+
+    @Override
+    public String name() {
+        return NAME;
+    }
+
+    @Override
+    public String description() {
+        return "Results for the comparison with the known survivors";
+    }
+
+    @Override
+    public MutationResultListener getListener(final Properties properties, final ListenerArguments arguments) {
+        return new RunListener(ModuleRun.of(properties));
+    }
+
+    /** Takes the results of one class after the other. */
+    private static final class RunListener implements MutationResultListener {
+        private final ModuleRun run;
+
+        private RunListener(final ModuleRun run) {
+            this.run = run;
+        }
+
+        @Override
+        public void runStart() {
+        }
+
+        @Override
+        public void handleMutationResult(final ClassMutationResults results) {
+            results.getMutations().forEach(run::onResult);
+        }
+
+        @Override
+        public void runEnd() {
+        }
+    }
+}
