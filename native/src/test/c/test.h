@@ -40,6 +40,8 @@ extern const struct test failure_tests[];
 extern const struct test fault_tests[];
 extern const struct test completion_tests[];
 extern const struct test verbs_tests[];
+extern const struct test hostile_tests[];
+extern const struct test destroy_tests[];
 extern const struct test thread_tests[];
 extern const struct test synthetic_tests[];
 extern const struct test speed_tests[];

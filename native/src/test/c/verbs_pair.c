@@ -76,7 +76,11 @@ void verbs_pair_open(struct verbs_pair *pair, const struct verbs_options *option
     if (options->srq_wr) {
         struct ibv_srq_init_attr srq_attr = {.attr = {.max_wr = options->srq_wr, .max_sge = 4}};
 
-        pair->srq = ibv_create_srq(pair->pd, &srq_attr);
+        if (options->srq_own_pd) {
+            pair->srq_pd = ibv_alloc_pd(pair->context);
+            CHECK(pair->srq_pd != NULL);
+        }
+        pair->srq = ibv_create_srq(options->srq_own_pd ? pair->srq_pd : pair->pd, &srq_attr);
         CHECK(pair->srq != NULL);
     }
     for (int side = 0; side < 2; side++) {
@@ -85,8 +89,8 @@ void verbs_pair_open(struct verbs_pair *pair, const struct verbs_options *option
         memset(pair->buffer[side], 0, VERBS_BUFFER_SIZE);
         pair->mr[side] = ibv_reg_mr(pair->pd, pair->buffer[side], VERBS_BUFFER_SIZE, ALL_ACCESS);
         CHECK(pair->mr[side] != NULL);
-        pair->cq[side] = ibv_create_cq(pair->context, options->cqe ? options->cqe : 64, NULL,
-            pair->channel, 0);
+        pair->cq[side] = side == 1 && options->one_cq ? pair->cq[0] :
+            ibv_create_cq(pair->context, options->cqe ? options->cqe : 64, NULL, pair->channel, 0);
         CHECK(pair->cq[side] != NULL);
         pair->qp[side] = create(pair, side, options);
     }
@@ -99,12 +103,15 @@ void verbs_pair_close(struct verbs_pair *pair)
     for (int side = 0; side < 2; side++) {
         if (pair->qp[side] != NULL)
             CHECK_EQ(ibv_destroy_qp(pair->qp[side]), 0);
-        CHECK_EQ(ibv_destroy_cq(pair->cq[side]), 0);
+        if (side == 1 || pair->cq[0] != pair->cq[1])
+            CHECK_EQ(ibv_destroy_cq(pair->cq[side]), 0);
         CHECK_EQ(ibv_dereg_mr(pair->mr[side]), 0);
         free(pair->buffer[side]);
     }
     if (pair->srq != NULL)
         CHECK_EQ(ibv_destroy_srq(pair->srq), 0);
+    if (pair->srq_pd != NULL)
+        CHECK_EQ(ibv_dealloc_pd(pair->srq_pd), 0);
     CHECK_EQ(ibv_destroy_comp_channel(pair->channel), 0);
     CHECK_EQ(ibv_dealloc_pd(pair->pd), 0);
     CHECK_EQ(ibv_close_device(pair->context), 0);

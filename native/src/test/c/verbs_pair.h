@@ -14,6 +14,7 @@ struct verbs_pair {
     struct ibv_pd *pd;
     struct ibv_comp_channel *channel;
     struct ibv_cq *cq[2];
+    struct ibv_pd *srq_pd; /* the shared receive queue's own, if asked for */
     struct ibv_srq *srq; /* side 1's, if asked for */
     struct ibv_qp *qp[2];
     char *buffer[2];     /* VERBS_BUFFER_SIZE bytes, registered for everything */
@@ -26,6 +27,8 @@ struct verbs_options {
     int cqe;               /* 0: 64 */
     uint32_t max_wr;       /* 0: 32 */
     uint32_t srq_wr;       /* not 0: side 1 receives from a shared receive queue */
+    bool srq_own_pd;       /* which has a protection domain of its own */
+    bool one_cq;           /* both sides complete in the same queue */
     uint32_t max_inline;
     bool signal_all;
     uint8_t rnr_retry;     /* as it is: 0 means none */

@@ -72,7 +72,8 @@ static bool same_address(const struct sockaddr *a, const struct sockaddr *b)
     return memcmp(&in6(a)->sin6_addr, &in6(b)->sin6_addr, sizeof(struct in6_addr)) == 0;
 }
 
-static bool is_local(const struct sockaddr *address)
+/* Returns 0 if the machine itself has the address, EADDRNOTAVAIL if not, another errno value if that cannot be found out. */
+static int check_local(const struct sockaddr *address)
 {
     struct sockaddr_storage tried;
     const size_t length = cm_address_length(address);
@@ -81,10 +82,10 @@ static bool is_local(const struct sockaddr *address)
     set_port((struct sockaddr *)&tried, 0);
     const int fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return false;
-    const bool bound = bind(fd, (struct sockaddr *)&tried, (socklen_t)length) == 0;
+        return errno == EAFNOSUPPORT ? EADDRNOTAVAIL : errno;
+    const int error = bind(fd, (struct sockaddr *)&tried, (socklen_t)length) == 0 ? 0 : EADDRNOTAVAIL;
     (void)close(fd);
-    return bound;
+    return error;
 }
 
 static bool port_is_taken(const struct cm_id *id, const struct sockaddr *address, uint16_t port)
@@ -209,8 +210,10 @@ LB_EXPORT int rdma_bind_addr(struct rdma_cm_id *rdma_id, struct sockaddr *addres
 
     if (cm_address_length(address) == 0)
         return cm_fail(EINVAL);
-    if (!cm_any_address(address) && !is_local(address))
-        return cm_fail(EADDRNOTAVAIL);
+    if (!cm_any_address(address))
+        error = check_local(address);
+    if (error)
+        return cm_fail(error);
     pthread_mutex_lock(&cm_lock);
     if (id->state != CM_IDLE)
         error = EINVAL;
@@ -273,12 +276,16 @@ LB_EXPORT int rdma_resolve_addr(struct rdma_cm_id *rdma_id, struct sockaddr *sou
         return cm_fail(EINVAL);
     if (source != NULL && source->sa_family != destination->sa_family)
         return cm_fail(EINVAL);
-    if (source != NULL && !cm_any_address(source) && !is_local(source))
-        return cm_fail(EADDRNOTAVAIL);
+    if (source != NULL && !cm_any_address(source))
+        error = check_local(source);
+    if (error)
+        return cm_fail(error);
     struct sockaddr_storage specific = {0};
     memcpy(&specific, destination, cm_address_length(destination));
     make_specific((struct sockaddr *)&specific);
-    const bool reachable = is_local((struct sockaddr *)&specific);
+    const int unreachable = check_local((struct sockaddr *)&specific);
+    if (unreachable && unreachable != EADDRNOTAVAIL)
+        return cm_fail(unreachable);
 
     pthread_mutex_lock(&cm_lock);
     if (id->state != CM_IDLE && id->state != CM_BOUND) {
@@ -286,7 +293,7 @@ LB_EXPORT int rdma_resolve_addr(struct rdma_cm_id *rdma_id, struct sockaddr *sou
         goto unlock;
     }
     own->dst_storage = specific;
-    if (!reachable) {
+    if (unreachable) {
         cm_raise(id, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
         goto unlock;
     }

@@ -37,7 +37,48 @@ LB_EXPORT void rdma_freeaddrinfo(struct rdma_addrinfo *result)
     }
 }
 
-/* Returns 0, a code of getaddrinfo(3), or -1 with errno. */
+/* Whether a service is a number, and one that is no port: getaddrinfo(3) of the C library would cut it down to 16 bits. */
+static bool is_no_port(const char *service)
+{
+    char *end;
+
+    errno = 0;
+    const long port = strtol(service, &end, 10);
+    return end != service && *end == 0 && (errno == ERANGE || port < 0 || port > UINT16_MAX);
+}
+
+/* The errno value for a code of getaddrinfo(3), which has left `cause` in errno. */
+static int errno_of(int code, int cause)
+{
+    switch (code) {
+    case EAI_SYSTEM:
+        return cause;
+    case EAI_MEMORY:
+        return ENOMEM;
+    case EAI_AGAIN:
+        return EAGAIN;
+    case EAI_FAMILY:
+    case EAI_ADDRFAMILY:
+        return EAFNOSUPPORT;
+    case EAI_NONAME:
+    case EAI_NODATA:
+    case EAI_FAIL:
+        return ENXIO;
+    default:
+        return EINVAL;
+    }
+}
+
+/* As librdmacm returns the code, for which librpma has a text; errno is for those who look at that. */
+static int fail_translation(int code, int cause)
+{
+    if (cause == EMFILE || cause == ENFILE)
+        return cm_fail(cause); /* the resolver could not even read its files */
+    errno = errno_of(code, cause);
+    return code;
+}
+
+/* Returns 0, or a code of getaddrinfo(3) or -1 with errno. */
 static int translate(const char *node, const char *service, const struct rdma_addrinfo *hints,
     struct rdma_addrinfo *result)
 {
@@ -53,9 +94,12 @@ static int translate(const char *node, const char *service, const struct rdma_ad
     }
     if (passive)
         socket_hints.ai_flags |= AI_PASSIVE;
+    if (service != NULL && is_no_port(service))
+        return cm_fail(ERANGE);
+    errno = 0;
     error = getaddrinfo(node, service, &socket_hints, &found);
     if (error)
-        return error;
+        return fail_translation(error, errno);
     result->ai_family = found->ai_family;
     if (passive) {
         result->ai_flags = RAI_PASSIVE;

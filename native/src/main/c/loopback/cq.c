@@ -282,7 +282,7 @@ void lb_cqe_fail(struct lb_cqe *cqe, uint64_t wr_id, uint32_t qp_num, enum ibv_w
     cqe->reserved = 0;
 }
 
-void lb_cq_detach(struct lb_cq *cq, const struct lb_qp *qp)
+void lb_cq_clean(struct lb_cq *cq, uint32_t qp_num)
 {
     lb_lock_acquire(&cq->poll_lock);
     if (cq->faults != NULL) {
@@ -290,14 +290,22 @@ void lb_cq_detach(struct lb_cq *cq, const struct lb_qp *qp)
         lb_cq_faults_release(cq);
         lb_lock_release(&cq->push_lock);
     }
-    const uint32_t end = atomic_load_explicit(&cq->producer, memory_order_acquire);
     if (!atomic_load_explicit(&cq->dead, memory_order_relaxed)) {
-        for (uint32_t i = atomic_load_explicit(&cq->consumer, memory_order_relaxed); i != end; i++) {
-            struct lb_cqe *cqe = &cq->ring[i & cq->mask];
+        const uint32_t first = atomic_load_explicit(&cq->consumer, memory_order_relaxed);
+        const uint32_t end = atomic_load_explicit(&cq->producer, memory_order_acquire);
+        uint32_t kept = end;
 
-            if (cqe->qp == qp)
-                cqe->qp = NULL;
+        /* The entries of other queue pairs move up to the newest one; pushers write behind it meanwhile. */
+        for (uint32_t i = end; i != first; i--) {
+            const struct lb_cqe *cqe = &cq->ring[(i - 1) & cq->mask];
+
+            if (cqe->wc.qp_num == qp_num)
+                continue;
+            kept--;
+            if (kept != i - 1)
+                cq->ring[kept & cq->mask] = *cqe;
         }
+        atomic_store_explicit(&cq->consumer, kept, memory_order_release);
     }
     lb_lock_release(&cq->poll_lock);
 }

@@ -74,8 +74,8 @@ void lb_cq_notify(struct lb_cq *cq, bool solicited);
 /* push_lock held. The queue has lost a completion: it is dead, and every poll says so. */
 void lb_cq_die(struct lb_cq *cq, uint32_t position);
 
-/* Lets go of a queue pair that is destroyed or reset: its completions stay, but retire nothing. */
-void lb_cq_detach(struct lb_cq *cq, const struct lb_qp *qp);
+/* Removes the completions of a queue pair that is destroyed or reset, and pushes none any more. */
+void lb_cq_clean(struct lb_cq *cq, uint32_t qp_num);
 
 struct lb_comp_channel {
     struct ibv_comp_channel base; /* base.refcnt, the queues that use it, under lb_context.lock */

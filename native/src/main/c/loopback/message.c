@@ -59,6 +59,8 @@ static enum lb_outcome refuse_message(struct lb_qp *peer, const struct lb_recv *
 static uint32_t fill(const struct lb_qp *peer, const struct lb_recv *recv,
     const struct lb_segments *from)
 {
+    /* A receive belongs to the protection domain of the queue that it was posted to. */
+    const struct ibv_pd *pd = peer->srq != NULL ? peer->srq->base.pd : peer->base.qp_base.pd;
     uint64_t left = from->total;
     int segment = 0;
     uint32_t offset = 0;
@@ -71,8 +73,7 @@ static uint32_t fill(const struct lb_qp *peer, const struct lb_recv *recv,
 
         if (room == 0)
             continue;
-        char *to = lb_region_hold_local(sge->lkey, peer->base.qp_base.pd, sge->addr, room,
-            IBV_ACCESS_LOCAL_WRITE, &region, &reason);
+        char *to = lb_region_hold_local(sge->lkey, pd, sge->addr, room, IBV_ACCESS_LOCAL_WRITE, &region, &reason);
         if (to == NULL)
             return reason;
         left -= room;

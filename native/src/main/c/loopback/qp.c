@@ -80,12 +80,20 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
         return EINVAL;
     if (attr->send_cq->context != attr->pd->context || attr->recv_cq->context != attr->pd->context)
         return EINVAL;
+    if (attr->srq != NULL && attr->srq->context != attr->pd->context)
+        return EINVAL;
     if (cap->max_send_wr > LB_MAX_QP_WR || cap->max_send_sge > LB_MAX_SGE ||
         cap->max_inline_data > LB_MAX_INLINE)
         return EINVAL;
     if (attr->srq == NULL && (cap->max_recv_wr > LB_MAX_QP_WR || cap->max_recv_sge > LB_MAX_SGE))
         return EINVAL;
     return 0;
+}
+
+/* ibv_wr_atomic_write(3) carries its value in the work request, whatever inline size was asked for. */
+static uint32_t granted_inline(uint32_t wanted, uint64_t send_operations)
+{
+    return send_operations & LB_QP_EX_WITH_ATOMIC_WRITE && wanted < sizeof(uint64_t) ? sizeof(uint64_t) : wanted;
 }
 
 static int allocate_send_ring(struct lb_qp *qp, const struct ibv_qp_cap *cap)
@@ -121,6 +129,7 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_
     if (qp == NULL)
         goto uncount;
     memset(qp, 0, sizeof(*qp));
+    attr->cap.max_inline_data = granted_inline(attr->cap.max_inline_data, send_operations);
     error = allocate_send_ring(qp, &attr->cap);
     if (error)
         goto free_qp;
@@ -129,7 +138,7 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_
         if (error)
             goto free_qp;
     }
-    error = lb_qp_ex_init(qp, send_operations);
+    error = lb_qp_ex_init(qp, send_operations, attr->cap.max_inline_data);
     if (error)
         goto free_qp;
     struct ibv_qp *base = &qp->base.qp_base;
@@ -247,8 +256,8 @@ LB_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv_qp)
 
     if (qp->faults != NULL)
         lb_qp_faults_close(qp);
-    release_number(qp);
-    lb_cq_detach(qp->send_cq, qp);
+    lb_qp_clean_queues(qp);
+    release_number(qp); /* last: a queue pair that gets it has completions in these queues, too */
     /* A sender that waits for us may be in our shared receive queue's list: before we let go. */
     if (lb_aftermath_any(&aftermath))
         lb_aftermath_run(&aftermath);

@@ -147,6 +147,9 @@ static inline bool lb_aftermath_any(const struct lb_aftermath *aftermath)
 /* Brings a queue pair into the error state: all that is outstanding is flushed. */
 void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath); /* both locks held */
 
+/* qp_state.c. Removes the queue pair's completions from its queues: it is being destroyed or reset. */
+void lb_qp_clean_queues(struct lb_qp *qp);
+
 /* Both locks held. If the peer's sender waits for this queue pair, it goes to aftermath->kick. */
 void lb_qp_take_waiting_sender(struct lb_qp *qp, struct lb_aftermath *aftermath);
 
@@ -172,7 +175,7 @@ LB_EXPORT void *lb_qp_owner(struct ibv_qp *qp);
 LB_EXPORT void lb_qp_on_disconnect(void (*function)(struct ibv_qp *qp));
 
 /* qp_ex.c. Sets up the extended interface for these operations; returns 0 or ENOMEM. */
-int lb_qp_ex_init(struct lb_qp *qp, uint64_t send_operations);
+int lb_qp_ex_init(struct lb_qp *qp, uint64_t send_operations, uint32_t max_inline_data);
 void lb_qp_ex_close(struct lb_qp *qp);
 
 /* send.c; sq_lock held. Completes all outstanding work requests with WR_FLUSH_ERR, in order. */

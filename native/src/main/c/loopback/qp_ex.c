@@ -79,7 +79,7 @@ static struct ibv_send_wr *begin(struct ibv_qp_ex *ex, unsigned int opcode)
     memset(&building->wr, 0, sizeof(building->wr));
     building->wr.wr_id = ex->wr_id;
     building->wr.opcode = (enum ibv_wr_opcode)opcode;
-    building->wr.send_flags = ex->wr_flags;
+    building->wr.send_flags = ex->wr_flags & ~(unsigned int)IBV_SEND_INLINE; /* the setters say what is inline */
     building->wr.sg_list = building->sge;
     return &building->wr;
 }
@@ -204,6 +204,7 @@ static void set_sge_list(struct ibv_qp_ex *ex, size_t num_sge, const struct ibv_
         return;
     }
     memcpy(building->sge, sg_list, num_sge * sizeof(*sg_list));
+    building->wr.send_flags &= ~(unsigned int)IBV_SEND_INLINE;
     building->wr.num_sge = (int)num_sge;
 }
 
@@ -214,15 +215,13 @@ static void set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint32_t
     set_sge_list(ex, 1, &sge);
 }
 
-int lb_qp_ex_init(struct lb_qp *qp, uint64_t send_operations)
+int lb_qp_ex_init(struct lb_qp *qp, uint64_t send_operations, uint32_t max_inline_data)
 {
     struct ibv_qp_ex *ex = &qp->base;
 
     if (send_operations == 0)
         return 0;
-    /* Eight bytes at least, for an atomic write, whatever max_inline_data was asked for. */
-    const size_t inline_room =
-        (qp->sq_stride - sizeof(struct lb_send)) / 8 * 8 + sizeof(uint64_t);
+    const size_t inline_room = (max_inline_data + 7u) / 8 * 8;
     struct lb_wr_builder *builder = calloc(1, sizeof(*builder));
     if (builder == NULL)
         return ENOMEM;

@@ -69,11 +69,18 @@ static void store_attributes(struct lb_qp *qp, const struct ibv_qp_attr *attr, i
         own->dest_qp_num = attr->dest_qp_num;
 }
 
+void lb_qp_clean_queues(struct lb_qp *qp)
+{
+    lb_cq_clean(qp->send_cq, lb_qp_num(qp));
+    if (qp->recv_cq != qp->send_cq)
+        lb_cq_clean(qp->recv_cq, lb_qp_num(qp));
+}
+
 /* Both locks held. Back to where ibv_create_qp left it; nothing is completed. */
 static void reset(struct lb_qp *qp)
 {
     lb_send_stop_waiting(qp);
-    lb_cq_detach(qp->send_cq, qp);
+    lb_qp_clean_queues(qp);
     qp->posted = 0;
     qp->executed = 0;
     if (qp->faults != NULL)

@@ -262,6 +262,8 @@ static int check_request(const struct lb_qp *qp, const struct ibv_send_wr *wr)
             return EINVAL;
         return 0;
     case LB_WR_ATOMIC_WRITE:
+        if (wr->send_flags & IBV_SEND_INLINE && qp->cap.max_inline_data < 8)
+            return EINVAL;
         return wr->num_sge == 1 && wr->sg_list[0].length == 8 ? 0 : EINVAL;
     default:
         return EINVAL;

@@ -24,6 +24,10 @@ public final class Errno {
     public static final int EBUSY = 16;
     /** Invalid argument. */
     public static final int EINVAL = 22;
+    /** The system has no more file descriptors. */
+    public static final int ENFILE = 23;
+    /** The process has no more file descriptors. */
+    public static final int EMFILE = 24;
     /** The kernel does not have the call. */
     public static final int ENOSYS = 38;
     /** An address or port is taken. */
@@ -46,12 +50,17 @@ public final class Errno {
     }
 
     /**
-     * Symbol and meaning of an error.
+     * Symbol and meaning of an error, and the limit that was reached if it is one of descriptors.
      *
      * @param errno a value of errno(3)
      * @return for instance {@code "ENOMEM (12): Cannot allocate memory"}
      */
     public static String describe(final int errno) {
-        return name(errno) + " (" + errno + "): " + Memory.stringAt(POSIX.strerror(errno));
+        final String limit = switch (errno) {
+            case EMFILE -> "; raise the process's limit: 'ulimit -n'";
+            case ENFILE -> "; raise the system's limit: 'sysctl fs.file-max'";
+            default -> "";
+        };
+        return name(errno) + " (" + errno + "): " + Memory.stringAt(POSIX.strerror(errno)) + limit;
     }
 }

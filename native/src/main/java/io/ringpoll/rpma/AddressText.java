@@ -1,7 +1,13 @@
 package io.ringpoll.rpma;
 
+import java.math.BigInteger;
+import java.util.regex.Pattern;
+
 /** Looks at the texts that C is to resolve: one with a zero in it would be read only so far, and another address taken. */
 final class AddressText {
+    private static final int MAX_PORT = 65_535;
+    private static final Pattern NUMBER = Pattern.compile("[+-]?[0-9]+");
+
     private AddressText() {
     }
 
@@ -20,5 +26,24 @@ final class AddressText {
             throw new IllegalArgumentException(what + " '" + shown + "' holds a control character");
         }
         return text;
+    }
+
+    /**
+     * Passes a port on. The C library's resolver would cut a number down to 16 bits, and another port be taken.
+     *
+     * @param port of the user's: a number, or the name of a service
+     * @return the port
+     * @throws IllegalArgumentException if it holds a control character, or is a number outside 0 to 65535
+     */
+    static String requirePort(final String port) {
+        final String text = require("port", port);
+        if (NUMBER.matcher(text).matches() && !isPort(new BigInteger(text))) {
+            throw new IllegalArgumentException("port '" + text + "' is not within 0 to " + MAX_PORT);
+        }
+        return text;
+    }
+
+    private static boolean isPort(final BigInteger number) {
+        return number.signum() >= 0 && number.compareTo(BigInteger.valueOf(MAX_PORT)) <= 0;
     }
 }

@@ -40,7 +40,7 @@ public final class ConnectionRequest extends NativeResource {
     static ConnectionRequest ofActive(final Peer peer, final String address, final String port,
         final ConnectionConfig config) {
         AddressText.require("address", address);
-        AddressText.require("port", port);
+        AddressText.requirePort(port);
         final long peerAddress = peer.enterAsParent();
         try (Arena arena = Arena.ofConfined()) {
             final long configAddress = ConnectionConfig.enter(config);

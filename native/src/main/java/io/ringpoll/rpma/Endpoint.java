@@ -29,7 +29,7 @@ public final class Endpoint extends NativeResource {
 
     static Endpoint listen(final Peer peer, final String address, final String port) {
         AddressText.require("address", address);
-        AddressText.require("port", port);
+        AddressText.requirePort(port);
         final long peerAddress = peer.enterAsParent();
         try (Arena arena = Arena.ofConfined()) {
             final CallState state = CallState.current();

@@ -180,7 +180,8 @@ public final class Peer extends NativeResource {
      * @param port    TCP port number or service name; {@code "0"} takes any that is free
      * @return to be closed before the peer
      * @throws RpmaException as rpma_ep_listen(3) says; {@code RPMA_E_PROVIDER} with errno EADDRINUSE if the port is taken
-     * @throws IllegalArgumentException if the address or the port holds a control character
+     * @throws IllegalArgumentException if the address or the port holds a control character, or the port is a number outside 0 to
+     *     65535
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_listen.3.html">rpma_ep_listen(3)</a>
      */
     public Endpoint listen(final String address, final String port) {
@@ -194,6 +195,7 @@ public final class Peer extends NativeResource {
      * @param port    TCP port number or service name
      * @return to be connected, or closed before the peer
      * @throws RpmaException as rpma_conn_req_new(3) says
+     * @throws IllegalArgumentException as for {@link #listen}
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
      */
     public ConnectionRequest request(final String address, final String port) {
@@ -208,6 +210,7 @@ public final class Peer extends NativeResource {
      * @param config  sizes of the queues and the time-out; copied
      * @return to be connected, or closed before the peer
      * @throws RpmaException as rpma_conn_req_new(3) says
+     * @throws IllegalArgumentException as for {@link #listen}
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
      */
     public ConnectionRequest request(final String address, final String port, final ConnectionConfig config) {

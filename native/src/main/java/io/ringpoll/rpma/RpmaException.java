@@ -17,10 +17,16 @@ public final class RpmaException extends RuntimeException {
 
     private RpmaException(final String function, final int code, final int errno, final String detail) {
         super(function + " failed: " + RpmaError.name(code) + " (" + RpmaError.meaning(code) + ")" +
-            (errno == 0 ? "" : ", errno " + Errno.describe(errno)) + (detail.isEmpty() ? "" : "; librpma says: " + detail));
+            (errno == 0 ? "" : ", errno " + Errno.describe(errno)) + (detail.isEmpty() ? "" : "; librpma says: " + detail) +
+            (isUnresolved(errno, detail) ? "; the name cannot be resolved: check it, or give an IP address" : ""));
         this.function = function;
         this.code = code;
         this.errno = errno;
+    }
+
+    /** Whether the resolver refused: its reason is in librpma's text, not in errno. */
+    private static boolean isUnresolved(final int errno, final String detail) {
+        return errno != Errno.EMFILE && errno != Errno.ENFILE && detail.contains("rdma_getaddrinfo(");
     }
 
     /**

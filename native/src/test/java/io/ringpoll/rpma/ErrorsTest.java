@@ -5,12 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.os.Errno;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.PollFault;
 import io.ringpoll.testing.TestDevice;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -23,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ErrorsTest {
+    private static final int ENXIO = 6;
     private static final int EADDRINUSE = 98;
     private static final int TRIES = 50;
     private static final String NOT_OURS = "203.0.113.1";
@@ -68,6 +71,33 @@ class ErrorsTest {
         final RpmaException error = assertThrows(RpmaException.class, () -> Peer.ofLocal("no such name.invalid"));
         assertEquals(RpmaError.PROVIDER, error.code());
         assertTrue(error.getMessage().contains("no such name.invalid"), error::getMessage);
+        assertTrue(error.getMessage().contains("Name or service not known"), error::getMessage);
+        assertTrue(error.getMessage().endsWith("; the name cannot be resolved: check it, or give an IP address"),
+            error::getMessage);
+        if (TestDevice.isLoopback()) {
+            assertEquals(ENXIO, error.errno(), error::getMessage);
+        }
+    }
+
+    @Test
+    void shouldRefuseAPortOutsideItsRange() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            for (final String port : List.of("65536", "-1", "+65536", "99999999999999999999")) {
+                final String expected = "port '" + port + "' is not within 0 to 65535";
+                assertEquals(expected, assertThrows(IllegalArgumentException.class,
+                    () -> peer.listen(TestDevice.address(), port)).getMessage());
+                assertEquals(expected, assertThrows(IllegalArgumentException.class,
+                    () -> peer.request(TestDevice.address(), port)).getMessage());
+            }
+            peer.listen(TestDevice.address(), "0").close();
+            peer.listen(TestDevice.address(), "65535").close();
+        }
+    }
+
+    @Test
+    void shouldNameTheLimitOfDescriptors() {
+        assertEquals("EMFILE (24): Too many open files; raise the process's limit: 'ulimit -n'", Errno.describe(Errno.EMFILE));
+        assertTrue(Errno.describe(Errno.ENFILE).endsWith("'sysctl fs.file-max'"), () -> Errno.describe(Errno.ENFILE));
     }
 
     @Test

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_hostile.c: requests at and beyond the limits of what a queue pair was granted, and exhausted descriptors. */
+#include <errno.h>
+#include <netdb.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "ringpoll_loopback.h"
+#include "test.h"
+#include "verbs_pair.h"
+
+static const struct verbs_options defaults = {.rnr_retry = 7, .timeout = 14, .retry_cnt = 7};
+
+static void should_have_room_for_an_atomic_write_that_waits(void)
+{
+    struct verbs_options options = defaults;
+    struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+    struct ibv_qp_init_attr granted;
+    struct verbs_pair pair;
+
+    options.send_ops = IBV_QP_EX_WITH_ATOMIC_WRITE;
+    options.max_wr = 1; /* two slots: the second one ends where the ring does */
+    verbs_pair_open(&pair, &options);
+    CHECK_EQ(ibv_query_qp(pair.qp[0], &attr, IBV_QP_CAP, &granted), 0);
+    CHECK_EQ(granted.cap.max_inline_data, 8);
+    struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(pair.qp[0]);
+    attr.qp_state = IBV_QPS_RESET;
+    CHECK_EQ(ibv_modify_qp(pair.qp[1], &attr, IBV_QP_STATE), 0);
+    for (uint64_t i = 0; i < 4; i++) {
+        const uint64_t value = 0x1111111111111111u * (i + 1);
+
+        ibv_wr_start(qpx);
+        qpx->wr_id = i;
+        qpx->wr_flags = IBV_SEND_SIGNALED;
+        ibv_wr_atomic_write(qpx, pair.mr[1]->rkey, (uintptr_t)pair.buffer[1], &value);
+        CHECK_EQ(ibv_wr_complete(qpx), 0);
+        verbs_connect(pair.qp[1], pair.qp[0]->qp_num, &options);
+        CHECK_EQ(verbs_wc(pair.cq[0]).wr_id, i);
+        CHECK_EQ(*(uint64_t *)(void *)pair.buffer[1], value);
+        CHECK_EQ(ibv_modify_qp(pair.qp[1], &attr, IBV_QP_STATE), 0);
+    }
+    verbs_pair_close(&pair);
+}
+
+static int post_inline(struct verbs_pair *pair, unsigned int opcode, uint32_t length)
+{
+    static char data[4096];
+    struct ibv_sge sge = {(uintptr_t)data, length, 0};
+    struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = (enum ibv_wr_opcode)opcode,
+        .send_flags = IBV_SEND_INLINE};
+    struct ibv_send_wr *bad_wr;
+
+    wr.wr.rdma.remote_addr = (uintptr_t)pair->buffer[1];
+    wr.wr.rdma.rkey = pair->mr[1]->rkey;
+    return ibv_post_send(pair->qp[0], &wr, &bad_wr);
+}
+
+static void should_refuse_inline_data_beyond_what_was_granted(void)
+{
+    enum { ATOMIC_WRITE = 15 };
+    static const unsigned int opcodes[] =
+        {IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, ATOMIC_WRITE};
+    struct verbs_options options = defaults;
+    struct verbs_pair pair;
+
+    for (options.max_inline = 0; options.max_inline <= 16; options.max_inline += 4) {
+        verbs_pair_open(&pair, &options);
+        for (size_t i = 0; i < sizeof(opcodes) / sizeof(opcodes[0]); i++) {
+            const bool atomic = opcodes[i] == ATOMIC_WRITE;
+
+            CHECK_EQ(post_inline(&pair, opcodes[i], atomic ? 8 : options.max_inline + 1),
+                atomic && options.max_inline >= 8 ? 0 : EINVAL);
+            if (!atomic)
+                CHECK_EQ(post_inline(&pair, opcodes[i], options.max_inline), 0);
+        }
+        CHECK_EQ(post_inline(&pair, IBV_WR_RDMA_READ, 0), EINVAL);
+        CHECK_EQ(post_inline(&pair, IBV_WR_ATOMIC_FETCH_AND_ADD, 8), EINVAL);
+        verbs_pair_close(&pair);
+    }
+}
+
+static void should_check_receives_against_the_shared_queues_own_domain(void)
+{
+    struct verbs_options options = defaults;
+    struct verbs_pair pair;
+
+    options.srq_wr = 4;
+    options.srq_own_pd = true;
+    verbs_pair_open(&pair, &options);
+    struct ibv_mr *mr = ibv_reg_mr(pair.srq_pd, pair.buffer[1], VERBS_BUFFER_SIZE, IBV_ACCESS_LOCAL_WRITE);
+    CHECK(mr != NULL);
+    struct ibv_sge sge = {(uintptr_t)pair.buffer[1], 64, mr->lkey};
+    struct ibv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1};
+    struct ibv_recv_wr *bad_wr;
+    CHECK_EQ(ibv_post_srq_recv(pair.srq, &wr, &bad_wr), 0);
+    strcpy(pair.buffer[0], "domain");
+    verbs_send(&pair, 0, 2, IBV_WR_SEND, 64, IBV_SEND_SIGNALED);
+    CHECK_EQ(verbs_wc(pair.cq[0]).status, IBV_WC_SUCCESS);
+    CHECK_EQ(verbs_wc(pair.cq[1]).status, IBV_WC_SUCCESS);
+    CHECK(strcmp(pair.buffer[1], "domain") == 0);
+    /* The queue pair's domain has no say. */
+    verbs_recv(&pair, 1, 3, 0, 64);
+    verbs_send(&pair, 0, 4, IBV_WR_SEND, 64, IBV_SEND_SIGNALED);
+    CHECK_EQ(verbs_wc(pair.cq[0]).status, IBV_WC_REM_OP_ERR);
+    const struct ibv_wc wc = verbs_wc(pair.cq[1]);
+    check_failed(&wc, 3, IBV_WC_LOC_PROT_ERR, pair.qp[1]->qp_num);
+    CHECK_EQ(wc.vendor_err, RINGPOLL_LOOPBACK_VERR_LOCAL_PD);
+    CHECK_EQ(ibv_dereg_mr(mr), 0);
+    verbs_pair_close(&pair);
+}
+
+static int translate(const char *node, const char *service)
+{
+    struct rdma_addrinfo hints = {.ai_port_space = RDMA_PS_TCP};
+    struct rdma_addrinfo *found = NULL;
+
+    errno = 0;
+    const int result = rdma_getaddrinfo(node, service, &hints, &found);
+    if (result == 0) {
+        rdma_freeaddrinfo(found);
+        return 0;
+    }
+    return errno;
+}
+
+static void should_say_why_an_address_is_none(void)
+{
+    CHECK_EQ(translate(ADDRESS, "0"), 0);
+    CHECK_EQ(translate(ADDRESS, "65535"), 0);
+    CHECK_EQ(translate(ADDRESS, "65536"), ERANGE);
+    CHECK_EQ(translate(ADDRESS, "-1"), ERANGE);
+    CHECK_EQ(translate(ADDRESS, "4294967297"), ERANGE);
+    CHECK_EQ(translate(ADDRESS, "99999999999999999999999999"), ERANGE);
+    CHECK_EQ(translate(ADDRESS, "no-such-service"), EINVAL);
+    CHECK_EQ(translate("no such name.invalid", "1"), ENXIO);
+    CHECK_EQ(translate("", "1"), ENXIO);
+}
+
+static void should_name_the_limit_when_descriptors_are_exhausted(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_port = htons(1)};
+    struct rdma_event_channel *channel = rdma_create_event_channel();
+    struct rdma_cm_id *id;
+    struct rlimit files;
+    struct verbs_pair pair;
+
+    CHECK(channel != NULL);
+    CHECK_EQ(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+    verbs_pair_open(&pair, NULL);
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+    const struct rlimit none = {.rlim_cur = 3, .rlim_max = files.rlim_max};
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+
+    CHECK_EQ(rdma_bind_addr(id, (struct sockaddr *)&address), -1);
+    CHECK_EQ(errno, EMFILE);
+    CHECK_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, 1000), -1);
+    CHECK_EQ(errno, EMFILE);
+    CHECK_EQ(rdma_resolve_addr(id, (struct sockaddr *)&address, (struct sockaddr *)&address, 1000), -1);
+    CHECK_EQ(errno, EMFILE);
+    CHECK(rdma_create_event_channel() == NULL);
+    CHECK_EQ(errno, EMFILE);
+    CHECK(ibv_create_comp_channel(pair.context) == NULL);
+    CHECK_EQ(errno, EMFILE);
+    CHECK(ibv_open_device(pair.context->device) == NULL);
+    CHECK_EQ(errno, EMFILE);
+    CHECK_EQ(translate("no-such-host.invalid", "1"), EMFILE);
+
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
+    verbs_pair_close(&pair);
+    /* The id has not changed by it. */
+    CHECK_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, 1000), 0);
+    CHECK_EQ(rdma_destroy_id(id), 0);
+    rdma_destroy_event_channel(channel);
+}
+
+const struct test hostile_tests[] = {
+    {"an atomic write that waits has room for its value", should_have_room_for_an_atomic_write_that_waits},
+    {"inline data beyond what was granted is refused", should_refuse_inline_data_beyond_what_was_granted},
+    {"a shared queue's receives belong to its own protection domain",
+        should_check_receives_against_the_shared_queues_own_domain},
+    {"an address that cannot be translated has a reason", should_say_why_an_address_is_none},
+    {"exhausted descriptors are named", should_name_the_limit_when_descriptors_are_exhausted},
+    {NULL, NULL},
+};
