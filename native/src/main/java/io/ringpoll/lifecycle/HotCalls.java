@@ -6,7 +6,6 @@ import java.lang.invoke.VarHandle;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Marks the time that one thread spends in critical calls into C, so that another thread can free what they use.
@@ -79,6 +78,15 @@ public final class HotCalls {
     public static void awaitQuiescence() {
         // Closing a shared arena is a handshake with all threads: JDK 25's only one that Java code can ask for.
         Arena.ofShared().close();
+        final UninterruptiblePause pause = new UninterruptiblePause();
+        try {
+            awaitEachCall(pause);
+        } finally {
+            pause.end();
+        }
+    }
+
+    private static void awaitEachCall(final UninterruptiblePause pause) {
         final long startNs = System.nanoTime();
         for (final HotCalls calls : LIVE) {
             final int mark = (int) MARK.getAcquire(calls.padded, INDEX);
@@ -87,7 +95,7 @@ public final class HotCalls {
                 if (System.nanoTime() - startNs > QUIESCENCE_TIMEOUT_NS) {
                     throw new IllegalStateException("a call into C has not returned for 10 s; what it uses cannot be freed");
                 }
-                LockSupport.parkNanos(QUIESCENCE_POLL_NS);
+                pause.parkNanos(QUIESCENCE_POLL_NS);
             }
         }
     }

@@ -6,7 +6,6 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * A C object that Java holds by its address: who is inside it, and how they are brought out of it.
@@ -148,37 +147,55 @@ public abstract class NativeObject {
     }
 
     /**
-     * Takes the address away from everybody: refuses further calls, ends waits, waits for calls that are under way.
+     * Ends the object for everybody: refuses further calls, ends waits, waits for calls that are under way, and takes the address
+     * away.
      *
      * @return the last address; 0 if another thread was faster
      * @throws IllegalStateException if a call does not return within 30 s; the object stays open then
      */
     protected final long end() {
+        return refuseCalls() ? takeAddress() : 0;
+    }
+
+    /**
+     * The first half of {@link #end()}, which {@link #admitCalls()} undoes: refuses further calls, ends waits, and waits for
+     * calls that are under way. The hot path keeps the address.
+     *
+     * @return false if the object refuses calls already
+     * @throws IllegalStateException if a call does not return within 30 s; the object stays open then
+     */
+    final boolean refuseCalls() {
         if ((int) CALLERS.getAndBitwiseOr(this, CLOSING) < 0) {
-            return 0;
+            return false;
         }
         synchronized (waits) {
             waits.forEach(Wakeup::signal);
         }
-        final long startNs = System.nanoTime();
-        while ((int) CALLERS.getVolatile(this) != CLOSING) {
-            if (System.nanoTime() - startNs > END_TIMEOUT_NS) {
-                reopen();
-                throw new IllegalStateException(name() + " cannot be closed: a call of another thread has not returned for 30 s");
+        final UninterruptiblePause pause = new UninterruptiblePause();
+        try {
+            final long startNs = System.nanoTime();
+            while ((int) CALLERS.getVolatile(this) != CLOSING) {
+                if (System.nanoTime() - startNs > END_TIMEOUT_NS) {
+                    admitCalls();
+                    throw new IllegalStateException(
+                        name() + " cannot be closed: a call of another thread has not returned for 30 s");
+                }
+                pause.parkNanos(END_POLL_NS);
             }
-            LockSupport.parkNanos(END_POLL_NS);
+        } finally {
+            pause.end();
         }
-        return (long) ADDRESS.getAndSet(this, 0L);
+        return true;
     }
 
-    /**
-     * Undoes {@link #end()}.
-     *
-     * @param lastAddress what it returned
-     */
-    protected final void reopen(final long lastAddress) {
-        ADDRESS.setVolatile(this, lastAddress);
-        reopen();
+    /** Undoes {@link #refuseCalls()}. */
+    final void admitCalls() {
+        CALLERS.getAndBitwiseAnd(this, ~CLOSING);
+    }
+
+    /** The second half of {@link #end()}: takes the address away from the hot path too, for good. */
+    final long takeAddress() {
+        return (long) ADDRESS.getAndSet(this, 0L);
     }
 
     /**
@@ -188,9 +205,5 @@ public abstract class NativeObject {
      */
     protected final IllegalStateException closed() {
         return new IllegalStateException(name() + " is closed");
-    }
-
-    private void reopen() {
-        CALLERS.getAndBitwiseAnd(this, ~CLOSING);
     }
 }

@@ -1,19 +1,27 @@
 package io.ringpoll.lifecycle;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A C object that Java code closes, in the right order: not before what was made of it.
+ *
+ * <p>Any thread may close it and name what depends on it. The order of a close is the protocol: it first refuses calls and waits
+ * for those that are inside, then looks for dependents, and only then takes the address away. Who adds a dependent is inside the
+ * object while it does so; so a close sees the dependent and leaves the object open, or it was first and the other thread is
+ * refused. Only a dependent that is added from within a part of the object can be found later; the object can be used no more
+ * then, and is to be closed again after the dependent.
  */
 public abstract class NativeResource extends NativeObject implements AutoCloseable {
     private static final int NAMES_SHOWN = 3;
 
     private final Set<NativeResource> dependents = ConcurrentHashMap.newKeySet();
-    private final List<NativeResource> dependencies = new ArrayList<>(2);
-    /** The address, after an end that could not be brought to its end; 0 otherwise. */
+    private final Set<NativeResource> dependencies = ConcurrentHashMap.newKeySet();
+    /** Held by the thread that closes; others that close wait for it. */
+    private final ReentrantLock closing = new ReentrantLock();
+    /** The address after a close that could not finish; 0 otherwise. Guarded by {@link #closing}. */
     private long unfinishedAddress;
 
     /**
@@ -28,7 +36,8 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
 
     /**
      * Ends the C object: ends waits on it, waits for calls of other threads, frees it. A second call does nothing, unless the
-     * first one could not finish.
+     * first one could not finish; while another thread closes it, a second call waits for that. An interrupt does not end a
+     * close, and stays pending.
      *
      * @throws IllegalStateException if something that needs this object is still open, or a call has not returned for 30 s: the
      *     object stays open then; or if a poll or post has not returned for 10 s: then it can be used no more, and is to be
@@ -38,18 +47,18 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
      */
     @Override
     public final void close() {
-        if (isClosed() && !isUnfinished()) {
-            return;
-        }
-        requireNoDependents();
-        final long last = surrender();
-        if (last == 0) {
-            return;
-        }
+        closing.lock();
         try {
-            destroy(last);
+            final long last = surrender();
+            if (last != 0) {
+                try {
+                    destroy(last);
+                } finally {
+                    release();
+                }
+            }
         } finally {
-            release();
+            closing.unlock();
         }
     }
 
@@ -84,51 +93,58 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
      * @throws IllegalStateException as {@link #close()}
      */
     protected final long surrender() {
-        final long unfinished = takeUnfinished();
-        final long last = unfinished != 0 ? unfinished : end();
-        if (last == 0) {
+        closing.lock();
+        try {
+            final long last = unfinishedAddress != 0 ? unfinishedAddress : takeFromCallers();
+            if (last != 0) {
+                // A call of this thread from within a part finds nothing to do.
+                unfinishedAddress = 0;
+                endUsers(last);
+            }
+            return last;
+        } finally {
+            closing.unlock();
+        }
+    }
+
+    /** Ends calls and takes the address away; 0 if that has been done. An object with dependents stays as it is. */
+    private long takeFromCallers() {
+        if (isClosed()) {
+            return 0;
+        }
+        requireNoDependents();
+        if (!refuseCalls()) {
             return 0;
         }
         try {
-            // A call that was inside until just now may have made one more.
+            // A call that was inside until just now may have added one.
             requireNoDependents();
         } catch (final IllegalStateException e) {
-            if (unfinished == 0) {
-                reopen(last);
-            } else {
-                leaveUnfinished(last);
-            }
+            admitCalls();
             throw e;
         }
+        return takeAddress();
+    }
+
+    /** Ends the parts, and waits until no thread is in a hot call that took the address before. */
+    private void endUsers(final long last) {
+        boolean finished = false;
         try {
             endParts();
-            // So may a call that was inside a part.
+            // A call that was inside a part until just now may have added one.
             requireNoDependents();
             if (usedInHotCalls()) {
                 HotCalls.awaitQuiescence();
             }
-        } catch (final IllegalStateException e) {
-            leaveUnfinished(last);
-            throw e;
+            finished = true;
+        } finally {
+            if (!finished) {
+                unfinishedAddress = last;
+            }
         }
-        return last;
     }
 
-    private synchronized boolean isUnfinished() {
-        return unfinishedAddress != 0;
-    }
-
-    private synchronized long takeUnfinished() {
-        final long last = unfinishedAddress;
-        unfinishedAddress = 0;
-        return last;
-    }
-
-    private synchronized void leaveUnfinished(final long last) {
-        unfinishedAddress = last;
-    }
-
-    /** Lets go of what this object needed. */
+    /** Lets the objects that this one needed be closed; no call is inside this one. */
     protected final void release() {
         for (final NativeResource dependency : dependencies) {
             dependency.dependents.remove(this);
@@ -137,17 +153,18 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
     }
 
     /**
-     * Says that C needs another object for as long as this one lives. To be called while the other cannot be closed.
+     * Keeps another object open for as long as this one is. To be called while neither can be closed: by a thread that is inside
+     * both, or has just created this one.
      *
      * @param other cannot be closed before this
      */
     protected final void dependsOn(final NativeResource other) {
-        dependencies.add(other);
         other.dependents.add(this);
+        dependencies.add(other);
     }
 
     /**
-     * Says that C needs another object no more.
+     * Ends what {@link #dependsOn} began; any thread.
      *
      * @param other one that {@link #dependsOn} named
      */

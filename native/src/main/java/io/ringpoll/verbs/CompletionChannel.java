@@ -57,7 +57,12 @@ public final class CompletionChannel extends NativeResource {
         if (address == 0) {
             throw new VerbsException("ibv_create_comp_channel", CallState.current().errno());
         }
-        return new CompletionChannel("completion channel of " + context.name(), address, true);
+        try {
+            return new CompletionChannel("completion channel of " + context.name(), address, true);
+        } catch (final RuntimeException | Error failure) {
+            VERBS.ibv_destroy_comp_channel(address);
+            throw failure;
+        }
     }
 
     /**
@@ -67,40 +72,61 @@ public final class CompletionChannel extends NativeResource {
      * @param others further queues of the same channel
      * @return to be closed before the queues
      * @throws IllegalArgumentException if there is no channel, or they have different ones
+     * @throws IllegalStateException    if a queue is closed
      */
     public static CompletionChannel borrow(final VerbsCompletionQueue first, final VerbsCompletionQueue... others) {
-        final long address = first.channelAddress();
-        if (address == 0) {
-            throw new IllegalArgumentException(first.name() + " has no completion channel");
-        }
-        for (final VerbsCompletionQueue other : others) {
-            if (other.channelAddress() != address) {
-                throw new IllegalArgumentException(first.name() + " and " + other.name() + " have different completion channels");
+        final CompletionChannel channel = borrow(first);
+        boolean complete = false;
+        try {
+            for (final VerbsCompletionQueue other : others) {
+                channel.include(other);
+            }
+            complete = true;
+            return channel;
+        } finally {
+            if (!complete) {
+                channel.close();
             }
         }
-        final CompletionChannel channel = new CompletionChannel("completion channel of " + first.name(), address, false);
-        channel.dependsOn(first);
-        channel.add(first);
-        for (final VerbsCompletionQueue other : others) {
-            channel.include(other);
+    }
+
+    private static CompletionChannel borrow(final VerbsCompletionQueue first) {
+        final long cq = first.enterForChannel();
+        try {
+            final long address = VerbsCompletionQueue.channelAddress(cq);
+            if (address == 0) {
+                throw new IllegalArgumentException(first.name() + " has no completion channel");
+            }
+            final CompletionChannel channel = new CompletionChannel("completion channel of " + first.name(), address, false);
+            channel.add(first);
+            channel.dependsOn(first);
+            return channel;
+        } finally {
+            first.exitForChannel();
         }
-        return channel;
     }
 
     /**
-     * Takes in a further queue of librpma's that has this channel; any thread.
+     * Adds a further queue of librpma's that has this channel; any thread. A queue that is being closed at that moment is either
+     * refused, or included, and then its close fails until this is closed.
      *
-     * @param queue to be closed after this
+     * @param queue to be closed after this; one that is included already is left as it is
      * @throws IllegalArgumentException if it has another channel, or none
+     * @throws IllegalStateException    if this or the queue is closed
      */
     public void include(final VerbsCompletionQueue queue) {
         final long address = enter();
         try {
-            if (queue.channelAddress() != address) {
-                throw new IllegalArgumentException(queue.name() + " does not have the " + name());
+            final long cq = queue.enterForChannel();
+            try {
+                if (VerbsCompletionQueue.channelAddress(cq) != address) {
+                    throw new IllegalArgumentException(queue.name() + " does not have the " + name());
+                }
+                add(queue);
+                dependsOn(queue);
+            } finally {
+                queue.exitForChannel();
             }
-            dependsOn(queue);
-            add(queue);
         } finally {
             exit();
         }
@@ -155,7 +181,8 @@ public final class CompletionChannel extends NativeResource {
 
     void add(final VerbsCompletionQueue queue) {
         synchronized (queues) {
-            queues.removeIf(NativeResource::isClosed);
+            // A queue that only refuses calls may stay open: its close finds a dependent.
+            queues.removeIf(known -> known == queue || known.identity() == 0);
             queues.add(queue);
         }
     }

@@ -21,7 +21,7 @@ import java.lang.foreign.MemorySegment;
 public final class VerbsCompletionQueue extends NativeResource implements CountedQueue {
     private static final int FIRST_VECTOR = 0;
 
-    private final HotCalls calls = HotCalls.register();
+    private final HotCalls calls;
     private final MemorySegment pollFunction;
     private final MemorySegment notifyFunction;
     private final boolean created;
@@ -36,6 +36,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
         final long context = Memory.longAt(address + IbvCq.CONTEXT_OFFSET);
         pollFunction = MemorySegment.ofAddress(Memory.longAt(context + IbvContext.POLL_CQ_OFFSET));
         notifyFunction = MemorySegment.ofAddress(Memory.longAt(context + IbvContext.REQ_NOTIFY_CQ_OFFSET));
+        calls = HotCalls.register();
     }
 
     /**
@@ -57,16 +58,25 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
             if (address == 0) {
                 throw new VerbsException("ibv_create_cq", CallState.current().errno());
             }
-            final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, true);
-            if (channel != null) {
-                queue.dependsOn(channel);
-                channel.add(queue);
-            }
-            return queue;
+            return created(address, name, channel);
         } finally {
             if (channel != null) {
                 channel.exitForQueue();
             }
+        }
+    }
+
+    private static VerbsCompletionQueue created(final long address, final String name, final CompletionChannel channel) {
+        try {
+            final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, true);
+            if (channel != null) {
+                channel.add(queue);
+                queue.dependsOn(channel);
+            }
+            return queue;
+        } catch (final RuntimeException | Error failure) {
+            VERBS.ibv_destroy_cq(address);
+            throw failure;
         }
     }
 
@@ -210,14 +220,19 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
         return addressOrZero();
     }
 
-    /** The address of the queue's completion channel; 0 if it has none. */
-    long channelAddress() {
-        final long cq = enter();
-        try {
-            return Memory.longAt(cq + IbvCq.CHANNEL_OFFSET);
-        } finally {
-            exit();
-        }
+    /** Enters the queue on behalf of a channel that takes it in, and gives its address. */
+    long enterForChannel() {
+        return enter();
+    }
+
+    /** Leaves the queue on behalf of a channel. */
+    void exitForChannel() {
+        exit();
+    }
+
+    /** The address of a queue's completion channel; 0 if it has none. The caller is inside the queue. */
+    static long channelAddress(final long cq) {
+        return Memory.longAt(cq + IbvCq.CHANNEL_OFFSET);
     }
 
     private synchronized void acknowledgeRest(final long cq) {

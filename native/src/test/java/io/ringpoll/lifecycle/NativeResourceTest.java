@@ -6,8 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.testing.OtherThread;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.List;
+import java.util.concurrent.BrokenBarrierException;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -15,6 +24,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class NativeResourceTest {
     private static final long ADDRESS = 0x1000;
+    private static final long CALL_MS = 500;
 
     @Test
     void shouldCloseAtTheSecondTryWhatACallIntoCHeldUpAtTheFirst() throws InterruptedException {
@@ -81,12 +91,176 @@ class NativeResourceTest {
         assertEquals(ADDRESS, needed.destroyedAddress);
     }
 
+    @Test
+    void shouldForgetNoDependentThatSeveralThreadsName() {
+        final int rounds = 500;
+        final int perThread = 4;
+        for (int round = 0; round < rounds; round++) {
+            final Resource resource = new Resource("the resource");
+            final List<Resource> needed = IntStream.range(0, 2 * perThread).mapToObj(i -> new Resource("needed " + i)).toList();
+            final CyclicBarrier start = new CyclicBarrier(2);
+            final OtherThread<Void> other = OtherThread.run(() -> needAll(resource, needed.subList(0, perThread), start));
+            needAll(resource, needed.subList(perThread, 2 * perThread), start);
+            other.result();
+            needed.forEach(each -> assertThrows(IllegalStateException.class, each::close));
+            resource.close();
+            needed.forEach(Resource::close);
+        }
+    }
+
+    @Test
+    void shouldLeaveTheHotPathAloneWhenADependentStopsAClose() {
+        final Resource late = new Resource("a late comer");
+        final Resource resource = new Resource("the resource");
+        final CountDownLatch inside = new CountDownLatch(1);
+        final OtherThread<Long> caller = OtherThread.run(() -> resource.whileInside(() -> {
+            inside.countDown();
+            awaitTrue(resource::isClosed);
+            late.needs(resource);
+            return resource.hotAddress();
+        }));
+        awaitOpen(inside);
+        assertThrows(IllegalStateException.class, resource::close);
+        assertEquals(ADDRESS, caller.result(), "a poll would have taken the queue for failed");
+        assertFalse(resource.isClosed());
+        late.close();
+        resource.close();
+    }
+
+    @Test
+    void shouldReturnFromASecondCloseWhenTheObjectIsFreed() {
+        final CountDownLatch destroying = new CountDownLatch(1);
+        final CountDownLatch goOn = new CountDownLatch(1);
+        final Resource resource = new Resource("the resource") {
+            @Override
+            protected void endParts() {
+                destroying.countDown();
+                awaitOpen(goOn);
+            }
+        };
+        final OtherThread<Void> first = OtherThread.run(() -> {
+            resource.close();
+            return null;
+        });
+        awaitOpen(destroying);
+        final OtherThread<Long> second = OtherThread.run(() -> {
+            resource.close();
+            return resource.destroyedAddress;
+        });
+        second.requireParked();
+        goOn.countDown();
+        assertEquals(ADDRESS, second.result());
+        first.result();
+        assertEquals(1, resource.timesDestroyed);
+    }
+
+    @Test
+    void shouldNeitherSpinNorForgetTheInterruptWhenAnInterruptedThreadCloses() {
+        final Resource resource = new Resource("the resource");
+        final CountDownLatch inside = new CountDownLatch(1);
+        final OtherThread<Void> caller = OtherThread.run(() -> resource.whileInside(() -> {
+            inside.countDown();
+            awaitTrue(resource::isClosed);
+            Thread.sleep(CALL_MS);
+            return null;
+        }));
+        awaitOpen(inside);
+        final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        final OtherThread<Long> closer = OtherThread.run(() -> {
+            Thread.currentThread().interrupt();
+            final long startNs = threads.getCurrentThreadCpuTime();
+            resource.close();
+            final long spentNs = threads.getCurrentThreadCpuTime() - startNs;
+            assertTrue(Thread.interrupted(), "the interrupt is lost");
+            return spentNs;
+        });
+        assertTrue(closer.result() < TimeUnit.MILLISECONDS.toNanos(CALL_MS) / 2, "the wait spins");
+        caller.result();
+        assertEquals(ADDRESS, resource.destroyedAddress);
+    }
+
+    @Test
+    void shouldCloseAtTheSecondTryWhateverAPartThrewAtTheFirst() {
+        final Resource needed = new Resource("what it needs");
+        final Resource resource = new Resource("the resource") {
+            private boolean failed;
+
+            @Override
+            protected void endParts() {
+                if (!failed) {
+                    failed = true;
+                    throw new UnsupportedOperationException("the first time");
+                }
+            }
+        };
+        resource.needs(needed);
+        assertThrows(UnsupportedOperationException.class, resource::close);
+        assertEquals(0, resource.timesDestroyed);
+        resource.close();
+        assertEquals(1, resource.timesDestroyed);
+        needed.close();
+    }
+
+    @Test
+    void shouldLetGoOfWhatItNeededIfItCannotBeFreed() {
+        final Resource needed = new Resource("what it needs");
+        final Resource resource = new Resource("the resource") {
+            @Override
+            protected void destroy(final long lastAddress) {
+                throw new UnsupportedOperationException("it stays");
+            }
+        };
+        resource.needs(needed);
+        assertThrows(UnsupportedOperationException.class, resource::close);
+        resource.close();
+        needed.close();
+    }
+
+    private static Void needAll(final Resource resource, final List<Resource> needed, final CyclicBarrier start) {
+        try {
+            start.await(10, TimeUnit.SECONDS);
+        } catch (final InterruptedException | BrokenBarrierException | TimeoutException e) {
+            throw new AssertionError(e);
+        }
+        needed.forEach(resource::needs);
+        return null;
+    }
+
+    private static void awaitOpen(final CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(10, TimeUnit.SECONDS));
+        } catch (final InterruptedException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static void awaitTrue(final BooleanSupplier condition) {
+        final long startNs = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(10));
+            Thread.onSpinWait();
+        }
+    }
+
     private static class Resource extends NativeResource {
-        private long destroyedAddress;
-        private int timesDestroyed;
+        private volatile long destroyedAddress;
+        private volatile int timesDestroyed;
 
         Resource(final String name) {
             super(name, ADDRESS);
+        }
+
+        final <T> T whileInside(final Callable<T> action) throws Exception {
+            enter();
+            try {
+                return action.call();
+            } finally {
+                exit();
+            }
+        }
+
+        final long hotAddress() {
+            return addressOrZero();
         }
 
         final void needs(final NativeResource other) {

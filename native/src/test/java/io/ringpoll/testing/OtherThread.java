@@ -56,6 +56,19 @@ public final class OtherThread<T> {
         }
     }
 
+    /** Waits until the action is parked or blocked by another thread of the JVM; fails if it ends instead. */
+    public void requireParked() {
+        final long startNs = System.nanoTime();
+        int parked = 0;
+        while (parked < LOOKS_ASLEEP) {
+            assertTrue(thread.isAlive(), () -> "it did not wait, but gave " + result + " or " + failure);
+            assertTrue(System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS), "it does not come to wait");
+            final Thread.State state = thread.getState();
+            parked = state == Thread.State.WAITING || state == Thread.State.BLOCKED ? parked + 1 : 0;
+            LockSupport.parkNanos(LOOK_INTERVAL_NS);
+        }
+    }
+
     private boolean isAsleep() {
         try {
             final String stat = Files.readString(Path.of("/proc/self/task", Integer.toString(kernelThread), "stat"));

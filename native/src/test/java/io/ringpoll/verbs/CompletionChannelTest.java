@@ -140,6 +140,48 @@ class CompletionChannelTest {
     }
 
     @Test
+    void shouldIncludeAQueueOnce() {
+        channel.include(queue);
+        send();
+        assertSame(queue, channel.await(TIMEOUT_MS));
+        channel.close();
+        queue.close();
+    }
+
+    @Test
+    void shouldRefuseAClosedQueue() {
+        final VerbsCompletionQueue closed = pair.server().completionQueue().openVerbs();
+        closed.close();
+        assertThrows(IllegalStateException.class, () -> channel.include(closed));
+        assertThrows(IllegalStateException.class, () -> CompletionChannel.borrow(closed));
+        assertThrows(IllegalStateException.class, () -> CompletionChannel.borrow(queue, closed));
+    }
+
+    @Test
+    void shouldIncludeAQueueOrRefuseItWhenItIsClosedAtThatMoment() {
+        for (int round = 0; round < 1_000; round++) {
+            final VerbsCompletionQueue other = pair.server().completionQueue().openVerbs();
+            final CompletionChannel both = CompletionChannel.borrow(queue);
+            final OtherThread<Boolean> closer = OtherThread.run(() -> isDone(other::close));
+            final boolean isIncluded = isDone(() -> both.include(other));
+            final boolean isClosed = closer.result();
+            assertTrue(isIncluded != isClosed, "included: " + isIncluded + ", closed: " + isClosed);
+            assertEquals(isClosed, other.isClosed());
+            both.close();
+            other.close();
+        }
+    }
+
+    private static boolean isDone(final Runnable action) {
+        try {
+            action.run();
+            return true;
+        } catch (final IllegalStateException refused) {
+            return false;
+        }
+    }
+
+    @Test
     void shouldEndAWaitOnClose() {
         final OtherThread<?> waiting = OtherThread.run(() -> channel.await(-1));
         waiting.requireWaiting();
