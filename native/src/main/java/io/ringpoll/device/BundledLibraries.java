@@ -1,5 +1,6 @@
 package io.ringpoll.device;
 
+import io.ringpoll.os.ProcessOwner;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URISyntaxException;
@@ -70,7 +71,7 @@ public final class BundledLibraries {
     }
 
     private static Path cacheFolder() {
-        return Path.of(System.getProperty("java.io.tmpdir"), "ringpoll-" + System.getProperty("user.name"));
+        return Path.of(System.getProperty("java.io.tmpdir"), "ringpoll-" + ProcessOwner.uid());
     }
 
     private static Path privateFolder(final Path folder) throws IOException {
@@ -79,7 +80,7 @@ public final class BundledLibraries {
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         }
         // Someone else may have made it first, in a folder that all may write to.
-        final boolean mine = Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS).getName().equals(System.getProperty("user.name"));
+        final boolean mine = ProcessOwner.uidOf(folder) == ProcessOwner.uid();
         final String permissions = PosixFilePermissions.toString(
             Files.getPosixFilePermissions(folder, LinkOption.NOFOLLOW_LINKS));
         if (!mine || !"rwx------".equals(permissions)) {

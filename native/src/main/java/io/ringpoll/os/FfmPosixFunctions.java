@@ -27,6 +27,7 @@ final class FfmPosixFunctions implements PosixFunctions {
         C.plain("write", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle close$mh =
         C.capturing("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle geteuid$mh = C.plain("geteuid", FunctionDescriptor.of(JAVA_INT));
     private static final MethodHandle sched_setaffinity$mh =
         C.capturing("sched_setaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle sched_getaffinity$mh =
@@ -109,6 +110,15 @@ final class FfmPosixFunctions implements PosixFunctions {
     public int close(final int fd) {
         try {
             return (int) close$mh.invokeExact(CallState.current().errnoSegment(), fd);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int geteuid() {
+        try {
+            return (int) geteuid$mh.invokeExact();
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

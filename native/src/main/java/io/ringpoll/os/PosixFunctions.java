@@ -25,6 +25,9 @@ interface PosixFunctions {
 
     int close(int fd);
 
+    /** Never fails. */
+    int geteuid();
+
     int sched_setaffinity(int pid, long cpusetSize, long mask);
 
     int sched_getaffinity(int pid, long cpusetSize, long mask);

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline.counters;
 
+import io.ringpoll.os.ProcessOwner;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -26,12 +27,12 @@ public final class CountersFolder {
     /**
      * The folder used where none is named.
      *
-     * @return {@code ringpoll-USER} in {@code /dev/shm}, or in the folder for temporary files if there is no shared memory
+     * @return {@code ringpoll-UID} in {@code /dev/shm}, or in the folder for temporary files if there is no shared memory
      */
     public static Path defaultFolder() {
         final Path parent =
             Files.isWritable(SHARED_MEMORY) ? SHARED_MEMORY : Path.of(System.getProperty("java.io.tmpdir"));
-        return parent.resolve("ringpoll-" + System.getProperty("user.name").replaceAll("[^A-Za-z0-9._-]", "_"));
+        return parent.resolve("ringpoll-" + ProcessOwner.uid());
     }
 
     /**
@@ -83,9 +84,9 @@ public final class CountersFolder {
                 throw new IOException("it is not a folder");
             }
         }
-        final String owner = Files.getOwner(folder, LinkOption.NOFOLLOW_LINKS).getName();
-        if (!owner.equals(System.getProperty("user.name"))) {
-            throw new IOException("it belongs to " + owner);
+        final long owner = ProcessOwner.uidOf(folder);
+        if (owner != ProcessOwner.uid()) {
+            throw new IOException("it belongs to user " + owner);
         }
     }
 

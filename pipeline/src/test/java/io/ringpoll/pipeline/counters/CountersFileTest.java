@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.os.ProcessOwner;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.poller.CounterType;
 import io.ringpoll.poller.SyntheticQueue;
@@ -126,6 +127,21 @@ class CountersFileTest {
         final byte[] bytes = sample();
         ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).putInt(CountersFileLayout.VERSION_OFFSET, 77);
         assertComplaint(Files.write(folder.resolve("d"), bytes), "its version is 77, and this release reads version 1");
+    }
+
+    @Test
+    void shouldKnowItsFolderByTheUserIdAlone() throws IOException {
+        final String userName = System.getProperty("user.name");
+        // As the JVM has it for a uid that /etc/passwd does not list.
+        System.setProperty("user.name", "?");
+        try {
+            final Path own = folder.resolve("own");
+            CountersFolder.create(own);
+            CountersFolder.create(own);
+            assertTrue(CountersFolder.defaultFolder().endsWith("ringpoll-" + ProcessOwner.uid()));
+        } finally {
+            System.setProperty("user.name", userName);
+        }
     }
 
     @Test
