@@ -18,7 +18,6 @@ final class CompletionProcessor implements Runnable {
     private static final WaitStrategy[] NONE = {};
 
     private final HandlerSpec spec;
-    private final CompletionSlab slab;
     private final HandlerBarrier barrier;
     private final HandlerCounters counters;
     private final HandlerContext context;
@@ -42,7 +41,6 @@ final class CompletionProcessor implements Runnable {
         final HandlerContext context,
         final StartGate startGate) {
         this.spec = spec;
-        this.slab = slab;
         this.barrier = barrier;
         this.counters = counters;
         this.context = context;
@@ -102,7 +100,7 @@ final class CompletionProcessor implements Runnable {
             die(failure);
         } finally {
             delivery.end();
-            slab.release();
+            slots.end();
         }
     }
 

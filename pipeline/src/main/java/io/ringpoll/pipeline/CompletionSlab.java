@@ -13,9 +13,9 @@ import org.agrona.concurrent.UnsafeBuffer;
  *   slot of sequence s:   offset (s &amp; (capacity - 1)) * 48
  * </pre>
  *
- * <p>Written by the polling thread and the provider, read by the handlers' threads and by those that hold slots back. Each of
- * them counts as a user, from {@link #retain} to {@link #release}; the last one frees the memory, so that closing a pipeline
- * takes it from nobody who still works with it.
+ * <p>Written by the polling thread and the provider, read by the handlers' threads and by those that hold slots back. The users
+ * are the pipeline until it is closed, each of its threads until it ends ({@link PipelineThread}), and each held slot
+ * ({@link HandlerSlots}). A user counts from {@link #retain} to {@link #release}, and the last one frees the memory.
  */
 final class CompletionSlab {
     /** The largest ring whose slab an int offset reaches. */
@@ -57,9 +57,16 @@ final class CompletionSlab {
         return ((int) sequence & mask) * IbvWc.SIZE_BYTES;
     }
 
-    /** Counts one more user. */
+    /**
+     * Counts one more user; called by a thread that is one already, or on behalf of it.
+     *
+     * @throws IllegalStateException if the memory has been freed
+     */
     void retain() {
-        users.incrementAndGet();
+        if (users.getAndIncrement() == 0) {
+            users.decrementAndGet();
+            throw new IllegalStateException("the slab has been freed");
+        }
     }
 
     /** Counts one user less, and frees the memory after the last. */

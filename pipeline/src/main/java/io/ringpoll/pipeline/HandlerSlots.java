@@ -28,6 +28,11 @@ final class HandlerSlots implements SlotControl {
         batchEnd.set(last);
     }
 
+    /** Ends the last batch, at the end of the handler's thread: from now on no slot can be released early or held. */
+    void end() {
+        batchEnd.set(sequence.get());
+    }
+
     @Override
     public void releaseThrough(final long releasedSequence) {
         checkInBatch(releasedSequence);

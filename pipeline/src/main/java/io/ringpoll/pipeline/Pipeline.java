@@ -41,11 +41,11 @@ public final class Pipeline implements AutoCloseable {
     private final FailureListener failureListener;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-    Pipeline(final PipelineBuilder description) {
+    private Pipeline(final PipelineBuilder description, final CountersFile countersFile, final CompletionSlab slab) {
+        this.countersFile = countersFile;
+        this.slab = slab;
         name = description.name;
-        countersFile = description.newCountersFile();
         failureListener = description.failureListener;
-        slab = new CompletionSlab(description.settledRingSize());
         CounterType.RING_SIZE.allocate(countersFile.counters(), name).setRelease(slab.capacity());
         final String pollerName = description.settledPollerName();
         final ErrorHandler errorLog = countersFile.errorLog()::record;
@@ -55,9 +55,28 @@ public final class Pipeline implements AutoCloseable {
             pollerName, handlers.ring(), description.settledBatchLimit(), pollerCounters, errorLog, SystemNanoClock.INSTANCE);
         final PollerLoop loop = new PollerLoop(
             poller, description.settledIdleStrategy(), description.stallThresholdNs, error -> onDied(pollerName, error));
-        pollerThread = new PollerThread(pollerName, description.pollerCpu, loop, handlers, startGate);
+        pollerThread =
+            new PollerThread(poller, description.pollerCpu, loop, handlers, startGate, slab, description.threads);
         stop = new PipelineStop(this, description.leftOver, description.shutdownTimeoutNs);
-        description.queues.forEach(this::addQueue);
+    }
+
+    /** Starts the pipeline of a description that has been checked, or leaves nothing of it. */
+    static Pipeline start(final PipelineBuilder description) {
+        final CountersFile countersFile = description.newCountersFile();
+        CompletionSlab slab = null;
+        final Pipeline pipeline;
+        try {
+            slab = new CompletionSlab(description.settledRingSize());
+            pipeline = new Pipeline(description, countersFile, slab);
+        } catch (final RuntimeException | Error failure) {
+            if (slab != null) {
+                slab.release();
+            }
+            countersFile.close();
+            throw failure;
+        }
+        pipeline.startThreads(description);
+        return pipeline;
     }
 
     /**
@@ -268,15 +287,16 @@ public final class Pipeline implements AutoCloseable {
             (count, firstMs, lastMs, encoded) -> line.accept(count + " times: " + encoded));
     }
 
-    void start(final long timeoutNs) {
-        handlers.start(startGate);
+    private void startThreads(final PipelineBuilder description) {
         try {
-            startGate.await(timeoutNs);
+            description.queues.forEach(this::addQueue);
+            handlers.start(startGate);
+            startGate.await(description.startTimeoutNs);
             pollerThread.start();
-            startGate.await(timeoutNs);
-        } catch (final PipelineStartException notStarted) {
+            startGate.await(description.startTimeoutNs);
+        } catch (final RuntimeException | Error failure) {
             stop.abandon();
-            throw notStarted;
+            throw failure;
         }
         stop.onStarted();
         PipelineEvent.emit(name, "started", handlers.counters().size() + " handlers");
@@ -309,7 +329,8 @@ public final class Pipeline implements AutoCloseable {
     private Handlers newHandlers(final PipelineBuilder description, final HandlerContext context) {
         return description.runsToCompletion ?
             new RunToCompletionHandlers(description.settledHandlers(), slab, countersFile.counters(), context) :
-            new ThreadedHandlers(description.settledHandlers(), slab, countersFile.counters(), context, startGate);
+            new ThreadedHandlers(description.settledHandlers(), slab, countersFile.counters(), context, startGate,
+                description.threads);
     }
 
     private void onDied(final String threadName, final Throwable cause) {

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.agrona.concurrent.IdleStrategy;
 
@@ -45,6 +46,7 @@ public final class PipelineBuilder {
     Consumer<WorkCompletion> leftOver = completion -> { };
     int cores = Runtime.getRuntime().availableProcessors();
     int otherHotThreads = 1;
+    BiFunction<Runnable, String, Thread> threads = Thread::new;
 
     PipelineBuilder() {
     }
@@ -400,9 +402,7 @@ public final class PipelineBuilder {
         if (!faults.isEmpty()) {
             throw new IllegalArgumentException(String.join("\n", faults));
         }
-        final Pipeline pipeline = new Pipeline(this);
-        pipeline.start(startTimeoutNs);
-        return pipeline;
+        return Pipeline.start(this);
     }
 
     /** The counters: in a file, or in memory if that was asked for or the default folder cannot be written to. */

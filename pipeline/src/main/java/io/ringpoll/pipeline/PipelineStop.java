@@ -51,10 +51,7 @@ final class PipelineStop {
         pipeline.polling().stop();
         pipeline.handlers().stopAfter(-1);
         join(System.nanoTime() + TimeUnit.SECONDS.toNanos(1));
-        if (!pipeline.pollerThread().isAlive()) {
-            // It has not come to its loop, whose end gives back what was opened for the queues.
-            pipeline.poller().onClose();
-        }
+        pipeline.polling().closeUnlessStarted();
         pipeline.slab().release();
         pipeline.counters().close();
     }

@@ -1,35 +1,38 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.poller.CompletionPoller;
 import io.ringpoll.poller.PollerLoop;
+import java.util.function.BiFunction;
 
 /**
  * The polling thread of a pipeline: pinned first, then in the poller's loop, with the handlers that run on it started before and
  * ended after.
  */
-final class PollerThread implements Runnable {
+final class PollerThread {
     private final int cpu;
+    private final CompletionPoller poller;
     private final PollerLoop loop;
     private final Handlers handlers;
     private final StartGate startGate;
-    private final Thread thread;
+    private final PipelineThread thread;
 
     PollerThread(
-        final String name, final int cpu, final PollerLoop loop, final Handlers handlers, final StartGate startGate) {
+        final CompletionPoller poller, final int cpu, final PollerLoop loop, final Handlers handlers, final StartGate startGate,
+        final CompletionSlab slab, final BiFunction<Runnable, String, Thread> threads) {
+        this.poller = poller;
         this.cpu = cpu;
         this.loop = loop;
         this.handlers = handlers;
         this.startGate = startGate;
-        this.thread = new Thread(this, name);
-        thread.setDaemon(true);
+        this.thread = new PipelineThread(poller.roleName(), slab, this::run, threads);
     }
 
     Thread thread() {
-        return thread;
+        return thread.thread();
     }
 
     void start() {
-        startGate.expect(thread.getName());
-        thread.start();
+        thread.start(startGate);
     }
 
     /** Ends the loop after its present duty cycle; any thread. */
@@ -37,12 +40,21 @@ final class PollerThread implements Runnable {
         loop.stop();
     }
 
-    @Override
-    public void run() {
+    /** Gives back what was opened for the poller, if its thread has not been started and never will be. */
+    void closeUnlessStarted() {
+        if (!thread.hasStarted()) {
+            poller.onClose();
+        }
+    }
+
+    private void run() {
         try {
             if (begin()) {
-                startGate.ready(thread.getName());
+                startGate.ready(poller.roleName());
                 loop.run();
+            } else {
+                // The loop's end would give back what was opened for the queues.
+                poller.onClose();
             }
         } finally {
             handlers.onPollerEnd();
@@ -58,7 +70,7 @@ final class PollerThread implements Runnable {
         } catch (final HandlerNotStarted notStarted) {
             startGate.failed(notStarted.roleName(), notStarted.getCause());
         } catch (final Throwable failure) {
-            startGate.failed(thread.getName(), failure);
+            startGate.failed(poller.roleName(), failure);
         }
         return false;
     }

@@ -7,7 +7,6 @@ import org.agrona.concurrent.status.CountersManager;
  * Handlers that run on the polling thread, each batch to its end before the next poll.
  */
 final class RunToCompletionHandlers implements Handlers {
-    private final CompletionSlab slab;
     private final List<InPlaceHandler> handlers;
     private final RunToCompletionRing ring;
     private volatile Thread pollerThread;
@@ -15,7 +14,6 @@ final class RunToCompletionHandlers implements Handlers {
     RunToCompletionHandlers(
         final List<HandlerSpec> specs, final CompletionSlab slab, final CountersManager counters,
         final HandlerContext context) {
-        this.slab = slab;
         this.handlers = specs.stream()
             .map(spec -> new InPlaceHandler(spec, slab, new HandlerCounters(counters, spec.roleName()), context)).toList();
         this.ring = new RunToCompletionRing(slab, handlers);
@@ -28,8 +26,7 @@ final class RunToCompletionHandlers implements Handlers {
 
     @Override
     public void start(final StartGate gate) {
-        // For the polling thread, which gives it back at its end.
-        slab.retain();
+        // They start on the polling thread.
     }
 
     @Override
@@ -43,7 +40,6 @@ final class RunToCompletionHandlers implements Handlers {
     @Override
     public void onPollerEnd() {
         handlers.forEach(InPlaceHandler::end);
-        slab.release();
     }
 
     @Override

@@ -23,7 +23,7 @@ public interface SlotControl {
      *
      * @param sequence of the present batch, not released yet
      * @return true if it is held now; false if as many as {@link HandlerOptions#maxHeld} are held already
-     * @throws IllegalStateException if it is no slot of the present batch
+     * @throws IllegalStateException if it is no slot of the present batch, or the handler has ended
      */
     boolean hold(long sequence);
 

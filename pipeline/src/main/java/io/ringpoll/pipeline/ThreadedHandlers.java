@@ -7,23 +7,24 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiFunction;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
  * Handlers that each have a thread of their own, behind a {@link CompletionRing}.
  */
 final class ThreadedHandlers implements Handlers {
-    private final CompletionSlab slab;
     private final CompletionRing ring;
     private final List<CompletionProcessor> processors = new ArrayList<>();
-    private final List<Thread> threads = new ArrayList<>();
+    private final List<PipelineThread> threads;
 
     ThreadedHandlers(
         final List<HandlerSpec> specs, final CompletionSlab slab, final CountersManager counters, final HandlerContext context,
-        final StartGate startGate) {
-        this.slab = slab;
+        final StartGate startGate, final BiFunction<Runnable, String, Thread> newThread) {
         this.ring = new CompletionRing(slab);
-        addProcessors(specs, counters, context, startGate);
+        addProcessors(specs, slab, counters, context, startGate);
+        this.threads = processors.stream()
+            .map(processor -> new PipelineThread(processor.spec().roleName(), slab, processor, newThread)).toList();
     }
 
     @Override
@@ -33,14 +34,7 @@ final class ThreadedHandlers implements Handlers {
 
     @Override
     public void start(final StartGate gate) {
-        for (final CompletionProcessor processor : processors) {
-            final Thread thread = new Thread(processor, processor.spec().roleName());
-            thread.setDaemon(true);
-            threads.add(thread);
-            gate.expect(thread.getName());
-            slab.retain();
-            thread.start();
-        }
+        threads.forEach(thread -> thread.start(gate));
     }
 
     @Override
@@ -55,7 +49,7 @@ final class ThreadedHandlers implements Handlers {
 
     @Override
     public List<Thread> threads() {
-        return List.copyOf(threads);
+        return threads.stream().map(PipelineThread::thread).toList();
     }
 
     @Override
@@ -71,7 +65,7 @@ final class ThreadedHandlers implements Handlers {
     @Override
     public boolean haveOthersPassed(final long sequence) {
         for (int i = 0; i < threads.size(); i++) {
-            if (threads.get(i) != Thread.currentThread() && processors.get(i).passed().get() < sequence) {
+            if (threads.get(i).thread() != Thread.currentThread() && processors.get(i).passed().get() < sequence) {
                 return false;
             }
         }
@@ -101,7 +95,7 @@ final class ThreadedHandlers implements Handlers {
     }
 
     private void addProcessors(
-        final List<HandlerSpec> specs, final CountersManager counters, final HandlerContext context,
+        final List<HandlerSpec> specs, final CompletionSlab slab, final CountersManager counters, final HandlerContext context,
         final StartGate startGate) {
         final List<List<WaitStrategy>> signalledBy = new ArrayList<>();
         final List<WaitStrategy> signalledByPoller = new ArrayList<>();

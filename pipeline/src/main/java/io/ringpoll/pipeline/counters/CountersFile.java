@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -64,15 +65,7 @@ public final class CountersFile implements AutoCloseable {
                 // Left behind by a process of the same id.
                 path = CountersFolder.newFile(place, ProcessHandle.current().pid(), NUMBER.incrementAndGet());
             }
-            try (FileChannel channel = FileChannel.open(
-                    path,
-                    EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
-                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
-                // A sparse file would let a full file system end this process at some later store.
-                channel.write(ByteBuffer.allocate(CountersFileLayout.FILE_LENGTH));
-                return new CountersFile(
-                    path, channel.map(FileChannel.MapMode.READ_WRITE, 0, CountersFileLayout.FILE_LENGTH), name);
-            }
+            return createAt(path, name);
         } catch (final IOException failure) {
             throw new UncheckedIOException(
                 "the counters file cannot be made in " + place + ": " + failure.getMessage(), failure);
@@ -125,6 +118,29 @@ public final class CountersFile implements AutoCloseable {
             } catch (final IOException remains) {
                 // It is removed by the next pipeline of this user once this process has ended.
             }
+        }
+    }
+
+    private static CountersFile createAt(final Path path, final String name) throws IOException {
+        try (FileChannel channel = FileChannel.open(
+                path,
+                EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+            allocate(channel);
+            return new CountersFile(
+                path, channel.map(FileChannel.MapMode.READ_WRITE, 0, CountersFileLayout.FILE_LENGTH), name);
+        } catch (final IOException | RuntimeException | Error failure) {
+            Files.deleteIfExists(path);
+            throw failure;
+        }
+    }
+
+    /** Writes the whole file: a later store into a hole of a full file system would be an InternalError. */
+    static void allocate(final WritableByteChannel channel) throws IOException {
+        final ByteBuffer zeros = ByteBuffer.allocate(CountersFileLayout.FILE_LENGTH);
+        while (zeros.hasRemaining()) {
+            // A write that finds too little room writes less; the next one fails.
+            channel.write(zeros);
         }
     }
 

@@ -10,18 +10,26 @@ import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.poller.CounterType;
 import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.verbs.WcStatus;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.concurrent.status.AtomicCounter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -75,6 +83,63 @@ class CountersFileTest {
         assertEquals(1, snapshot.errors().size());
         assertEquals(30, snapshot.errors().getFirst().count());
         assertTrue(snapshot.errors().getFirst().text().startsWith("java.lang.IllegalStateException: provoked"));
+    }
+
+    @Test
+    void shouldRefuseAFileThatTheFileSystemHasNoRoomForAndLeaveNoPartOfIt() throws IOException, InterruptedException {
+        // The limit of a file's size ends a write half-way, as a full file system does.
+        final List<String> command = new ArrayList<>(List.of("bash", "-c", "ulimit -f 64; exec \"$@\"", "limited",
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:-UsePerfData", "-Xshare:auto"));
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+            .filter(argument -> argument.startsWith("--add-opens") || argument.startsWith("--enable-native")).toList());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Creating.class.getName(), folder.toString()));
+        final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        final List<String> lines = process.inputReader().lines().toList();
+        assertEquals(0, process.waitFor(), lines.toString());
+        assertEquals(List.of("the counters file cannot be made in " + folder + ": File too large"), lines);
+        assertEquals(List.of(), CountersFolder.files(folder));
+    }
+
+    @Test
+    void shouldWriteTheWholeFileWhenWritesTakeOnlyAPart() throws IOException {
+        final AtomicInteger written = new AtomicInteger();
+        CountersFile.allocate(new WritableByteChannel() {
+            @Override
+            public int write(final ByteBuffer source) {
+                final int count = Math.min(4096, source.remaining());
+                source.position(source.position() + count);
+                written.addAndGet(count);
+                return count;
+            }
+
+            @Override
+            public boolean isOpen() {
+                return true;
+            }
+
+            @Override
+            public void close() {
+            }
+        });
+        assertEquals(CountersFileLayout.FILE_LENGTH, written.get());
+    }
+
+    /** A program that creates a counters file and uses all of it. */
+    static final class Creating {
+        private Creating() {
+        }
+
+        public static void main(final String[] arguments) {
+            final PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true);
+            try (CountersFile file = CountersFile.create(Path.of(arguments[0]), "full")) {
+                for (int i = 0; i < CountersFileLayout.COUNTERS; i++) {
+                    CounterType.POLLS.allocate(file.counters(), "full").increment();
+                }
+                out.println("created");
+            } catch (final UncheckedIOException refused) {
+                out.println(refused.getMessage());
+            }
+        }
     }
 
     @Test

@@ -1,0 +1,266 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.pipeline.counters.CountersFolder;
+import io.ringpoll.poller.EventDrivenIdle;
+import io.ringpoll.poller.NotifyingQueue;
+import io.ringpoll.poller.ScriptedQueue;
+import io.ringpoll.poller.SyntheticQueue;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.WcOpcode;
+import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletion;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The ring's memory, the counters file and what is opened for queues: who retains them, and that nothing is left. */
+@Timeout(60)
+class OwnershipTest {
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+
+    @TempDir
+    private Path folder;
+    private final Recorder all = new Recorder();
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldKeepTheSlabForAPollThatIsUnderWay(final boolean runsToCompletion) throws InterruptedException {
+        final SlowQueue queue = new SlowQueue(1);
+        final Pipeline pipeline = start(runsToCompletion, queue);
+        queue.awaitPoll();
+        final PipelineReport report = pipeline.stop(TimeUnit.MILLISECONDS.toNanos(20));
+        assertFalse(report.inTime());
+        assertEquals(PipelineReport.UNKNOWN, report.inQueues());
+        for (final Thread handler : pipeline.handlerThreads()) {
+            handler.join(200);
+        }
+        assertFalse(pipeline.slab().isFreed(), "the poll writes to it still");
+        queue.goOn();
+        awaitFreed(pipeline);
+        pipeline.pollerThread().join();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldFreeTheSlabAfterTheLastThreadWhenItIsStoppedWithoutTime(final boolean runsToCompletion)
+        throws InterruptedException {
+        for (int i = 0; i < 100; i++) {
+            final PipelineBuilder description = Pipeline.builder().ringSize(1 << 16).withoutCountersFile().onAll(all)
+                .queue(new SyntheticQueue("queue", Long.MAX_VALUE));
+            final Pipeline pipeline = runsToCompletion ? description.runToCompletion().start() : description.start();
+            while (pipeline.occupancy() == 0 && !runsToCompletion) {
+                Thread.onSpinWait();
+            }
+            pipeline.stop(0);
+            awaitFreed(pipeline);
+            all.ids.clear();
+        }
+    }
+
+    @Test
+    void shouldFreeNothingTwiceAndRetainNothingThatIsFreed() {
+        final CompletionSlab slab = new CompletionSlab(4);
+        slab.retain();
+        slab.release();
+        assertFalse(slab.isFreed());
+        slab.release();
+        assertTrue(slab.isFreed());
+        assertThrows(IllegalStateException.class, slab::retain);
+        assertTrue(slab.isFreed());
+    }
+
+    @Test
+    void shouldHoldNoSlotForAHandlerThatHasDied() throws InterruptedException {
+        final ScriptedQueue queue = new ScriptedQueue("queue");
+        final AtomicReference<SlotControl> control = new AtomicReference<>();
+        final CountDownLatch published = new CountDownLatch(1);
+        final CompletionHandler dying = new Recorder() {
+            @Override
+            public void onStart(final SlotControl slots) {
+                control.set(slots);
+            }
+
+            @Override
+            public void onCompletion(
+                final WorkCompletion wc, final long sequence, final boolean endOfBatch) throws Exception {
+                published.await();
+                throw new IllegalStateException("provoked");
+            }
+        };
+        queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND).add(2, WcStatus.SUCCESS, WcOpcode.SEND);
+        final Pipeline pipeline = Pipeline.builder()
+            .onAll(dying, options -> options.onFailure(FailurePolicy.HALT).maxHeld(2)).queue(queue).start();
+        published.countDown();
+        pipeline.handlerThreads().getFirst().join();
+        assertThrows(IllegalStateException.class, () -> control.get().hold(1));
+        assertThrows(IllegalStateException.class, () -> control.get().releaseThrough(1));
+        pipeline.stop(BOUND_NS);
+        assertTrue(pipeline.slab().isFreed());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"p-all", "p-all-2", "p-poller"})
+    void shouldLeaveNothingWhenAThreadCannotBeCreated(final String without) {
+        final AtomicInteger ended = new AtomicInteger();
+        final List<Thread> threads = new ArrayList<>();
+        final PipelineBuilder description = Pipeline.builder().name("p").countersFolder(folder)
+            .onAll(counting(ended)).onAll(counting(ended)).queue(new ScriptedQueue("queue"));
+        description.threads = (work, name) -> {
+            final Thread thread = name.equals(without) ? new UncreatableThread(work, name) : new Thread(work, name);
+            threads.add(thread);
+            return thread;
+        };
+        assertEquals("thread " + without + " did not start: unable to create native thread",
+            assertThrows(PipelineStartException.class, description::start).getMessage());
+        assertNothingIsLeft(threads);
+        assertEquals(without.equals("p-poller") ? 2 : without.equals("p-all") ? 0 : 1, ended.get(),
+            "each handler that was started is shut down");
+    }
+
+    @Test
+    void shouldLeaveNothingWhenThereIsNoRoomForItsCounters() {
+        final PipelineBuilder description = Pipeline.builder().name("many").countersFolder(folder).queue(new ScriptedQueue("q"));
+        for (int i = 0; i < 200; i++) {
+            description.onAll(all);
+        }
+        assertThrows(IllegalStateException.class, description::start);
+        assertEquals(List.of(), CountersFolder.files(folder));
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldCloseWhatItOpenedForEarlierQueuesWhenOneCannotBeAdded() {
+        final List<Thread> threads = new ArrayList<>();
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final PipelineBuilder description = Pipeline.builder().name("p").countersFolder(folder)
+                .idleStrategy(new EventDrivenIdle()).onAll(all)
+                .queue(pair.client().completionQueue()).queue(new UnusableQueue());
+            description.threads = (work, name) -> {
+                final Thread thread = new Thread(work, name);
+                threads.add(thread);
+                return thread;
+            };
+            assertEquals("no channel", assertThrows(IllegalStateException.class, description::start).getMessage());
+            assertNothingIsLeft(threads);
+            // With a view of its queue left open the connection could not be closed.
+            pair.client().close();
+        }
+    }
+
+    private void assertNothingIsLeft(final List<Thread> threads) {
+        assertFalse(threads.isEmpty());
+        assertTrue(threads.stream().noneMatch(Thread::isAlive), threads::toString);
+        assertEquals(List.of(), CountersFolder.files(folder));
+    }
+
+    private Pipeline start(final boolean runsToCompletion, final CompletionQueue queue) {
+        final PipelineBuilder description = Pipeline.builder().ringSize(1024).countersFolder(folder).onAll(all).queue(queue);
+        return runsToCompletion ? description.runToCompletion().start() : description.start();
+    }
+
+    private static void awaitFreed(final Pipeline pipeline) throws InterruptedException {
+        while (!pipeline.slab().isFreed()) {
+            Thread.sleep(1);
+        }
+    }
+
+    private static CompletionHandler counting(final AtomicInteger ended) {
+        return new Recorder() {
+            @Override
+            public void onShutdown() {
+                ended.incrementAndGet();
+            }
+        };
+    }
+
+    /** A thread that the operating system refuses. */
+    private static final class UncreatableThread extends Thread {
+        UncreatableThread(final Runnable work, final String name) {
+            super(work, name);
+        }
+
+        @Override
+        public void start() {
+            throw new OutOfMemoryError("unable to create native thread");
+        }
+    }
+
+    /** A queue whose poll takes until it is told to go on, and writes its record then. */
+    private static final class SlowQueue implements CompletionQueue {
+        private final SyntheticQueue completions;
+        private final CountDownLatch entered = new CountDownLatch(1);
+        private final CountDownLatch mayEnd = new CountDownLatch(1);
+
+        SlowQueue(final long count) {
+            completions = new SyntheticQueue("slow", count);
+        }
+
+        @Override
+        public int poll(final long wcAddress, final int maxEntries) {
+            entered.countDown();
+            try {
+                mayEnd.await();
+            } catch (final InterruptedException interrupted) {
+                throw new AssertionError(interrupted);
+            }
+            return completions.poll(wcAddress, maxEntries);
+        }
+
+        @Override
+        public String name() {
+            return completions.name();
+        }
+
+        void awaitPoll() throws InterruptedException {
+            assertTrue(entered.await(20, TimeUnit.SECONDS));
+        }
+
+        void goOn() {
+            mayEnd.countDown();
+        }
+    }
+
+    /** A queue whose events cannot be had. */
+    private static final class UnusableQueue implements NotifyingQueue {
+        @Override
+        public int poll(final long wcAddress, final int maxEntries) {
+            return 0;
+        }
+
+        @Override
+        public String name() {
+            return "unusable";
+        }
+
+        @Override
+        public int eventFd() {
+            throw new IllegalStateException("no channel");
+        }
+
+        @Override
+        public void arm() {
+        }
+
+        @Override
+        public int takeEvents() {
+            return 0;
+        }
+    }
+}
