@@ -81,6 +81,17 @@ public final class Device {
     }
 
     /**
+     * An address of this machine by which connections reach the device: what a server listens on if nothing else is asked for.
+     * Looks at the machine at each call.
+     *
+     * @return that of the first active port, and those of the others; {@code 127.0.0.1} on the loopback device
+     * @throws DeviceException if no port is active and has an address; the message says of each port why, and what to do
+     */
+    public DeviceAddress address() {
+        return DeviceAddress.of(kind);
+    }
+
+    /**
      * The loaded librpma, for the binding.
      *
      * @return its symbols

@@ -3,7 +3,8 @@ package io.ringpoll.bench.fuzz;
 import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.bench.options.SeededRun;
-import io.ringpoll.fault.FaultInjection;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
 import java.io.PrintWriter;
@@ -71,7 +72,7 @@ public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
     @Override
     public Integer call() {
         check();
-        FaultInjection.requireLoopback();
+        Device.choose(DeviceKind.LOOPBACK);
         final LogLevel before = RpmaLog.threshold();
         RpmaLog.threshold(LogLevel.DISABLED);
         try (FuzzTargets targets = new FuzzTargets()) {

@@ -22,7 +22,6 @@ import org.agrona.concurrent.IdleStrategy;
  * <p>Used by one thread, which posts.
  */
 final class IdleTrial implements AutoCloseable {
-    private static final String ADDRESS = "127.0.0.1";
     private static final int FIRST_PORT = 7900;
     private static final int PORTS = 1000;
     private static final int EVENT_TIMEOUT_MS = 5000;
@@ -40,11 +39,11 @@ final class IdleTrial implements AutoCloseable {
     private volatile long handledNs;
 
     IdleTrial(final IdleStrategy strategy) {
-        Device.current();
-        peer = Peer.ofLocal(ADDRESS);
+        final String address = Device.current().address().host();
+        peer = Peer.ofLocal(address);
         final String port = Integer.toString(FIRST_PORT + ThreadLocalRandom.current().nextInt(PORTS));
-        try (Endpoint endpoint = peer.listen(ADDRESS, port)) {
-            client = peer.request(ADDRESS, port).connect();
+        try (Endpoint endpoint = peer.listen(address, port)) {
+            client = peer.request(address, port).connect();
             final ConnectionRequest request = endpoint.nextRequest(EVENT_TIMEOUT_MS).orElseThrow();
             server = request.connect();
             client.nextEvent(EVENT_TIMEOUT_MS).orElseThrow();

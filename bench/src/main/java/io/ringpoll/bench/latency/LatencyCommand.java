@@ -153,6 +153,8 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
 
     private List<LatencyReport> overDevice(final HotThreads threads, final PrintWriter progress) throws TimeoutException {
         final boolean pingPong = options.mode() == LatencyOptions.Mode.PING_PONG;
+        final String host = options.address().host(progress);
+        final String port = Integer.toString(options.address().port());
         final String kind = options.over().name().toLowerCase(Locale.ROOT);
         final List<LatencyReport> reports = new ArrayList<>();
         for (final int size : options.sizes()) {
@@ -161,10 +163,10 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
             final String name = "latency/" + kind + "/" + how + "/" + size + "-bytes";
             final List<Contestant> contestants = new ArrayList<>();
             try {
-                final LinkedPair pair = new LinkedPair(options.host(), Integer.toString(options.port()));
+                final LinkedPair pair = new LinkedPair(host, port);
                 contestants.add(ours(pair, size, threads));
                 for (final String label : against) {
-                    addC(label, pingPong, size, threads, contestants);
+                    addC(label, host, port, size, threads, contestants);
                 }
                 reports.add(play(name, contestants, threads, progress));
             } finally {
@@ -183,17 +185,17 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
             new RingpollPacedPosts(pair, operation, size, options.schedule(), threads);
     }
 
-    private void addC(final String label, final boolean pingPong, final int size, final HotThreads threads,
+    private void addC(final String label, final String host, final String port, final int size, final HotThreads threads,
         final List<Contestant> contestants) {
         if ("none".equals(label)) {
             return;
         }
         if (PerftestContestant.NAME.equals(label)) {
-            contestants.add(new PerftestContestant(options.operation(), options.host(), size));
+            contestants.add(new PerftestContestant(options.operation(), host, size));
             return;
         }
-        final CLink link = CLink.open(options.host(), Integer.toString(options.port()));
-        contestants.add(pingPong ?
+        final CLink link = CLink.open(host, port);
+        contestants.add(options.mode() == LatencyOptions.Mode.PING_PONG ?
             CLinkContestant.pingPong(link, CHandOff.BARE_NAME.equals(label), options.operation(), size, threads) :
             CLinkContestant.paced(link, options.operation(), size, options.schedule(), threads));
     }

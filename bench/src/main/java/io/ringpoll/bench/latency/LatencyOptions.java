@@ -1,11 +1,13 @@
 package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.baseline.Traffic;
+import io.ringpoll.bench.options.AddressOption;
 import io.ringpoll.synthetic.Schedule;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -18,6 +20,7 @@ final class LatencyOptions {
     private static final double DEFAULT_SECONDS = 10;
     private static final int ROUNDS_BY_ITERATIONS = 10;
     private static final int DEFAULT_SIZE = 64;
+    private static final int DEFAULT_PORT = 7491;
     private static final int SMALLEST_OF_ALL = 2;
     private static final long LONGEST_TURN_NS = TimeUnit.MINUTES.toNanos(10);
 
@@ -79,9 +82,8 @@ final class LatencyOptions {
         description = "Time to run in before each turn, not recorded (${DEFAULT-VALUE}).")
     private long leadInMs;
 
-    @Option(names = "--address", paramLabel = "HOST[:PORT]", defaultValue = "127.0.0.1:7491",
-        description = "An address of this machine's device, over loopback and rdma (${DEFAULT-VALUE}).")
-    private String address;
+    @Mixin
+    private AddressOption address = new AddressOption(DEFAULT_PORT);
 
     /** Created by picocli. */
     LatencyOptions() {
@@ -93,7 +95,7 @@ final class LatencyOptions {
         schedule();
         sizes();
         operation();
-        port();
+        address.check();
         require(warmUpSeconds >= 0 && warmUpSeconds <= 3600, "--warm-up " + warmUpSeconds + " is not from 0 to 3600 seconds");
         require(durationSeconds == null || durationSeconds > 0 && durationSeconds <= TimeUnit.DAYS.toSeconds(7),
             "--duration " + durationSeconds + " is not from above 0 to a week's seconds");
@@ -167,23 +169,9 @@ final class LatencyOptions {
         return sizes;
     }
 
-    String host() {
-        final int colon = address.lastIndexOf(':');
-        return colon > 0 && address.indexOf(':') == colon ? address.substring(0, colon) : address;
-    }
-
-    int port() {
-        final int colon = address.lastIndexOf(':');
-        if (colon <= 0 || address.indexOf(':') != colon) {
-            return Integer.parseInt("7491");
-        }
-        try {
-            final int port = Integer.parseInt(address.substring(colon + 1));
-            require(port > 0 && port < 1 << 16, "--address: " + port + " is not a port from 1 to 65535");
-            return port;
-        } catch (final NumberFormatException notANumber) {
-            throw refused("--address: '" + address.substring(colon + 1) + "' is not a port from 1 to 65535");
-        }
+    /** Where both ends are, over a device. */
+    AddressOption address() {
+        return address;
     }
 
     /** Turns before the measurement. */

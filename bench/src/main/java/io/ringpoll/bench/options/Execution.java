@@ -2,6 +2,7 @@ package io.ringpoll.bench.options;
 
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.os.OsException;
+import io.ringpoll.pipeline.PipelineStartException;
 import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.VerbsException;
 import java.io.IOException;
@@ -111,7 +112,7 @@ public final class Execution {
             failure instanceof OsException || failure instanceof IllegalStateException ||
             failure instanceof UnsupportedOperationException || failure instanceof IOException ||
             failure instanceof UncheckedIOException || failure instanceof TimeoutException ||
-            failure instanceof RunnerException;
+            failure instanceof PipelineStartException || failure instanceof RunnerException;
     }
 
     /** An exception of the file system says only which file it is about. */

@@ -3,6 +3,7 @@ package io.ringpoll.bench.replicate;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Spread;
+import io.ringpoll.bench.options.AddressOption;
 import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.bench.plot.PercentilePlot;
@@ -39,6 +40,7 @@ import picocli.CommandLine.Spec;
     description = "Appends records to a log that three servers replicate by Apache Ratis, and reads all logs back.")
 public final class ReplicateCommand implements Callable<Integer>, CheckedOptions {
     private static final String VARIANT = "--variant";
+    private static final String LOCALHOST = "127.0.0.1";
     private static final double MEDIAN = 50;
     private static final double TAIL = 99;
 
@@ -92,8 +94,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     private String log;
 
     @Option(
-        names = "--address", paramLabel = "IP", defaultValue = "127.0.0.1",
-        description = "Where the servers listen (${DEFAULT-VALUE}).")
+        names = "--address", paramLabel = "IP",
+        description = "Where the servers listen (the address of the device; without ringpoll 127.0.0.1).")
     private String address;
 
     @Option(
@@ -143,8 +145,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
             return new ClientRole(processes, Contestant.of(transport, properties), payloadBytes, window,
                 TimeUnit.SECONDS.toNanos(seconds)).run(out);
         }
-        final ReplicateConfig config = new ReplicateConfig(address, payloadBytes, window, TimeUnit.SECONDS.toNanos(warmUpSeconds),
-            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile);
+        final ReplicateConfig config = new ReplicateConfig(address(), payloadBytes, window,
+            TimeUnit.SECONDS.toNanos(warmUpSeconds), TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile);
         final List<Contestant> contestants = compare ?
             Contestant.compared(properties, variants.stream().map(Contestant::settings).toList()) :
             List.of(Contestant.of(transport, properties));
@@ -166,6 +168,16 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         out.flush();
         draw(results);
         return CommandLine.ExitCode.OK;
+    }
+
+    private String address() {
+        if (address != null) {
+            return address;
+        }
+        if (!compare && transport != Transport.RINGPOLL) {
+            return LOCALHOST;
+        }
+        return AddressOption.ofDevice(spec.commandLine().getErr());
     }
 
     @Override

@@ -27,11 +27,8 @@ import org.HdrHistogram.Histogram;
  * <p>{@link #run} belongs to the main thread; {@link #interrupt()} may come from a signal's.
  */
 final class MainJob {
-    /** The warm-up lasts this long at least, and until the hot threads have settled. */
-    private static final double MIN_WARM_UP_SECONDS = 1.5;
-    private static final double SETTLED_SECONDS = 0.7;
-    /** But no longer than this: then what is allocated is shown. */
-    private static final double MAX_WARM_UP_SECONDS = 10;
+    /** The warm-up lasts this long at least, and until the hot threads have settled or the time for it is over. */
+    private static final double MIN_WARM_UP_SECONDS = 1;
     private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
     /** How often the main thread looks around, in milliseconds. */
     static final long TICK_MS = 20;
@@ -67,7 +64,6 @@ final class MainJob {
     /** Runs; the main thread. */
     RunReport run() throws InterruptedException {
         final PipelineBuilder builder = describe();
-        progress.println(Device.current().description());
         progress.printf("%s; %s; %s%n", config.mix(), waits(), config.placement());
         if (config.faults() == null) {
             return run(builder, null);
@@ -143,8 +139,8 @@ final class MainJob {
         pipeline.readErrors(accounts::complain);
         return new RunReport(
             Device.current().kind().name().toLowerCase(Locale.ROOT), stopwatch.seconds(), accounts.paths(),
-            accounts.corrupted(), stopwatch.completionsPerSecond(), latencies(soak), stopwatch.pollerBytes(),
-            stopwatch.handlerBytes(), accounts.complaints(), accounts.notes(),
+            accounts.corrupted(), stopwatch.completionsPerSecond(), latencies(soak),
+            stopwatch.allocation(), accounts.complaints(), accounts.notes(),
             soak == null ? null : soak.report(),
             injection == null ? null : FaultAccount.of(injection, accounts.replaced(), queueWatch.putBack()));
     }
@@ -164,7 +160,8 @@ final class MainJob {
         int lines = 0;
         while (!leading.isOver() && pipeline.failure() == null) {
             final double elapsed = stopwatch.elapsedSeconds();
-            if (!warm && isWarm(stopwatch)) {
+            final boolean settled = stopwatch.look();
+            if (!warm && (elapsed >= config.warmUpSeconds() || settled && elapsed >= MIN_WARM_UP_SECONDS)) {
                 warm = true;
                 accounts.startMeasurement();
                 stopwatch.startMeasurement();
@@ -190,12 +187,6 @@ final class MainJob {
             }
         }
         return stopwatch;
-    }
-
-    private static boolean isWarm(final Stopwatch stopwatch) {
-        final double elapsed = stopwatch.elapsedSeconds();
-        return elapsed >= MIN_WARM_UP_SECONDS && stopwatch.settledSeconds() >= SETTLED_SECONDS ||
-            elapsed >= MAX_WARM_UP_SECONDS;
     }
 
     private PipelineBuilder describe() {

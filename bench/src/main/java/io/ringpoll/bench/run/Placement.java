@@ -47,11 +47,16 @@ final class Placement {
      * @throws IllegalArgumentException that names what is wrong
      */
     static Placement parse(final String text) {
+        return parse(text, Topology.ofThisMachine());
+    }
+
+    /** Reads a placement on a machine. */
+    static Placement parse(final String text, final Topology machine) {
         if ("none".equals(text)) {
             return NONE;
         }
         if ("auto".equals(text)) {
-            return of(AffinityPlan.plan(Topology.ofThisMachine(), PlanRequest.ofPipeline()));
+            return of(AffinityPlan.plan(machine, PlanRequest.ofPipeline()));
         }
         final Map<String, Integer> cpus = new LinkedHashMap<>();
         int position = 0;
@@ -59,9 +64,11 @@ final class Placement {
             final int equals = part.indexOf('=');
             final String role = equals < 0 ? role(position++) : part.substring(0, equals).trim();
             if (!ROLES.contains(role)) {
-                throw new IllegalArgumentException("'" + role + "' is not a thread; threads are " + String.join(", ", ROLES));
+                throw refused("'" + role + "' is not a thread; threads are " + String.join(", ", ROLES));
             }
-            cpus.put(role, number(part.substring(equals + 1).trim()));
+            if (cpus.put(role, cpu(part.substring(equals + 1).trim(), machine)) != null) {
+                throw refused("two CPUs for " + role);
+            }
         }
         return new Placement(cpus, Optional.empty());
     }
@@ -90,20 +97,25 @@ final class Placement {
 
     private static String role(final int position) {
         if (position >= ROLES.size()) {
-            throw new IllegalArgumentException("more CPUs than threads; threads are " + String.join(", ", ROLES));
+            throw refused("more CPUs than threads; threads are " + String.join(", ", ROLES));
         }
         return ROLES.get(position);
     }
 
-    private static int number(final String text) {
+    private static int cpu(final String text, final Topology machine) {
+        final int cpu;
         try {
-            final int cpu = Integer.parseInt(text);
-            if (cpu >= 0) {
-                return cpu;
-            }
+            cpu = Integer.parseInt(text);
         } catch (final NumberFormatException notANumber) {
-            // Told below, as for a negative one.
+            throw refused("'" + text + "' is not a CPU number");
         }
-        throw new IllegalArgumentException("'" + text + "' is not a CPU number");
+        if (!machine.usable().contains(cpu)) {
+            throw refused("CPU " + cpu + " cannot be used; this process may use " + machine.usable());
+        }
+        return cpu;
+    }
+
+    private static IllegalArgumentException refused(final String reason) {
+        return new IllegalArgumentException("--pin: " + reason);
     }
 }

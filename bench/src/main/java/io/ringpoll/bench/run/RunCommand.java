@@ -1,5 +1,6 @@
 package io.ringpoll.bench.run;
 
+import io.ringpoll.bench.options.AddressOption;
 import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.device.Device;
@@ -15,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -33,6 +35,9 @@ import picocli.CommandLine.Spec;
     description = "Moves real work requests through librpma and accounts for every completion.")
 public final class RunCommand implements Callable<Integer>, CheckedOptions {
     private static final int DEFAULT_PORT = 7471;
+    private static final double WARM_UP_SECONDS = 2.5;
+    private static final double SOAK_WARM_UP_SECONDS = 10;
+    private static final int LONGEST_WARM_UP_SECONDS = 3600;
     private static final int MAX_PAYLOAD = 1 << 20;
     private static final int MAX_CONNECTIONS = 1024;
     private static final int MAX_RING_SIZE = 1 << 24;
@@ -42,9 +47,14 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
     private CommandSpec spec;
 
     @Option(
-        names = "--seconds", paramLabel = "S", defaultValue = "5",
+        names = "--seconds", paramLabel = "S", defaultValue = "4",
         description = "How long to measure, after the warm-up (${DEFAULT-VALUE}).")
     private double seconds;
+
+    @Option(
+        names = "--warm-up", paramLabel = "S",
+        description = "How long to wait at most until the hot threads have settled (2.5; with --soak 10).")
+    private Double warmUp;
 
     @Option(names = "--operations", paramLabel = "N", description = "How many operations to post instead, warm-up included.")
     private long operations;
@@ -89,10 +99,8 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
     @Option(names = "--device", paramLabel = "KIND", description = "auto, loopback or rdma (auto: RDMA if there is a device).")
     private String device;
 
-    @Option(
-        names = "--address", paramLabel = "HOST[:PORT]", defaultValue = "127.0.0.1",
-        description = "Where the server listens (${DEFAULT-VALUE}; a free port from " + DEFAULT_PORT + " on).")
-    private String address;
+    @Mixin
+    private AddressOption address = new AddressOption(DEFAULT_PORT);
 
     @Option(
         names = "--role", paramLabel = "SIDE", defaultValue = "both",
@@ -136,7 +144,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
 
     @Override
     public Integer call() throws InterruptedException {
-        final RunConfig config = config();
+        final RunConfig settled = config();
         if (device != null) {
             Device.choose(kind(device));
         }
@@ -144,7 +152,8 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
         RpmaLog.threshold(LogLevel.DISABLED);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
-        final MainJob job = new MainJob(config, progress);
+        progress.println(Device.current().description());
+        final MainJob job = new MainJob(settled.withAddress(address.host(progress)), progress);
         final CountDownLatch reported = new CountDownLatch(1);
         final Thread onSignal = new Thread(() -> {
             job.interrupt();
@@ -184,6 +193,9 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
     private RunConfig config() {
         require(
             seconds > 0 && seconds <= TimeUnit.DAYS.toSeconds(365), "--seconds " + seconds + " is not from above 0 to a year");
+        final double warmUpSeconds = warmUp != null ? warmUp : soak ? SOAK_WARM_UP_SECONDS : WARM_UP_SECONDS;
+        require(warmUpSeconds >= 0 && warmUpSeconds <= LONGEST_WARM_UP_SECONDS,
+            "--warm-up " + warmUpSeconds + " is not from 0 to " + LONGEST_WARM_UP_SECONDS + " seconds");
         require(operations >= 0, "--operations " + operations + " is negative");
         require(
             payload >= Payload.MIN_LENGTH && payload <= MAX_PAYLOAD,
@@ -196,14 +208,11 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
             isPowerOfTwo(ringSize) && ringSize >= 2 && ringSize <= MAX_RING_SIZE,
             "--ring-size " + ringSize + " is not a power of two from 2 to " + MAX_RING_SIZE);
         require(batch >= 1 && batch <= ringSize, "--batch " + batch + " is not from 1 to the ring size, " + ringSize);
-        require(address.chars().noneMatch(Character::isISOControl), "--address '" + address + "' holds a control character");
-        final int colon = address.lastIndexOf(':');
-        final boolean hasPort = colon > 0 && address.indexOf(':') == colon;
+        address.check();
         try {
             return new RunConfig(
-                roleOf(role), seconds, operations, Mix.parse(mix), payload, connections, depth, batch, ringSize, waitOf(wait),
-                Placement.parse(pin), hasPort ? address.substring(0, colon) : address,
-                hasPort ? port(address.substring(colon + 1)) : DEFAULT_PORT, hasPort, seed, soak,
+                roleOf(role), seconds, warmUpSeconds, operations, Mix.parse(mix), payload, connections, depth, batch, ringSize,
+                waitOf(wait), Placement.parse(pin), null, address.port(), address.hasPort(), seed, soak,
                 faults == null ? null : FaultPlan.parse(faults));
         } catch (final IllegalArgumentException refused) {
             throw new ParameterException(spec.commandLine(), refused.getMessage());
@@ -242,18 +251,6 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
             }
         }
         throw new ParameterException(spec.commandLine(), "--device '" + text + "' is not auto, loopback or rdma");
-    }
-
-    private static int port(final String text) {
-        try {
-            final int port = Integer.parseInt(text);
-            if (port > 0 && port < 1 << 16) {
-                return port;
-            }
-        } catch (final NumberFormatException notANumber) {
-            // Told below, as for one that is out of range.
-        }
-        throw new IllegalArgumentException("--address: '" + text + "' is not a port from 1 to 65535");
     }
 
     private static boolean isPowerOfTwo(final int number) {

@@ -13,6 +13,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  *
  * @param role          which sides of the job this process is
  * @param seconds       how long to measure after the warm-up, if {@code operations} is 0
+ * @param warmUpSeconds how long to wait at most for the hot threads to settle, before the measurement
  * @param operations    how many work requests to post at least, or 0
  * @param mix           shares of the operations
  * @param payloadBytes  length of each message
@@ -22,7 +23,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * @param ringSize      slots of the ring
  * @param chosenWait        how the handlers wait, or null for what the cores suggest
  * @param placement     where the threads run
- * @param address       to listen on and connect to
+ * @param address       to listen on and connect to; null until the device has been looked at
  * @param port          likewise
  * @param portIsChosen  whether the user named the port; another free one is taken otherwise
  * @param seed          of all randomness
@@ -32,6 +33,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
 record RunConfig(
     Role role,
     double seconds,
+    double warmUpSeconds,
     long operations,
     Mix mix,
     int payloadBytes,
@@ -71,10 +73,17 @@ record RunConfig(
         };
     }
 
+    /** The same run at an address. */
+    RunConfig withAddress(final String other) {
+        return new RunConfig(
+            role, seconds, warmUpSeconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait,
+            placement, other, port, portIsChosen, seed, soak, faults);
+    }
+
     /** The same run on another port. */
     RunConfig withPort(final int other) {
         return new RunConfig(
-            role, seconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait, placement,
-            address, other, portIsChosen, seed, soak, faults);
+            role, seconds, warmUpSeconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait,
+            placement, address, other, portIsChosen, seed, soak, faults);
     }
 }

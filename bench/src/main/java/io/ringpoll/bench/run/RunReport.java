@@ -18,8 +18,7 @@ import org.HdrHistogram.Histogram;
  * @param corrupted         payloads that were not what had been sent
  * @param completionsPerSecond over all paths, after the warm-up
  * @param latencyNs         from post to handler, after the warm-up
- * @param pollerBytes       allocated by the polling thread after the warm-up
- * @param handlerBytes      allocated by the handlers' threads after the warm-up
+ * @param allocation        by the hot threads, after the warm-up
  * @param complaints        what went wrong, a line each
  * @param notes             what is worth knowing, a line each
  * @param soak              whether the run stayed as it was, or null if it was not looked at
@@ -32,8 +31,7 @@ record RunReport(
     long corrupted,
     double completionsPerSecond,
     Histogram latencyNs,
-    long pollerBytes,
-    long handlerBytes,
+    Allocation allocation,
     List<String> complaints,
     List<String> notes,
     SoakReport soak,
@@ -68,6 +66,22 @@ record RunReport(
         }
     }
 
+    /**
+     * What the hot threads allocated in the steady state.
+     *
+     * @param pollerBytes  by the polling thread
+     * @param handlerBytes by the handlers' threads
+     * @param seconds      up to the last completion
+     * @param settled      whether there was a steady state: the JIT had been at rest for a while before
+     */
+    record Allocation(long pollerBytes, long handlerBytes, double seconds, boolean settled) {
+        @Override
+        public String toString() {
+            return String.format(Locale.ROOT, "poller %,d, handlers %,d, in %.1f s%s", pollerBytes, handlerBytes, seconds,
+                settled ? "" : " (the JIT was not at rest before: see --warm-up)");
+        }
+    }
+
     long lost() {
         return paths.stream().mapToLong(Path::lost).sum();
     }
@@ -95,7 +109,7 @@ record RunReport(
             out.printf(Locale.ROOT, " p%s %.1f ", label(percentile), latencyNs.getValueAtPercentile(percentile) / 1e3);
         }
         out.printf(Locale.ROOT, " max %.1f%n", latencyNs.getMaxValue() / 1e3);
-        out.printf("bytes allocated      poller %,d, handlers %,d%n", pollerBytes, handlerBytes);
+        out.println("bytes allocated      " + allocation);
         if (faults != null) {
             faults.print(out);
         }
@@ -128,7 +142,8 @@ record RunReport(
             latency.put("p" + label(percentile), latencyNs.getValueAtPercentile(percentile));
         }
         latency.put("max", latencyNs.getMaxValue());
-        root.putObject("allocatedBytes").put("poller", pollerBytes).put("handlers", handlerBytes);
+        root.putObject("allocatedBytes").put("poller", allocation.pollerBytes).put("handlers", allocation.handlerBytes)
+            .put("seconds", Math.round(allocation.seconds * 1000) / 1e3).put("settled", allocation.settled);
         if (faults != null) {
             faults.writeTo(root);
         }

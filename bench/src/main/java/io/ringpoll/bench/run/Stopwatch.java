@@ -9,11 +9,15 @@ import java.util.concurrent.TimeUnit;
 /**
  * The times of a run, and what the hot threads did between the end of the warm-up and the end of the posts.
  *
+ * <p>The account of allocation begins with the measurement, or later, when the hot threads have settled: a slow JIT may still
+ * compile when the measurement begins.
+ *
  * <p>Used by the main thread.
  */
 final class Stopwatch {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final CompilationMXBean COMPILER = ManagementFactory.getCompilationMXBean();
+    private static final long SETTLED_NS = TimeUnit.MILLISECONDS.toNanos(600);
 
     private final Pipeline pipeline;
     private final Accounts accounts;
@@ -24,7 +28,10 @@ final class Stopwatch {
     private long handlerBytes;
     private long hotBytes;
     private long lastCompilationMs;
-    private long settledFromNs = startNs;
+    private long quietFromNs = startNs;
+    private boolean settled;
+    private long accountFromNs;
+    private double accountSeconds;
     private double seconds;
     private double completionsPerSecond;
 
@@ -38,24 +45,37 @@ final class Stopwatch {
     void startMeasurement() {
         measuredFromNs = System.nanoTime();
         measuredFromCompletions = accounts.completed();
-        pollerBytes = -allocatedByPoller();
-        handlerBytes = -allocatedByHandlers();
+        startAccount();
     }
 
     /**
-     * For how long the hot threads have allocated nothing and the JIT has compiled nothing: a thread that has a method compiled
-     * allocates the string constants of the method's class.
+     * Looks whether the hot threads have settled; to be called often. They have when they have allocated nothing and the JIT has
+     * compiled nothing for a while: a thread that has a method compiled allocates the string constants of the method's class.
+     *
+     * @return true from then on, whatever is allocated later
      */
-    double settledSeconds() {
-        final long nowNs = System.nanoTime();
-        final long bytes = allocatedByPoller() + allocatedByHandlers();
-        final long compilationMs = COMPILER.getTotalCompilationTime();
-        if (bytes != hotBytes || compilationMs != lastCompilationMs) {
-            hotBytes = bytes;
-            lastCompilationMs = compilationMs;
-            settledFromNs = nowNs;
+    boolean look() {
+        if (!settled) {
+            final long nowNs = System.nanoTime();
+            final long bytes = allocatedByPoller() + allocatedByHandlers();
+            final long compilationMs = COMPILER.getTotalCompilationTime();
+            if (bytes != hotBytes || compilationMs != lastCompilationMs) {
+                hotBytes = bytes;
+                lastCompilationMs = compilationMs;
+                quietFromNs = nowNs;
+            }
+            settled = nowNs - quietFromNs >= SETTLED_NS;
+            if (settled) {
+                startAccount();
+            }
         }
-        return seconds(nowNs - settledFromNs);
+        return settled;
+    }
+
+    private void startAccount() {
+        accountFromNs = System.nanoTime();
+        pollerBytes = -allocatedByPoller();
+        handlerBytes = -allocatedByHandlers();
     }
 
     /** Everything posted has completed; the hot threads are still there. */
@@ -63,6 +83,7 @@ final class Stopwatch {
         final long nowNs = System.nanoTime();
         pollerBytes += allocatedByPoller();
         handlerBytes += allocatedByHandlers();
+        accountSeconds = seconds(nowNs - accountFromNs);
         seconds = seconds(nowNs - measuredFromNs);
         completionsPerSecond = (accounts.completed() - measuredFromCompletions) / seconds;
     }
@@ -86,12 +107,9 @@ final class Stopwatch {
         return completionsPerSecond;
     }
 
-    long pollerBytes() {
-        return pollerBytes;
-    }
-
-    long handlerBytes() {
-        return handlerBytes;
+    /** What the hot threads allocated, and in how long. */
+    RunReport.Allocation allocation() {
+        return new RunReport.Allocation(pollerBytes, handlerBytes, accountSeconds, settled);
     }
 
     private long allocatedByPoller() {

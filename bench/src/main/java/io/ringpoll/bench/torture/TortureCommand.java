@@ -4,7 +4,7 @@ import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.bench.options.SeededRun;
 import io.ringpoll.device.Device;
-import io.ringpoll.fault.FaultInjection;
+import io.ringpoll.device.DeviceKind;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
 import java.io.PrintWriter;
@@ -29,7 +29,6 @@ import picocli.CommandLine.Spec;
     description = "Random connections, pollers, handlers and faults on the loopback device; each work request is checked by " +
         "its identity against a model of what it must end as.")
 public final class TortureCommand implements Callable<Integer>, CheckedOptions {
-    private static final String ADDRESS = "127.0.0.1";
     private static final double LINE_SECONDS = 30;
 
     @Spec
@@ -66,7 +65,7 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     @Override
     public Integer call() {
         check();
-        FaultInjection.requireLoopback();
+        Device.choose(DeviceKind.LOOPBACK);
         // Planned failures would fill the log; what goes wrong stands in exceptions.
         final LogLevel before = RpmaLog.threshold();
         RpmaLog.threshold(LogLevel.DISABLED);
@@ -100,7 +99,7 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
         List<String> violations = List.of();
         while (failed == null && (scenes > 0 ? played < scenes : !run.isOver())) {
             final Scene scene = Scene.of(run.firstSeed() + played);
-            final Trial trial = new Trial(scene, ADDRESS);
+            final Trial trial = new Trial(scene, Device.current().address().host());
             violations = trial.play();
             failed = violations.isEmpty() ? null : scene;
             played++;

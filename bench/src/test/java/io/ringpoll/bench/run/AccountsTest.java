@@ -129,7 +129,7 @@ class AccountsTest {
             assertTrue(pipeline.close(TimeUnit.SECONDS.toNanos(10)).inTime());
         }
         return new RunReport(
-            "scripted", 1, accounts.paths(), accounts.corrupted(), 1, accounts.latencyNs(), 0, 0,
-            accounts.complaints(), accounts.notes(), null, null);
+            "scripted", 1, accounts.paths(), accounts.corrupted(), 1, accounts.latencyNs(),
+            new RunReport.Allocation(0, 0, 1, true), accounts.complaints(), accounts.notes(), null, null);
     }
 }

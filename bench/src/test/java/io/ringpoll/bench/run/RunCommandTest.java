@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.device.Device;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.Peer;
@@ -172,17 +173,41 @@ class RunCommandTest {
         "--connections=0 | --connections 0 is not from 1 to 1024",
         "--batch=9000 | --batch 9000 is not from 1 to the ring size, 8192",
         "--wait=never | --wait 'never' is not auto, busy-spin, yield, sleep or block",
-        "--pin=poller=x | 'x' is not a CPU number",
-        "--pin=pilot=1 | 'pilot' is not a thread; threads are poller, send-write, receive, error, client",
+        "--pin=poller=x | --pin: 'x' is not a CPU number",
+        "--pin=pilot=1 | --pin: 'pilot' is not a thread; threads are poller, send-write, receive, error, client",
         "--device=floppy | --device 'floppy' is not auto, loopback or rdma",
         "--address=127.0.0.1:99999 | --address: '99999' is not a port from 1 to 65535",
         "--faults=poll | fault plan: 'poll': a rule is KIND[:ARGUMENT...]@WHEN",
+        "--pin=999 | --pin: CPU 999 cannot be used; this process may use @CPUS@",
+        "--pin=poller=0,poller=0 | --pin: two CPUs for poller",
+        "--pin= | --pin: '' is not a CPU number",
+        "--warm-up=NaN | --warm-up NaN is not from 0 to 3600 seconds",
+        "--address= | --address '' names no host: give HOST or HOST:PORT",
+        "--address=[::1]:0 | --address: '0' is not a port from 1 to 65535",
         "--frobnicate | Unknown option: '--frobnicate'",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
         assertEquals(2, execute(argument));
-        assertEquals("ringpoll run: " + message, err.toString().strip());
+        final String usable = Topology.ofThisMachine().usable().toString();
+        assertEquals("ringpoll run: " + message.replace("@CPUS@", usable), err.toString().strip());
         assertEquals("", out.toString());
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldUseTheAddressOfTheDeviceIfNoneIsAskedFor() {
+        assertEquals(0, execute("--operations", "10", "--no-address"), err::toString);
+        final String said =
+            TestDevice.isLoopback() ? "the server listens on 127.0.0.1" : Device.current().address().description();
+        assertTrue(out.toString().contains(said), out.toString());
+    }
+
+    @Test
+    void shouldMeasureAfterTheWarmUpsLimitAndSayWhetherTheHotThreadsHadSettled() throws IOException {
+        assertEquals(0, execute("--seconds", "0.2", "--warm-up", "0", "--json"), err::toString);
+        final JsonNode allocated = new ObjectMapper().readTree(out.toString()).get("allocatedBytes");
+        assertFalse(allocated.get("settled").asBoolean(), out::toString);
+        assertTrue(allocated.get("seconds").asDouble() >= 0.2, out::toString);
     }
 
     @Test
@@ -235,7 +260,7 @@ class RunCommandTest {
         line.setOut(new PrintWriter(out));
         line.setErr(new PrintWriter(err, true));
         final List<String> words = new ArrayList<>(List.of(arguments));
-        if (words.stream().noneMatch(word -> word.startsWith("--address"))) {
+        if (!words.remove("--no-address") && words.stream().noneMatch(word -> word.startsWith("--address"))) {
             words.addAll(List.of("--address", ADDRESS));
         }
         return line.execute(words.toArray(String[]::new));
