@@ -110,25 +110,27 @@ public final class NativeLibrary {
     /**
      * Makes the handle of a short function that never blocks and never calls back into Java.
      *
-     * <p>The thread stays in the state "in Java" during the call: cheap, but a safepoint waits for the function's return.
+     * <p>The thread stays in the state "in Java" during the call: cheap, but a safepoint waits for the function's return. The
+     * handle takes a {@link CallTurn} first and makes the plain calls that it asks for.
      *
      * @param name       of the C function
      * @param descriptor its parameters and result; pointers as {@code JAVA_LONG}
-     * @return a handle of that type
+     * @return a handle of that type with a leading {@code int} parameter, the turn
      */
     public MethodHandle critical(final String name, final FunctionDescriptor descriptor) {
-        return handle(name, descriptor, CRITICAL);
+        return CallTurn.select(handle(name, descriptor), handle(name, descriptor, CRITICAL));
     }
 
     /**
-     * Makes a handle that calls whatever short, non-blocking function its first argument points to.
+     * Makes a handle that calls the short, non-blocking function that its second argument points to; its first argument is a
+     * {@link CallTurn}, as for {@link #critical}.
      *
      * @param descriptor the function's parameters and result
-     * @return a handle whose leading parameter is the function's address as a segment
+     * @return a handle whose leading parameters are the turn and the function's address as a segment
      */
     @SuppressWarnings("restricted")
     public static MethodHandle criticalPointer(final FunctionDescriptor descriptor) {
-        return LINKER.downcallHandle(descriptor, CRITICAL);
+        return CallTurn.select(LINKER.downcallHandle(descriptor), LINKER.downcallHandle(descriptor, CRITICAL));
     }
 
     /**

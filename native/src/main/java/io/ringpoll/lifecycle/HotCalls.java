@@ -1,11 +1,13 @@
 package io.ringpoll.lifecycle;
 
+import io.ringpoll.ffm.CallTurn;
 import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Marks the time that one thread spends in critical calls into C, so that another thread can free what they use.
@@ -14,6 +16,8 @@ import java.util.concurrent.TimeUnit;
  * does instead, from the other side: it makes every thread of the JVM pass a handshake. A thread in a critical call counts as
  * "in Java", and there is no safepoint between {@link #enter()}, the check of the address and the call; so after the handshake
  * either its mark is visible, or the thread sees the address gone.
+ *
+ * <p>The count is also the {@link CallTurn} of each call, by which some of them are plain downcalls that poll for safepoints.
  *
  * <p>One marker belongs to one thread at a time; that is what librpma asks of a connection too.
  */
@@ -24,14 +28,21 @@ public final class HotCalls {
     private static final long QUIESCENCE_POLL_NS = TimeUnit.MICROSECONDS.toNanos(5);
     private static final int INSIDE = 1;
     private static final int CALL = 2;
+    private static final int TURN_SHIFT = 1;
 
     // Written twice per poll: 112 bytes on either side keep it out of the cache lines, also paired ones, of other data.
     private static final int INDEX = 28;
     private static final int LENGTH = 57;
 
+    /** Odd, so that the first turns of any {@link CallTurn#PERIOD} markers in a row differ, and near its golden section. */
+    private static final int TURN_STEP = 633;
+    private static final AtomicInteger FIRST_TURN = new AtomicInteger();
+
     private final int[] padded = new int[LENGTH];
 
     private HotCalls() {
+        // A loop over many markers makes a plain call now and then, not a plain call of each at once.
+        padded[INDEX] = FIRST_TURN.getAndAdd(TURN_STEP) << TURN_SHIFT;
     }
 
     /**
@@ -59,9 +70,15 @@ public final class HotCalls {
         LIVE.remove(this);
     }
 
-    /** Says that the owning thread is about to look at an address and to call C with it. */
-    public void enter() {
-        MARK.setOpaque(padded, INDEX, (int) MARK.get(padded, INDEX) + CALL | INSIDE);
+    /**
+     * Marks the owning thread as being about to read an address and to call C with it.
+     *
+     * @return the {@link CallTurn} of that call
+     */
+    public int enter() {
+        final int mark = (int) MARK.get(padded, INDEX) + CALL | INSIDE;
+        MARK.setOpaque(padded, INDEX, mark);
+        return mark >>> TURN_SHIFT;
     }
 
     /** Says that the owning thread is back from C. */

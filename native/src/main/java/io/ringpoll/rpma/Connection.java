@@ -294,11 +294,11 @@ public final class Connection extends NativeResource {
             return false;
         }
         final int result;
-        calls.enter();
+        final int turn = calls.enter();
         try {
-            result = Librpma.POSTING.rpma_read(openAddress(),
-                addressOf(destination, destinationOffset, lengthBytes), destinationOffset,
-                addressOf(source, sourceOffset, lengthBytes), sourceOffset, lengthBytes, flag.value(), workRequestId);
+            result = Librpma.POSTING.rpma_read(turn, openAddress(), addressOf(destination, destinationOffset, lengthBytes),
+                destinationOffset, addressOf(source, sourceOffset, lengthBytes), sourceOffset, lengthBytes, flag.value(),
+                workRequestId);
         } finally {
             calls.leave();
         }
@@ -329,11 +329,11 @@ public final class Connection extends NativeResource {
             return false;
         }
         final int result;
-        calls.enter();
+        final int turn = calls.enter();
         try {
-            result = Librpma.POSTING.rpma_write(openAddress(),
-                addressOf(destination, destinationOffset, lengthBytes), destinationOffset,
-                addressOf(source, sourceOffset, lengthBytes), sourceOffset, lengthBytes, flag.value(), workRequestId);
+            result = Librpma.POSTING.rpma_write(turn, openAddress(), addressOf(destination, destinationOffset, lengthBytes),
+                destinationOffset, addressOf(source, sourceOffset, lengthBytes), sourceOffset, lengthBytes, flag.value(),
+                workRequestId);
         } finally {
             calls.leave();
         }
@@ -366,9 +366,9 @@ public final class Connection extends NativeResource {
             return false;
         }
         final int result;
-        calls.enter();
+        final int turn = calls.enter();
         try {
-            result = Librpma.POSTING.rpma_write_with_imm(openAddress(),
+            result = Librpma.POSTING.rpma_write_with_imm(turn, openAddress(),
                 addressOf(destination, destinationOffset, lengthBytes), destinationOffset,
                 addressOf(source, sourceOffset, lengthBytes), sourceOffset, lengthBytes, flag.value(), immediate, workRequestId);
         } finally {
@@ -398,11 +398,11 @@ public final class Connection extends NativeResource {
             return false;
         }
         final int result;
-        calls.enter();
+        final int turn = calls.enter();
         try {
             // librpma posts the value inline: the provider has copied it when the call returns.
             atomicValue.putLong(0, value);
-            result = Librpma.POSTING.rpma_atomic_write(openAddress(),
+            result = Librpma.POSTING.rpma_atomic_write(turn, openAddress(),
                 destination.addressFor(destinationOffset, ATOMIC_WRITE_BYTES), destinationOffset, atomicValue.addressOffset(),
                 flag.value(), workRequestId);
         } finally {
@@ -434,9 +434,9 @@ public final class Connection extends NativeResource {
             return false;
         }
         final int result;
-        calls.enter();
+        final int turn = calls.enter();
         try {
-            result = Librpma.POSTING.rpma_flush(openAddress(), destination.addressFor(destinationOffset, lengthBytes),
+            result = Librpma.POSTING.rpma_flush(turn, openAddress(), destination.addressFor(destinationOffset, lengthBytes),
                 destinationOffset, lengthBytes, type.value(), flag.value(), workRequestId);
         } finally {
             calls.leave();
@@ -465,9 +465,9 @@ public final class Connection extends NativeResource {
             return false;
         }
         final int result;
-        calls.enter();
+        final int turn = calls.enter();
         try {
-            result = Librpma.POSTING.rpma_send(openAddress(), addressOf(source, offset, lengthBytes), offset, lengthBytes,
+            result = Librpma.POSTING.rpma_send(turn, openAddress(), addressOf(source, offset, lengthBytes), offset, lengthBytes,
                 flag.value(), workRequestId);
         } finally {
             calls.leave();
@@ -497,9 +497,9 @@ public final class Connection extends NativeResource {
             return false;
         }
         final int result;
-        calls.enter();
+        final int turn = calls.enter();
         try {
-            result = Librpma.POSTING.rpma_send_with_imm(openAddress(), addressOf(source, offset, lengthBytes), offset,
+            result = Librpma.POSTING.rpma_send_with_imm(turn, openAddress(), addressOf(source, offset, lengthBytes), offset,
                 lengthBytes, flag.value(), immediate, workRequestId);
         } finally {
             calls.leave();
@@ -527,10 +527,10 @@ public final class Connection extends NativeResource {
             return false;
         }
         final int result;
-        calls.enter();
+        final int turn = calls.enter();
         try {
-            result = Librpma.POSTING.rpma_recv(openAddress(), addressOf(destination, offset, lengthBytes), offset, lengthBytes,
-                workRequestId);
+            result = Librpma.POSTING.rpma_recv(turn, openAddress(), addressOf(destination, offset, lengthBytes), offset,
+                lengthBytes, workRequestId);
         } finally {
             calls.leave();
         }

@@ -61,18 +61,18 @@ final class FfmCompletionFunctions implements CompletionFunctions {
     }
 
     @Override
-    public int rpma_cq_get_wc(final long cq, final int numEntries, final long wcs, final long numEntriesGot) {
+    public int rpma_cq_get_wc(final int turn, final long cq, final int numEntries, final long wcs, final long numEntriesGot) {
         try {
-            return (int) rpma_cq_get_wc$mh.invokeExact(cq, numEntries, wcs, numEntriesGot);
+            return (int) rpma_cq_get_wc$mh.invokeExact(turn, cq, numEntries, wcs, numEntriesGot);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }
     }
 
     @Override
-    public int rpma_cq_get_completion(final long cq, final long completion) {
+    public int rpma_cq_get_completion(final int turn, final long cq, final long completion) {
         try {
-            return (int) rpma_cq_get_completion$mh.invokeExact(cq, completion);
+            return (int) rpma_cq_get_completion$mh.invokeExact(turn, cq, completion);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

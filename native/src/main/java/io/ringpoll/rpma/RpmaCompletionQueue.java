@@ -75,9 +75,9 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
     @Override
     public int pollUncounted(final long wcAddress, final int maxEntries) {
         final int result;
-        calls.enter();
+        final int turn = calls.enter();
         try {
-            result = Librpma.COMPLETION.rpma_cq_get_wc(addressOrZero(), maxEntries, wcAddress, got.addressOffset());
+            result = Librpma.COMPLETION.rpma_cq_get_wc(turn, addressOrZero(), maxEntries, wcAddress, got.addressOffset());
         } finally {
             calls.leave();
         }
@@ -98,16 +98,16 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
      * @see <a href="https://pmem.io/rpma/manpages/v0.11.0/rpma_cq_get_completion.3/">manual page</a>
      */
     public int getCompletion(final LegacyCompletion completion) {
-        calls.enter();
+        final int turn = calls.enter();
         try {
             if (HAS_GET_COMPLETION) {
-                final int result = Librpma.COMPLETION.rpma_cq_get_completion(addressOrZero(), completion.structAddress());
+                final int result = Librpma.COMPLETION.rpma_cq_get_completion(turn, addressOrZero(), completion.structAddress());
                 if (result == RpmaError.SUCCESS && budget != null) {
                     budget.onPolled(completion.path());
                 }
                 return failed(result);
             }
-            final int result = Librpma.COMPLETION.rpma_cq_get_wc(addressOrZero(), 1, completion.wcAddress(), 0);
+            final int result = Librpma.COMPLETION.rpma_cq_get_wc(turn, addressOrZero(), 1, completion.wcAddress(), 0);
             if (result != RpmaError.SUCCESS) {
                 return failed(result);
             }

@@ -83,9 +83,9 @@ public final class SharedReceiveQueue extends NativeResource {
             return false;
         }
         final int result;
-        calls.enter();
+        final int turn = calls.enter();
         try {
-            result = Librpma.POSTING.rpma_srq_recv(openAddress(),
+            result = Librpma.POSTING.rpma_srq_recv(turn, openAddress(),
                 destination == null ? 0 : destination.addressFor(offset, lengthBytes), offset, lengthBytes, workRequestId);
         } finally {
             calls.leave();

@@ -44,9 +44,9 @@ final class FfmVerbsFunctions implements VerbsFunctions {
     }
 
     @Override
-    public int ibv_poll_cq(final MemorySegment pollCq, final long cq, final int numEntries, final long wcs) {
+    public int ibv_poll_cq(final int turn, final MemorySegment pollCq, final long cq, final int numEntries, final long wcs) {
         try {
-            return (int) ibv_poll_cq$mh.invokeExact(pollCq, cq, numEntries, wcs);
+            return (int) ibv_poll_cq$mh.invokeExact(turn, pollCq, cq, numEntries, wcs);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

@@ -112,10 +112,10 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
 
     @Override
     public int pollUncounted(final long wcAddress, final int maxEntries) {
-        calls.enter();
+        final int turn = calls.enter();
         try {
             final long cq = addressOrZero();
-            return cq == 0 ? -Errno.EINVAL : VERBS.ibv_poll_cq(pollFunction, cq, maxEntries, wcAddress);
+            return cq == 0 ? -Errno.EINVAL : VERBS.ibv_poll_cq(turn, pollFunction, cq, maxEntries, wcAddress);
         } finally {
             calls.leave();
         }

@@ -3,6 +3,7 @@ package io.ringpoll.rpma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.ffm.CallTurn;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.LogCapture;
@@ -71,12 +72,13 @@ class CompletionQueueTest {
     void shouldLetTheCountBeNullForOneEntryOnly() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final long cq = RawAddress.of(pair.client().completionQueue());
-            assertEquals(RpmaError.INVAL, Librpma.COMPLETION.rpma_cq_get_wc(cq, 2, completions.address(), 0));
-            assertEquals(RpmaError.NO_COMPLETION, Librpma.COMPLETION.rpma_cq_get_wc(cq, 1, completions.address(), 0));
+            assertEquals(RpmaError.INVAL, Librpma.COMPLETION.rpma_cq_get_wc(CallTurn.PLAIN, cq, 2, completions.address(), 0));
+            assertEquals(RpmaError.NO_COMPLETION,
+                Librpma.COMPLETION.rpma_cq_get_wc(CallTurn.PLAIN, cq, 1, completions.address(), 0));
             postWrites(pair);
             int result = RpmaError.NO_COMPLETION;
             while (result == RpmaError.NO_COMPLETION) {
-                result = Librpma.COMPLETION.rpma_cq_get_wc(cq, 1, completions.address(), 0);
+                result = Librpma.COMPLETION.rpma_cq_get_wc(CallTurn.PLAIN, cq, 1, completions.address(), 0);
             }
             assertEquals(0, result);
             assertEquals(0, completions.at(0).workRequestId());

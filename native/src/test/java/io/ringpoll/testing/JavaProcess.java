@@ -13,10 +13,11 @@ import java.util.concurrent.TimeUnit;
 
 /** Another JVM, for what is decided once in a process: the device, the libraries, switches. */
 public final class JavaProcess {
-    private static final long TIMEOUT_SECONDS = 60;
+    private static final int DEFAULT_TIMEOUT_SECONDS = 60;
 
     private final List<String> options = new ArrayList<>();
     private final Map<String, String> environment;
+    private int timeoutSeconds = DEFAULT_TIMEOUT_SECONDS;
     private String classPath = System.getProperty("java.class.path");
 
     private JavaProcess(final Map<String, String> environment) {
@@ -40,9 +41,22 @@ public final class JavaProcess {
         return this;
     }
 
+    /** Lets the JVM end with an error if a thread keeps it from a safepoint or a handshake for 10 s. */
+    public JavaProcess watchingSafepoints() {
+        return option("-XX:+UnlockDiagnosticVMOptions").option("-XX:+SafepointTimeout").option("-XX:SafepointTimeoutDelay=10000")
+            .option("-XX:+AbortVMOnSafepointTimeout").option("-XX:HandshakeTimeout=10000").option("-XX:-CreateCoredumpOnCrash")
+            .option("-XX:ErrorFile=/dev/null");
+    }
+
     /** Sets an environment variable. */
     public JavaProcess variable(final String name, final String value) {
         environment.put(name, value);
+        return this;
+    }
+
+    /** Sets how long the JVM may take. */
+    public JavaProcess timeoutSeconds(final int seconds) {
+        timeoutSeconds = seconds;
         return this;
     }
 
@@ -66,7 +80,7 @@ public final class JavaProcess {
                     new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile());
                 builder.environment().putAll(environment);
                 final Process process = builder.start();
-                if (!process.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
+                if (!process.waitFor(timeoutSeconds, TimeUnit.SECONDS)) {
                     process.destroyForcibly();
                     throw new AssertionError(main + " does not end: " + Files.readString(output));
                 }

@@ -171,7 +171,7 @@ public class PollBenchmark {
     public long librpmaBareCritical() throws Throwable {
         long results = 0;
         for (int i = 0; i < CALLS; i++) {
-            results += (int) Handles.rpma_cq_get_wc_critical$mh.invokeExact(bare.rpmaCq(), asked, records, got);
+            results += (int) Handles.rpma_cq_get_wc_critical$mh.invokeExact(i, bare.rpmaCq(), asked, records, got);
         }
         return results;
     }
@@ -203,7 +203,7 @@ public class PollBenchmark {
     public long directBareCritical() throws Throwable {
         long completions = 0;
         for (int i = 0; i < CALLS; i++) {
-            completions += (int) Handles.poll_cq_critical$mh.invokeExact(pollFunction, bare.ibvCq(), asked, records);
+            completions += (int) Handles.poll_cq_critical$mh.invokeExact(i, pollFunction, bare.ibvCq(), asked, records);
         }
         return completions;
     }
