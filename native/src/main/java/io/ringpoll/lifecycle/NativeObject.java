@@ -1,5 +1,6 @@
 package io.ringpoll.lifecycle;
 
+import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.os.Wakeup;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -113,12 +114,14 @@ public abstract class NativeObject {
     }
 
     /**
-     * Waits until a file descriptor of this object is readable. To be called by a thread that has entered it.
+     * Waits until a file descriptor of this object is readable. To be called by a thread that has entered it. Virtual threads
+     * release their carrier meanwhile.
      *
      * @param fd        the descriptor
      * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until {@link #end()}
      * @return true if it is readable, false if the time is over
-     * @throws IllegalStateException if the object is closed while this waits, or nothing can come through the descriptor
+     * @throws IllegalStateException    if the object is closed while this waits, or nothing can come through the descriptor
+     * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
      */
     protected final boolean awaitReadable(final int fd, final int timeoutMs) {
         final Wakeup wait = Wakeup.take();
@@ -129,9 +132,12 @@ public abstract class NativeObject {
             if (isClosed()) {
                 throw closed();
             }
-            final int outcome = wait.await(fd, timeoutMs);
+            final int outcome = wait.awaitInterruptibly(fd, timeoutMs);
             if (outcome == Wakeup.SIGNALLED) {
                 throw closed();
+            }
+            if (outcome == Wakeup.INTERRUPTED) {
+                throw new WaitInterruptedException("a wait for " + name());
             }
             if (outcome == Wakeup.BROKEN) {
                 throw new IllegalStateException(

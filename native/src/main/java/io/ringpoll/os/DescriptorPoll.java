@@ -78,14 +78,19 @@ public final class DescriptorPoll implements AutoCloseable {
     }
 
     /**
-     * Waits until a descriptor is readable and runs the actions of all that are.
+     * Waits until a descriptor is readable and runs the actions of all that are. An interrupt does not end the wait;
+     * {@link #wakeUp()} does.
      *
      * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits without a bound
      * @return how many actions ran; 0 if the time is over or {@link #wakeUp()} was called
-     * @throws OsException if poll(2) fails
+     * @throws OsException           if poll(2) fails
+     * @throws IllegalStateException if this is closed, or a virtual thread is to wait: it would keep its carrier
      */
     public int await(final int timeoutMs) {
         requireOpen();
+        if (timeoutMs != 0 && Thread.currentThread().isVirtual()) {
+            throw new IllegalStateException("a wait on many descriptors needs a platform thread; this one is virtual");
+        }
         final long startNs = timeoutMs > 0 ? System.nanoTime() : 0;
         int remainingMs = timeoutMs;
         while (true) {

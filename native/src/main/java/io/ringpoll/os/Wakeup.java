@@ -2,8 +2,9 @@ package io.ringpoll.os;
 
 import static io.ringpoll.os.FfmPosixFunctions.POSIX;
 
-import io.ringpoll.ffm.CallState;
 import java.lang.foreign.Arena;
+import java.nio.channels.AsynchronousCloseException;
+import java.nio.channels.spi.AbstractInterruptibleChannel;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -11,8 +12,12 @@ import org.agrona.concurrent.UnsafeBuffer;
 /**
  * A wait on a file descriptor that another thread can end: poll(2) on that descriptor and on an eventfd.
  *
- * <p>Taken from a pool by the thread that waits and given back by it; allocates nothing once the pool has as many as threads
- * wait at once. Only {@link #signal()} may be called by others, and only while its user holds it.
+ * <p>{@link Thread#interrupt()} signals the eventfd, too, through the hook by which java.nio makes its channels interruptible; so
+ * an interrupt ends a wait at once, and a wait costs no wake-ups of its own. A virtual thread waits in Java, while a platform
+ * thread polls for it.
+ *
+ * <p>Taken from a pool by the thread that waits and given back by it; a platform thread allocates nothing once the pool has as
+ * many as threads wait at once. Only {@link #signal()} may be called by others, and only while its user holds it.
  *
  * @see <a href="https://man7.org/linux/man-pages/man2/poll.2.html">poll(2)</a>
  */
@@ -25,6 +30,8 @@ public final class Wakeup {
     public static final int TIMED_OUT = 0;
     /** What {@link #await} returns when another thread has ended the wait. */
     public static final int SIGNALLED = -1;
+    /** What {@link #awaitInterruptibly} returns when the waiting thread was interrupted. */
+    public static final int INTERRUPTED = -2;
 
     private static final int EFD_NONBLOCK = 0x800;
     private static final int EFD_CLOEXEC = 0x80000;
@@ -33,12 +40,14 @@ public final class Wakeup {
     private static final int EVENTS_OFFSET = 4;
     private static final int REVENTS_OFFSET = 6;
     private static final int COUNTER_OFFSET = 2 * POLLFD_BYTES;
+    private static final int ONE_OFFSET = COUNTER_OFFSET + Long.BYTES;
     private static final ArrayDeque<Wakeup> POOL = new ArrayDeque<>();
 
     private final int eventFd;
     private final UnsafeBuffer memory =
-        new UnsafeBuffer(Arena.global().allocate(COUNTER_OFFSET + Long.BYTES, Long.BYTES).asByteBuffer());
+        new UnsafeBuffer(Arena.global().allocate(ONE_OFFSET + Long.BYTES, Long.BYTES).asByteBuffer());
 
+    private Interruption interruption = new Interruption(this);
     private volatile boolean signalled;
 
     private Wakeup() {
@@ -49,6 +58,7 @@ public final class Wakeup {
         memory.putShort(EVENTS_OFFSET, POLLIN);
         memory.putInt(POLLFD_BYTES, eventFd);
         memory.putShort(POLLFD_BYTES + EVENTS_OFFSET, POLLIN);
+        memory.putLong(ONE_OFFSET, 1);
     }
 
     /**
@@ -81,14 +91,34 @@ public final class Wakeup {
     /** Ends the wait of the thread that holds this, now or when it begins to wait; any thread may call it. */
     public void signal() {
         signalled = true;
-        final CallState state = CallState.current();
-        final long one = state.scratch();
-        state.longAt(0, 1);
-        POSIX.write(eventFd, one, Long.BYTES);
+        POSIX.write(eventFd, memory.addressOffset() + ONE_OFFSET, Long.BYTES);
     }
 
     /**
-     * Waits until a descriptor is readable.
+     * Waits until a descriptor is readable, or the calling thread is interrupted.
+     *
+     * @param fd        the descriptor
+     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, whether the thread is interrupted or not;
+     *     negative waits without a bound
+     * @return as {@link #await}, or {@link #INTERRUPTED}; the thread's interrupt status is set then, and this is to be given back
+     * @throws OsException if poll(2) fails
+     */
+    public int awaitInterruptibly(final int fd, final int timeoutMs) {
+        if (timeoutMs == 0) {
+            return await(fd, 0);
+        }
+        if (Thread.currentThread().isVirtual()) {
+            return BlockingCalls.await(this, fd, timeoutMs);
+        }
+        final int outcome = interruption.await(fd, timeoutMs);
+        if (outcome == INTERRUPTED) {
+            interruption = new Interruption(this);
+        }
+        return outcome;
+    }
+
+    /**
+     * Waits until a descriptor is readable. An interrupt does not end the wait.
      *
      * @param fd        the descriptor
      * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits without a bound
@@ -117,6 +147,41 @@ public final class Wakeup {
                 final long elapsedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
                 remainingMs = (int) Math.max(0, timeoutMs - elapsedMs);
             }
+        }
+    }
+
+    /** Signals a wait when its thread is interrupted; good for one interrupt. */
+    private static final class Interruption extends AbstractInterruptibleChannel {
+        private final Wakeup wakeup;
+
+        Interruption(final Wakeup wakeup) {
+            this.wakeup = wakeup;
+        }
+
+        int await(final int fd, final int timeoutMs) {
+            int outcome = INTERRUPTED;
+            begin();
+            try {
+                outcome = wakeup.await(fd, timeoutMs);
+            } finally {
+                outcome = isEndedInTime() ? outcome : INTERRUPTED;
+            }
+            return outcome;
+        }
+
+        /** Takes the hook away again; false if the interrupt came before. */
+        private boolean isEndedInTime() {
+            try {
+                end(true);
+                return true;
+            } catch (final AsynchronousCloseException interrupted) {
+                return false;
+            }
+        }
+
+        @Override
+        protected void implCloseChannel() {
+            wakeup.signal();
         }
     }
 }

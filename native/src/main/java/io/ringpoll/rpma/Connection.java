@@ -6,6 +6,7 @@ import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.HotCalls;
 import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.FileDescriptors;
+import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.AsyncEventElement;
 import io.ringpoll.verbs.CompletionBudget;
@@ -129,8 +130,9 @@ public final class Connection extends NativeResource {
      *
      * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
      * @return the event, or empty if none came in time
-     * @throws IllegalStateException if this is closed while it waits
-     * @throws RpmaException         {@code RPMA_E_UNKNOWN} for an event that librpma does not know, or as
+     * @throws IllegalStateException    if this is closed, now or while it waits
+     * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
+     * @throws RpmaException            {@code RPMA_E_UNKNOWN} for an event that librpma does not know, or as
      *     rpma_conn_next_event(3) says
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_next_event.3.html">rpma_conn_next_event(3)</a>
      */
@@ -236,8 +238,9 @@ public final class Connection extends NativeResource {
      *
      * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
      * @return the queue that the event belongs to, or empty if none came in time
-     * @throws IllegalStateException if this is closed while it waits
-     * @throws RpmaException         {@code RPMA_E_NOT_SHARED_CHNL} if each queue has its own channel, or as rpma_conn_wait(3)
+     * @throws IllegalStateException    if this is closed, now or while it waits
+     * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
+     * @throws RpmaException            {@code RPMA_E_NOT_SHARED_CHNL} if each queue has its own channel, or as rpma_conn_wait(3)
      *     says
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_wait.3.html">rpma_conn_wait(3)</a>
      */

@@ -12,6 +12,7 @@ import io.ringpoll.lifecycle.NativeResource;
  */
 public final class ConnectionConfig extends NativeResource {
     private SharedReceiveQueue sharedQueue;
+    private boolean sharedChannel;
 
     private ConnectionConfig(final long address) {
         super("connection configuration", address);
@@ -231,6 +232,7 @@ public final class ConnectionConfig extends NativeResource {
         try {
             RpmaException.check("rpma_conn_cfg_set_compl_channel",
                 Librpma.CONFIG.rpma_conn_cfg_set_compl_channel(config, shared));
+            sharedChannel = shared;
             return this;
         } finally {
             exit();
@@ -306,6 +308,32 @@ public final class ConnectionConfig extends NativeResource {
             throw new IllegalArgumentException("the " + queue + " cannot have " + entries + " entries");
         }
         return entries;
+    }
+
+    /** Makes a configuration with the same settings, to be closed; null gives null. */
+    static ConnectionConfig copyOf(final ConnectionConfig config) {
+        if (config == null) {
+            return null;
+        }
+        final ConnectionConfig copy = create();
+        boolean complete = false;
+        try {
+            copy.timeoutMs(config.timeoutMs()).cqSize(config.cqSize()).rcqSize(config.rcqSize())
+                .sqSize(config.sqSize()).rqSize(config.rqSize());
+            // Older libraries have neither; there they cannot have been set.
+            if (config.sharedChannel) {
+                copy.sharedCompletionChannel(true);
+            }
+            if (config.sharedQueue != null) {
+                copy.sharedReceiveQueue(config.sharedQueue);
+            }
+            complete = true;
+            return copy;
+        } finally {
+            if (!complete) {
+                copy.close();
+            }
+        }
     }
 
     /** Enters a configuration for a call that copies it; null stands for the defaults and gives 0. */

@@ -3,6 +3,7 @@ package io.ringpoll.rpma;
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.ffm.Memory;
 import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.os.BlockingCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -41,19 +42,26 @@ public final class ConnectionRequest extends NativeResource {
         final ConnectionConfig config) {
         AddressText.require("address", address);
         AddressText.requirePort(port);
+        return BlockingCalls.create("a request to " + address + ":" + port, handover -> {
+            // An interrupted caller may close its own while the call goes on.
+            try (ConnectionConfig copy = ConnectionConfig.copyOf(config)) {
+                return create(peer, address, port, copy, handover);
+            }
+        });
+    }
+
+    private static ConnectionRequest create(final Peer peer, final String address, final String port,
+        final ConnectionConfig config, final BlockingCalls.Handover handover) {
         final long peerAddress = peer.enterAsParent();
         try (Arena arena = Arena.ofConfined()) {
             final long configAddress = ConnectionConfig.enter(config);
             try {
                 final CallState state = CallState.current();
                 LogSink.clearError();
-                synchronized (Librpma.SETUP) {
-                    RpmaException.check("rpma_conn_req_new(" + address + ":" + port + ")",
-                        Librpma.CONNECTION.rpma_conn_req_new(peerAddress, arena.allocateFrom(address).address(),
-                            arena.allocateFrom(port).address(), configAddress, state.scratch()));
-                }
-                return new ConnectionRequest("request to " + address + ":" + port, peer, ConnectionConfig.sharedQueueOf(config),
-                    state.longAt(0));
+                RpmaException.check("rpma_conn_req_new(" + address + ":" + port + ")",
+                    Librpma.CONNECTION.rpma_conn_req_new(peerAddress, arena.allocateFrom(address).address(),
+                        arena.allocateFrom(port).address(), configAddress, state.scratch()));
+                return handover.give(of("request to " + address + ":" + port, peer, config, state.longAt(0)));
             } finally {
                 ConnectionConfig.exit(config);
             }
@@ -63,11 +71,20 @@ public final class ConnectionRequest extends NativeResource {
     }
 
     static ConnectionRequest ofPassive(final Endpoint endpoint, final ConnectionConfig config, final long address) {
-        final ConnectionRequest request = new ConnectionRequest("request at " + endpoint.name(), endpoint.peer(),
-            ConnectionConfig.sharedQueueOf(config), address);
+        final ConnectionRequest request = of("request at " + endpoint.name(), endpoint.peer(), config, address);
         // Until it is connected, the request uses the endpoint's event channel.
         request.dependsOn(endpoint);
         return request;
+    }
+
+    /** Takes a request that C has created; deletes it if that fails. */
+    private static ConnectionRequest of(final String name, final Peer peer, final ConnectionConfig config, final long address) {
+        try {
+            return new ConnectionRequest(name, peer, ConnectionConfig.sharedQueueOf(config), address);
+        } catch (final RuntimeException | Error failure) {
+            delete(address);
+            throw failure;
+        }
     }
 
     /**
@@ -186,12 +203,14 @@ public final class ConnectionRequest extends NativeResource {
 
     @Override
     protected void destroy(final long lastAddress) {
+        RpmaException.check("rpma_conn_req_delete", delete(lastAddress));
+    }
+
+    private static int delete(final long request) {
         final CallState state = CallState.current();
         final long pointer = state.scratch();
-        state.longAt(0, lastAddress);
+        state.longAt(0, request);
         LogSink.clearError();
-        synchronized (Librpma.SETUP) {
-            RpmaException.check("rpma_conn_req_delete", Librpma.CONNECTION.rpma_conn_req_delete(pointer));
-        }
+        return Librpma.CONNECTION.rpma_conn_req_delete(pointer);
     }
 }

@@ -2,21 +2,25 @@ package io.ringpoll.rpma;
 
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.os.BlockingCalls;
 import io.ringpoll.os.Errno;
 import io.ringpoll.os.FileDescriptors;
+import io.ringpoll.os.WaitInterruptedException;
 import java.lang.foreign.Arena;
 import java.util.Optional;
 
 /**
  * Where connections come in.
  *
- * <p>One thread takes requests; any thread may close. Requests that were taken must be connected or closed before.
+ * <p>Any thread may take requests, and any may close. Requests that were taken must be connected or closed before.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_listen.3.html">rpma_ep_listen(3)</a>
  */
 public final class Endpoint extends NativeResource {
     private final Peer peer;
     private final int fd;
+    /** Held by the thread that takes a request. */
+    private final Object taking = new Object();
 
     private Endpoint(final String name, final Peer peer, final long address) {
         super(name, address);
@@ -30,20 +34,24 @@ public final class Endpoint extends NativeResource {
     static Endpoint listen(final Peer peer, final String address, final String port) {
         AddressText.require("address", address);
         AddressText.requirePort(port);
+        return BlockingCalls.create("listening on " + address + ":" + port,
+            handover -> create(peer, address, port, handover));
+    }
+
+    private static Endpoint create(final Peer peer, final String address, final String port,
+        final BlockingCalls.Handover handover) {
         final long peerAddress = peer.enterAsParent();
         try (Arena arena = Arena.ofConfined()) {
             final CallState state = CallState.current();
             LogSink.clearError();
-            synchronized (Librpma.SETUP) {
-                RpmaException.check("rpma_ep_listen(" + address + ":" + port + ")",
-                    Librpma.CONNECTION.rpma_ep_listen(peerAddress, arena.allocateFrom(address).address(),
-                        arena.allocateFrom(port).address(), state.scratch()));
-            }
+            RpmaException.check("rpma_ep_listen(" + address + ":" + port + ")",
+                Librpma.CONNECTION.rpma_ep_listen(peerAddress, arena.allocateFrom(address).address(),
+                    arena.allocateFrom(port).address(), state.scratch()));
             final long listening = state.longAt(0);
             try {
                 final Endpoint endpoint = new Endpoint("endpoint " + address + ":" + port, peer, listening);
                 endpoint.dependsOn(peer);
-                return endpoint;
+                return handover.give(endpoint);
             } catch (final RuntimeException | Error failure) {
                 shutDown(listening);
                 throw failure;
@@ -68,8 +76,9 @@ public final class Endpoint extends NativeResource {
      *
      * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
      * @return the request, or empty if none came in time
-     * @throws IllegalStateException if this is closed while it waits
-     * @throws RpmaException         as rpma_ep_next_conn_req(3) says
+     * @throws IllegalStateException    if this is closed, now or while it waits
+     * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
+     * @throws RpmaException            as rpma_ep_next_conn_req(3) says
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_next_conn_req.3.html">rpma_ep_next_conn_req(3)</a>
      */
     public Optional<ConnectionRequest> nextRequest(final int timeoutMs) {
@@ -82,8 +91,9 @@ public final class Endpoint extends NativeResource {
      * @param config    sizes of the connection's queues; copied
      * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
      * @return the request, or empty if none came in time
-     * @throws IllegalStateException if this is closed while it waits
-     * @throws RpmaException         as rpma_ep_next_conn_req(3) says
+     * @throws IllegalStateException    if this is closed, now or while it waits
+     * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
+     * @throws RpmaException            as rpma_ep_next_conn_req(3) says
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_next_conn_req.3.html">rpma_ep_next_conn_req(3)</a>
      */
     public Optional<ConnectionRequest> nextRequest(final ConnectionConfig config, final int timeoutMs) {
@@ -97,7 +107,8 @@ public final class Endpoint extends NativeResource {
                 final CallState state = CallState.current();
                 LogSink.clearError();
                 final int result;
-                synchronized (Librpma.SETUP) {
+                // librpma takes an event from the endpoint's channel by several calls.
+                synchronized (taking) {
                     result = Librpma.CONNECTION.rpma_ep_next_conn_req(endpoint, configAddress, state.scratch());
                 }
                 if (isNoEvent(result)) {
@@ -139,8 +150,6 @@ public final class Endpoint extends NativeResource {
         final long pointer = state.scratch();
         state.longAt(0, endpoint);
         LogSink.clearError();
-        synchronized (Librpma.SETUP) {
-            return Librpma.CONNECTION.rpma_ep_shutdown(pointer);
-        }
+        return Librpma.CONNECTION.rpma_ep_shutdown(pointer);
     }
 }

@@ -2,12 +2,6 @@ package io.ringpoll.rpma;
 
 /** librpma's functions, by topic; static and final, so that a call through them is a call of the handle. */
 final class Librpma {
-    /**
-     * Held around the calls that librpma's {@code THREAD_SAFETY.md} calls not thread-safe: they make and delete requests,
-     * endpoints, memory regions and shared receive queues.
-     */
-    static final Object SETUP = new Object();
-
     static final PeerFunctions PEER = new FfmPeerFunctions();
     static final MemoryFunctions MEMORY = new FfmMemoryFunctions();
     static final ConfigFunctions CONFIG = new FfmConfigFunctions();

@@ -51,10 +51,8 @@ public final class LocalMemoryRegion extends NativeResource {
         try {
             final CallState state = CallState.current();
             LogSink.clearError();
-            synchronized (Librpma.SETUP) {
-                RpmaException.check("rpma_mr_reg",
-                    Librpma.MEMORY.rpma_mr_reg(peerAddress, memory.address(), memory.byteSize(), usage, state.scratch()));
-            }
+            RpmaException.check("rpma_mr_reg",
+                Librpma.MEMORY.rpma_mr_reg(peerAddress, memory.address(), memory.byteSize(), usage, state.scratch()));
             final LocalMemoryRegion region = new LocalMemoryRegion(state.longAt(0), memory, owned);
             region.dependsOn(peer);
             return region;
@@ -196,9 +194,7 @@ public final class LocalMemoryRegion extends NativeResource {
         final long pointer = state.scratch();
         state.longAt(0, lastAddress);
         LogSink.clearError();
-        synchronized (Librpma.SETUP) {
-            RpmaException.check("rpma_mr_dereg", Librpma.MEMORY.rpma_mr_dereg(pointer));
-        }
+        RpmaException.check("rpma_mr_dereg", Librpma.MEMORY.rpma_mr_dereg(pointer));
         // Not after a failure: the device may still write to it.
         if (owned != null) {
             owned.close();

@@ -2,6 +2,8 @@ package io.ringpoll.rpma;
 
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.os.BlockingCalls;
+import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.VerbsContext;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -9,8 +11,10 @@ import java.lang.foreign.MemorySegment;
 /**
  * An RDMA device as librpma sees it, with one protection domain: everything else is made of a peer.
  *
- * <p>Thread-safe. What librpma does not allow several threads to do at once, making and deleting requests, endpoints, regions
- * and shared queues, is done one after the other. A peer is closed last.
+ * <p>Thread-safe: several threads may make and close requests, endpoints, regions and shared queues at once, and none waits for
+ * another's. librpma's THREAD_SAFETY.md calls these functions not thread-safe because valgrind reports races below them, in
+ * libibverbs, librdmacm and syslog(3); librpma itself shares nothing between two objects, and those libraries are thread-safe by
+ * their own contract. A peer is closed last.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
@@ -34,6 +38,7 @@ public final class Peer extends NativeResource {
      * @throws RpmaException if no RDMA device has the address (librpma: {@code RPMA_E_PROVIDER}), or as rpma_peer_new(3) says
      * @throws IllegalStateException if the address is this machine's, but none of an RDMA device's (such as 127.0.0.1)
      * @throws IllegalArgumentException if the address holds a control character
+     * @throws WaitInterruptedException if the thread is interrupted before or while the address is looked up
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_get_ibv_context.3.html">
      *     rpma_utils_get_ibv_context(3)</a>
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
@@ -51,6 +56,7 @@ public final class Peer extends NativeResource {
      *     rpma_peer_new(3) says
      * @throws IllegalStateException as for {@link #ofLocal}
      * @throws IllegalArgumentException if the address holds a control character
+     * @throws WaitInterruptedException if the thread is interrupted before or while the address is looked up
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_get_ibv_context.3.html">
      *     rpma_utils_get_ibv_context(3)</a>
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
@@ -75,14 +81,16 @@ public final class Peer extends NativeResource {
     private static Peer open(final String address, final int side) {
         Loading.require();
         AddressText.require("address", address);
+        return BlockingCalls.create("finding the device of " + address, handover -> handover.give(find(address, side)));
+    }
+
+    private static Peer find(final String address, final int side) {
         final long context;
         final CallState state = CallState.current();
         try (Arena arena = Arena.ofConfined()) {
             LogSink.clearError();
-            synchronized (Librpma.SETUP) {
-                RpmaException.check("rpma_utils_get_ibv_context(" + address + ")",
-                    Librpma.PEER.rpma_utils_get_ibv_context(arena.allocateFrom(address).address(), side, state.scratch()));
-            }
+            RpmaException.check("rpma_utils_get_ibv_context(" + address + ")",
+                Librpma.PEER.rpma_utils_get_ibv_context(arena.allocateFrom(address).address(), side, state.scratch()));
             context = state.longAt(0);
         }
         // An address of this machine that no RDMA device has, such as 127.0.0.1, is no error to librpma.
@@ -182,6 +190,7 @@ public final class Peer extends NativeResource {
      * @throws RpmaException as rpma_ep_listen(3) says; {@code RPMA_E_PROVIDER} with errno EADDRINUSE if the port is taken
      * @throws IllegalArgumentException if the address or the port holds a control character, or the port is a number outside 0 to
      *     65535
+     * @throws WaitInterruptedException if the thread is interrupted before or while the address is looked up
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_listen.3.html">rpma_ep_listen(3)</a>
      */
     public Endpoint listen(final String address, final String port) {
@@ -194,6 +203,8 @@ public final class Peer extends NativeResource {
      * @param address of the other side
      * @param port    TCP port number or service name
      * @return to be connected, or closed before the peer
+     * @throws WaitInterruptedException if the thread is interrupted before or while the address is resolved; that goes on for a
+     *     while then, and keeps this peer from being closed
      * @throws RpmaException as rpma_conn_req_new(3) says
      * @throws IllegalArgumentException as for {@link #listen}
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
@@ -209,6 +220,8 @@ public final class Peer extends NativeResource {
      * @param port    TCP port number or service name
      * @param config  sizes of the queues and the time-out; copied
      * @return to be connected, or closed before the peer
+     * @throws WaitInterruptedException if the thread is interrupted before or while the address is resolved; that goes on for a
+     *     while then, and keeps this peer from being closed
      * @throws RpmaException as rpma_conn_req_new(3) says
      * @throws IllegalArgumentException as for {@link #listen}
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>

@@ -6,6 +6,7 @@ import io.ringpoll.lifecycle.HotCalls;
 import io.ringpoll.lifecycle.NativeObject;
 import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.FileDescriptors;
+import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CountedQueue;
@@ -157,8 +158,9 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
      *
      * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until the owner is closed
      * @return true if there was an event, false if none came in time
-     * @throws IllegalStateException if the queue's owner is closed, now or while this waits
-     * @throws RpmaException         {@code RPMA_E_SHARED_CHANNEL} if the event could be another queue's (use
+     * @throws IllegalStateException    if the queue's owner is closed, now or while this waits
+     * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
+     * @throws RpmaException            {@code RPMA_E_SHARED_CHANNEL} if the event could be another queue's (use
      *     {@link Connection#awaitCompletions}), {@code RPMA_E_PROVIDER} if the next event cannot be asked for
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_wait.3.html">rpma_cq_wait(3)</a>
      */

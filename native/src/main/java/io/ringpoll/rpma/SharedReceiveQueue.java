@@ -35,9 +35,7 @@ public final class SharedReceiveQueue extends NativeResource {
             try {
                 final CallState state = CallState.current();
                 LogSink.clearError();
-                synchronized (Librpma.SETUP) {
-                    RpmaException.check("rpma_srq_new", Librpma.PEER.rpma_srq_new(peerAddress, configAddress, state.scratch()));
-                }
+                RpmaException.check("rpma_srq_new", Librpma.PEER.rpma_srq_new(peerAddress, configAddress, state.scratch()));
                 final SharedReceiveQueue queue =
                     new SharedReceiveQueue("shared receive queue of " + peer.name(), state.longAt(0));
                 queue.dependsOn(peer);
@@ -120,9 +118,7 @@ public final class SharedReceiveQueue extends NativeResource {
             final long pointer = state.scratch();
             state.longAt(0, lastAddress);
             LogSink.clearError();
-            synchronized (Librpma.SETUP) {
-                RpmaException.check("rpma_srq_delete", Librpma.PEER.rpma_srq_delete(pointer));
-            }
+            RpmaException.check("rpma_srq_delete", Librpma.PEER.rpma_srq_delete(pointer));
         } finally {
             calls.discard();
             receiveSome.ifPresent(RpmaCompletionQueue::discard);

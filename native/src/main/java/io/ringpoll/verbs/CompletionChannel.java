@@ -7,6 +7,7 @@ import io.ringpoll.ffm.Memory;
 import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.Errno;
 import io.ringpoll.os.FileDescriptors;
+import io.ringpoll.os.WaitInterruptedException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -146,8 +147,9 @@ public final class CompletionChannel extends NativeResource {
      *
      * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
      * @return the queue that the event belongs to; null if none came in time
-     * @throws IllegalStateException if this is closed, now or while it waits
-     * @throws VerbsException        as ibv_get_cq_event(3) says
+     * @throws IllegalStateException    if this is closed, now or while it waits
+     * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
+     * @throws VerbsException           as ibv_get_cq_event(3) says
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_cq_event.3.html">ibv_get_cq_event(3)</a>
      */
     public VerbsCompletionQueue await(final int timeoutMs) {

@@ -56,6 +56,11 @@ public final class OtherThread<T> {
         }
     }
 
+    /** Interrupts the action. */
+    public void interrupt() {
+        thread.interrupt();
+    }
+
     /** Waits until the action is parked or blocked by another thread of the JVM; fails if it ends instead. */
     public void requireParked() {
         final long startNs = System.nanoTime();

@@ -13,6 +13,7 @@ import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class CompletionChannelTest {
     private static final int TIMEOUT_MS = ConnectedPair.TIMEOUT_MS;
+    private static final int NOISE_INTERVAL_MS = 20;
 
     private final Completions completions = new Completions();
     private final Completions sent = new Completions(1);
@@ -115,6 +117,36 @@ class CompletionChannelTest {
             assertSame(receives, both.await(TIMEOUT_MS));
             assertTrue(shared.server().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, 1));
             assertSame(main, both.await(TIMEOUT_MS));
+        }
+    }
+
+    @Test
+    void shouldKeepToItsTimeOutWhateverEventsOfOtherQueuesCome() {
+        try (ConnectedPair shared = ConnectedPair.of(config -> config.rcqSize(10).sharedCompletionChannel(true));
+            VerbsCompletionQueue main = shared.server().completionQueue().openVerbs();
+            VerbsCompletionQueue foreign = shared.server().receiveCompletionQueue().orElseThrow().openVerbs();
+            CompletionChannel mine = CompletionChannel.borrow(main)) {
+            final AtomicBoolean isOver = new AtomicBoolean();
+            final OtherThread<Integer> noise = OtherThread.run(() -> {
+                int events = 0;
+                final long startNs = System.nanoTime();
+                while (!isOver.get() && System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS)) {
+                    foreign.requestNotification(false);
+                    assertTrue(shared.server().receive(null, 0, 0, 1));
+                    assertTrue(shared.client().send(null, 0, 0, CompletionFlag.ALWAYS, 1));
+                    sent.await(shared.client().completionQueue(), 1);
+                    completions.await(foreign, 1);
+                    events++;
+                    Thread.sleep(NOISE_INTERVAL_MS);
+                }
+                return events;
+            });
+            final long startNs = System.nanoTime();
+            assertNull(mine.await(20 * NOISE_INTERVAL_MS));
+            final long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);
+            isOver.set(true);
+            assertTrue(noise.result() > 0);
+            assertTrue(tookMs >= 20 * NOISE_INTERVAL_MS && tookMs < TIMEOUT_MS / 2, tookMs + " ms");
         }
     }
 

@@ -1,5 +1,6 @@
 package io.ringpoll.ratis.transport;
 
+import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.ratis.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
@@ -119,11 +120,18 @@ public final class Node implements AutoCloseable {
      */
     public void listen(final String address, final int port) throws IOException {
         final ConnectionConfig connectionConfig = connectionConfig();
+        boolean listening = false;
         try {
             keeper.listen(peer.listen(address, Integer.toString(port)), connectionConfig);
+            listening = true;
+        } catch (final WaitInterruptedException e) {
+            throw new InterruptedIOException("interrupted while looking up " + address);
         } catch (final RpmaException e) {
-            connectionConfig.close();
             throw new IOException("cannot listen on " + address + ":" + port + ": " + e.getMessage(), e);
+        } finally {
+            if (!listening) {
+                connectionConfig.close();
+            }
         }
     }
 
@@ -145,6 +153,8 @@ public final class Node implements AutoCloseable {
         try (ConnectionConfig connectionConfig = connectionConfig().timeoutMs(config.connectTimeoutMs());
             ConnectionRequest request = peer.request(address, Integer.toString(port), connectionConfig)) {
             link = attach(name, request, null);
+        } catch (final WaitInterruptedException e) {
+            throw interrupted(name);
         } catch (final RpmaException | IllegalStateException e) {
             counters.increment(Count.CONNECTS_FAILED);
             throw withCause(new ConnectException("cannot connect to " + name + " at " + address + ":" + port), e);
@@ -155,12 +165,16 @@ public final class Node implements AutoCloseable {
         } catch (final InterruptedException e) {
             link.fail(new IOException("nobody waits for the connection any more"));
             Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while connecting to " + name);
+            throw interrupted(name);
         } catch (final ExecutionException | TimeoutException e) {
             counters.increment(Count.CONNECTS_FAILED);
             link.fail(new ConnectException("no answer in " + config.connectTimeoutMs() + " ms"));
             throw withCause(new ConnectException("cannot connect to " + name + " at " + address + ":" + port), e);
         }
+    }
+
+    private static InterruptedIOException interrupted(final String name) {
+        return new InterruptedIOException("interrupted while connecting to " + name);
     }
 
     /**
