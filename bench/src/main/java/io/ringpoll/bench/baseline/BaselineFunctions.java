@@ -4,7 +4,6 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.device.BundledLibraries;
 import io.ringpoll.device.Device;
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.ffm.NativeLibrary;
@@ -39,7 +38,6 @@ final class BaselineFunctions {
         JAVA_LONG.withName("round_trips"), JAVA_INT.withName("schedule_length"), JAVA_INT.withName("size"),
         JAVA_INT.withName("operation"), JAVA_INT.withName("poster_cpu"));
 
-    private static final String NAME = "libringpoll_baseline.so";
     private static final NativeLibrary LIBRARY = load();
     private static final MethodHandle baseline_start$mh =
         LIBRARY.capturing("baseline_start", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
@@ -193,8 +191,7 @@ final class BaselineFunctions {
     private static NativeLibrary load() {
         // The device first: the baseline is to use the librpma and the libibverbs that are loaded then.
         Device.current();
-        final String path = BundledLibraries.find(NAME).orElseThrow(() -> new IllegalStateException(
-            NAME + " was not built for this machine: make -C bench/src/main/c")).toString();
+        final String path = BaselineLibrary.find().toString();
         return new NativeLibrary(SymbolLookup.libraryLookup(path, Arena.global()), path);
     }
 }

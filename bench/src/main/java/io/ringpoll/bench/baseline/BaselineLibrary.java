@@ -1,0 +1,57 @@
+package io.ringpoll.bench.baseline;
+
+import io.ringpoll.device.BundledLibraries;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * Chooses between the two builds of the C baseline: for the CPU that it was built on, or for any of the architecture.
+ *
+ * <p>The first may hold instructions that this CPU does not have, for instance in an emulated machine that uses the files of its
+ * host. Its features are listed beside it.
+ */
+final class BaselineLibrary {
+    private static final String NATIVE = "libringpoll_baseline_native.so";
+    private static final String FEATURES = "libringpoll_baseline_native.features";
+    private static final String PORTABLE = "libringpoll_baseline.so";
+
+    private BaselineLibrary() {
+    }
+
+    static Path find() {
+        return BundledLibraries.find(choose(
+            BundledLibraries.find(FEATURES).map(BaselineLibrary::read).orElse(""), read(Path.of("/proc/cpuinfo"))))
+            .orElseThrow(() -> new IllegalStateException(
+                PORTABLE + " was not built for this architecture: make -C bench/src/main/c"));
+    }
+
+    /** The name of the library for a CPU. */
+    static String choose(final String neededFeatures, final String cpuinfo) {
+        final Set<String> present = cpuinfo.lines().filter(BaselineLibrary::listsFeatures).findFirst()
+            .map(line -> words(line.substring(line.indexOf(':') + 1))).orElse(Set.of());
+        final Set<String> needed = words(neededFeatures);
+        return !needed.isEmpty() && present.containsAll(needed) ? NATIVE : PORTABLE;
+    }
+
+    private static boolean listsFeatures(final String line) {
+        final String key = line.toLowerCase(Locale.ROOT);
+        return key.startsWith("flags") || key.startsWith("features");
+    }
+
+    private static Set<String> words(final String text) {
+        return Set.copyOf(Stream.of(text.split("\\s+")).filter(word -> !word.isEmpty()).distinct().toList());
+    }
+
+    private static String read(final Path file) {
+        try {
+            return Files.readString(file);
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}
