@@ -1,6 +1,7 @@
 package io.ringpoll.rpma;
 
 import io.ringpoll.ffm.CallState;
+import io.ringpoll.ffm.MemoryHold;
 import io.ringpoll.lifecycle.HotCalls;
 import io.ringpoll.lifecycle.NativeResource;
 import java.lang.foreign.Arena;
@@ -11,8 +12,12 @@ import java.util.Objects;
  * Memory of this process that the device may read or write, as far as its usages say.
  *
  * <p>Any thread may use it in posts and read its properties. It must stay open until the completions of all work requests that
- * use it have come: the device answers later ones with an error, and memory that is freed too early may be written by the
- * device.
+ * use it have come: the device answers later ones with an error.
+ *
+ * <p>While it is open it retains its memory: {@link Arena#close()} of the memory's arena throws {@link IllegalStateException},
+ * and the garbage collector frees nothing, even if the region is forgotten. What is freed behind the JDK's back cannot be seen,
+ * and must outlive the region: memory of C that {@link MemorySegment#reinterpret(long)} made a segment, a mapped file that is
+ * truncated.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
  */
@@ -27,37 +32,70 @@ public final class LocalMemoryRegion extends NativeResource {
     private static final long MAX_ADVISED_BYTES = 0xFFFF_FFFFL;
 
     private final MemorySegment memory;
-    private final Arena owned;
+    private final Runnable free;
     private final long lengthBytes;
 
-    private LocalMemoryRegion(final long address, final MemorySegment memory, final Arena owned) {
+    private LocalMemoryRegion(final long address, final MemorySegment memory, final Runnable free) {
         super("memory region of " + memory.byteSize() + " bytes at 0x" + Long.toHexString(memory.address()), address);
         this.memory = memory;
-        this.owned = owned;
+        this.free = free;
         lengthBytes = memory.byteSize();
     }
 
-    static LocalMemoryRegion register(final Peer peer, final MemorySegment memory, final Arena owned,
-        final MemoryUsage... usages) {
-        if (!memory.isNative() || memory.isReadOnly() || memory.byteSize() == 0) {
-            throw new IllegalArgumentException(
-                "a memory region needs native, writable memory of at least one byte, not " + memory);
-        }
+    /** Registers memory of somebody else, and retains it. */
+    static LocalMemoryRegion register(final Peer peer, final MemorySegment memory, final MemoryUsage... usages) {
+        requireUsable(memory);
         if (!memory.scope().isAlive()) {
             throw new IllegalArgumentException("a memory region needs memory that is still there, and its arena is closed");
         }
         final int usage = MemoryUsage.bits(usages);
-        final long peerAddress = peer.enterAsParent();
+        return register(peer, memory, MemoryHold.of(memory)::release, usage);
+    }
+
+    /** Allocates memory and registers it. */
+    static LocalMemoryRegion allocate(final Peer peer, final long lengthBytes, final MemoryUsage... usages) {
+        final int usage = MemoryUsage.bits(usages);
+        final Arena arena = Arena.ofShared();
+        final MemorySegment memory;
         try {
-            final CallState state = CallState.current();
-            LogSink.clearError();
-            RpmaException.check("rpma_mr_reg",
-                Librpma.MEMORY.rpma_mr_reg(peerAddress, memory.address(), memory.byteSize(), usage, state.scratch()));
-            final LocalMemoryRegion region = new LocalMemoryRegion(state.longAt(0), memory, owned);
-            region.dependsOn(peer);
-            return region;
+            memory = arena.allocate(lengthBytes, PAGE_BYTES);
+            requireUsable(memory);
+        } catch (final RuntimeException | Error failure) {
+            arena.close();
+            throw failure;
+        }
+        return register(peer, memory, arena::close, usage);
+    }
+
+    private static void requireUsable(final MemorySegment memory) {
+        if (!memory.isNative() || memory.isReadOnly() || memory.byteSize() == 0) {
+            throw new IllegalArgumentException(
+                "a memory region needs native, writable memory of at least one byte, not " + memory);
+        }
+    }
+
+    private static LocalMemoryRegion register(
+        final Peer peer, final MemorySegment memory, final Runnable free, final int usage) {
+        boolean registered = false;
+        try {
+            final long peerAddress = peer.enterAsParent();
+            try {
+                final CallState state = CallState.current();
+                LogSink.clearError();
+                RpmaException.check("rpma_mr_reg",
+                    Librpma.MEMORY.rpma_mr_reg(peerAddress, memory.address(), memory.byteSize(), usage, state.scratch()));
+                // From here on the device has the memory.
+                registered = true;
+                final LocalMemoryRegion region = new LocalMemoryRegion(state.longAt(0), memory, free);
+                region.dependsOn(peer);
+                return region;
+            } finally {
+                peer.exitAsParent();
+            }
         } finally {
-            peer.exitAsParent();
+            if (!registered) {
+                free.run();
+            }
         }
     }
 
@@ -196,8 +234,6 @@ public final class LocalMemoryRegion extends NativeResource {
         LogSink.clearError();
         RpmaException.check("rpma_mr_dereg", Librpma.MEMORY.rpma_mr_dereg(pointer));
         // Not after a failure: the device may still write to it.
-        if (owned != null) {
-            owned.close();
-        }
+        free.run();
     }
 }

@@ -143,18 +143,21 @@ public final class Peer extends NativeResource {
     }
 
     /**
-     * Registers memory that the caller owns.
+     * Registers memory that the caller owns. The region retains it: an attempt to close its arena before the region throws
+     * {@link IllegalStateException}. One daemon thread for each arena that can be closed does so, as long as there are regions of
+     * it; {@link #allocate} needs none.
      *
-     * @param memory native memory; must stay allocated until the region is closed
+     * @param memory native memory, of a shared or automatic arena, a direct buffer or a mapped file
      * @param usages what it is for, at least one
-     * @return to be closed before the peer and before the memory is freed
-     * @throws IllegalArgumentException if the memory is on the heap, read-only or empty, or there is no usage
+     * @return to be closed before the peer and before the memory's arena
+     * @throws IllegalArgumentException if the memory is on the heap, read-only or empty, its arena is closed or confined to one
+     *     thread, or there is no usage
      * @throws RpmaException            as rpma_mr_reg(3) says; {@code RPMA_E_PROVIDER} with errno ENOMEM most often means that
      *     {@code ulimit -l} is too low
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
      */
     public LocalMemoryRegion register(final MemorySegment memory, final MemoryUsage... usages) {
-        return LocalMemoryRegion.register(this, memory, null, usages);
+        return LocalMemoryRegion.register(this, memory, usages);
     }
 
     /**
@@ -167,18 +170,7 @@ public final class Peer extends NativeResource {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
      */
     public LocalMemoryRegion allocate(final long lengthBytes, final MemoryUsage... usages) {
-        final Arena arena = Arena.ofShared();
-        boolean registered = false;
-        try {
-            final LocalMemoryRegion region =
-                LocalMemoryRegion.register(this, arena.allocate(lengthBytes, LocalMemoryRegion.PAGE_BYTES), arena, usages);
-            registered = true;
-            return region;
-        } finally {
-            if (!registered) {
-                arena.close();
-            }
-        }
+        return LocalMemoryRegion.allocate(this, lengthBytes, usages);
     }
 
     /**

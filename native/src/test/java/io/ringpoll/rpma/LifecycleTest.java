@@ -190,7 +190,7 @@ class LifecycleTest {
 
     @Test
     void shouldRegisterNoMemoryThatCannotBe() {
-        try (Peer peer = Peer.ofLocal(TestDevice.address()); Arena arena = Arena.ofConfined()) {
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Arena arena = Arena.ofShared()) {
             final MemoryUsage usage = MemoryUsage.SEND;
             assertThrows(IllegalArgumentException.class, () -> peer.register(MemorySegment.ofArray(new byte[8]), usage));
             assertThrows(IllegalArgumentException.class, () -> peer.register(arena.allocate(8).asReadOnly(), usage));

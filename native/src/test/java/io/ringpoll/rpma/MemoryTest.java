@@ -15,6 +15,7 @@ import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verbs.WcStatus;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Set;
@@ -22,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 
 /** Regions, descriptors, configurations: what goes in comes out, and the device has the last word. */
 @Tag(TestDevice.TAG)
@@ -29,6 +31,9 @@ import org.junit.jupiter.api.Timeout;
 class MemoryTest {
     private static final int DESCRIPTOR_BYTES = 21;
     private static final int LENGTH_OFFSET = 8;
+    /** So long that malloc(3) gives it back to the system when it is freed. */
+    private static final int LARGE_BYTES = 1 << 20;
+    private static final long UNMAPPED_ADDRESS = 4096;
 
     @Test
     void shouldDescribeARegionToTheOtherSide() {
@@ -106,6 +111,74 @@ class MemoryTest {
                 assertThrows(IllegalArgumentException.class, () -> peer.register(memory, MemoryUsage.SEND));
             assertTrue(refused.getMessage().contains("closed"), refused::getMessage);
         }
+    }
+
+    @Test
+    void shouldRefuseMemoryThatIsConfinedToAThread() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Arena arena = Arena.ofConfined()) {
+            final IllegalArgumentException refused = assertThrows(
+                IllegalArgumentException.class, () -> peer.register(arena.allocate(4096), MemoryUsage.SEND));
+            assertTrue(refused.getMessage().contains("confined"), refused::getMessage);
+        }
+    }
+
+    @Test
+    void shouldKeepAnArenaOpenForAsLongAsARegionUsesItsMemory() {
+        final Completions completions = new Completions();
+        final Arena arena = Arena.ofShared();
+        final MemorySegment memory = arena.allocate(LARGE_BYTES, Long.BYTES);
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final LocalMemoryRegion first = pair.peer().register(memory.asSlice(0, 4096), MemoryUsage.SEND);
+            final LocalMemoryRegion second = pair.peer().register(memory, MemoryUsage.RECEIVE);
+            // Nothing can tell what the device does with a receive until it completes.
+            assertTrue(pair.server().receive(second, 0, LARGE_BYTES, 1));
+            assertThrows(IllegalStateException.class, arena::close);
+            first.close();
+            assertThrows(IllegalStateException.class, arena::close);
+            assertTrue(memory.scope().isAlive());
+            final LocalMemoryRegion source = pair.memory(LARGE_BYTES);
+            source.memory().fill((byte) 7);
+            assertTrue(pair.client().send(source, 0, LARGE_BYTES, CompletionFlag.ALWAYS, 2));
+            completions.awaitOne(pair.server().completionQueue());
+            assertEquals(7, memory.get(ValueLayout.JAVA_BYTE, LARGE_BYTES - 1));
+            second.close();
+            arena.close();
+            assertThrows(IllegalArgumentException.class, () -> pair.peer().register(memory, MemoryUsage.SEND));
+        }
+    }
+
+    @Test
+    @SuppressWarnings("restricted")
+    void shouldRetainNoMemoryOfARegistrationThatFails() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Arena arena = Arena.ofShared()) {
+            final MemorySegment nowhere = MemorySegment.ofAddress(UNMAPPED_ADDRESS).reinterpret(4096, arena, null);
+            assertThrows(RpmaException.class, () -> peer.register(nowhere, MemoryUsage.SEND));
+            assertThrows(IllegalArgumentException.class, () -> peer.register(arena.allocate(4096)));
+        }
+    }
+
+    @Test
+    void shouldTakeAPieceThatFitsExactlyAndNoneThatIsLonger() {
+        final Completions completions = new Completions();
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final LocalMemoryRegion local = pair.memory(128);
+            final RemoteMemoryRegion remote = pair.remote(pair.memory(64));
+            assertTrue(pair.client().write(remote, 24, local, 88, 40, CompletionFlag.ALWAYS, 1));
+            assertEquals(WcStatus.SUCCESS, completions.awaitOne(pair.client().completionQueue()).status());
+            assertOutside(() -> pair.client().write(remote, 25, local, 0, 40, CompletionFlag.ALWAYS, 1));
+            assertOutside(() -> pair.client().write(remote, 0, local, 89, 40, CompletionFlag.ALWAYS, 1));
+            assertOutside(() -> pair.client().write(remote, 0, local, -1, 40, CompletionFlag.ALWAYS, 1));
+            assertOutside(() -> pair.client().write(remote, -1, local, 0, 40, CompletionFlag.ALWAYS, 1));
+            assertOutside(() -> pair.client().write(remote, 0, local, 0, -1, CompletionFlag.ALWAYS, 1));
+            assertOutside(() -> pair.client().write(remote, 0, local, Long.MAX_VALUE, 1, CompletionFlag.ALWAYS, 1));
+            assertOutside(() -> pair.server().receive(local, 0, -1, 1));
+            assertOutside(() -> pair.client().send(local, 64, -64, CompletionFlag.ALWAYS, 1));
+            assertEquals(0, pair.client().completionQueue().budget().inFlight());
+        }
+    }
+
+    private static void assertOutside(final Executable post) {
+        assertThrows(IndexOutOfBoundsException.class, post);
     }
 
     @Test

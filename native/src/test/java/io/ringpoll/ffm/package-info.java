@@ -1,0 +1,2 @@
+/** Tests of calls into C and of its memory. */
+package io.ringpoll.ffm;
