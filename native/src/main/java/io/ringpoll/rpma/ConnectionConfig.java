@@ -11,6 +11,9 @@ import io.ringpoll.lifecycle.NativeResource;
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_new.3.html">rpma_conn_cfg_new(3)</a>
  */
 public final class ConnectionConfig extends NativeResource {
+    /** librpma's {@code RPMA_DEFAULT_Q_SIZE}. */
+    static final int DEFAULT_CQ_SIZE = 10;
+
     private SharedReceiveQueue sharedQueue;
     private boolean sharedChannel;
 
@@ -351,6 +354,15 @@ public final class ConnectionConfig extends NativeResource {
     /** The shared receive queue of a configuration that may be null. */
     static SharedReceiveQueue sharedQueueOf(final ConnectionConfig config) {
         return config == null ? null : config.sharedQueue;
+    }
+
+    /** How many receives the queue that they complete in can hold, for a configuration that may be null. */
+    static int mostReceivesOf(final ConnectionConfig config) {
+        if (config == null) {
+            return DEFAULT_CQ_SIZE;
+        }
+        final int receiveCqSize = config.rcqSize();
+        return receiveCqSize > 0 ? receiveCqSize : config.cqSize();
     }
 
     @Override

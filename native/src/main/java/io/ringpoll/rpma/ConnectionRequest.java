@@ -26,12 +26,18 @@ public final class ConnectionRequest extends NativeResource {
 
     private final Peer peer;
     private final SharedReceiveQueue sharedQueue;
+    /** How many completions the queue of the receives was asked to hold. */
+    private final int mostReceives;
+    /** Held around a post and its count. */
+    private final Object posting = new Object();
     private int receivesPosted;
 
-    private ConnectionRequest(final String name, final Peer peer, final SharedReceiveQueue sharedQueue, final long address) {
+    private ConnectionRequest(final String name, final Peer peer, final SharedReceiveQueue sharedQueue, final int mostReceives,
+        final long address) {
         super(name, address);
         this.peer = peer;
         this.sharedQueue = sharedQueue;
+        this.mostReceives = mostReceives;
         dependsOn(peer);
         if (sharedQueue != null) {
             dependsOn(sharedQueue);
@@ -80,7 +86,8 @@ public final class ConnectionRequest extends NativeResource {
     /** Takes a request that C has created; deletes it if that fails. */
     private static ConnectionRequest of(final String name, final Peer peer, final ConnectionConfig config, final long address) {
         try {
-            return new ConnectionRequest(name, peer, ConnectionConfig.sharedQueueOf(config), address);
+            return new ConnectionRequest(
+                name, peer, ConnectionConfig.sharedQueueOf(config), ConnectionConfig.mostReceivesOf(config), address);
         } catch (final RuntimeException | Error failure) {
             delete(address);
             throw failure;
@@ -108,13 +115,15 @@ public final class ConnectionRequest extends NativeResource {
     }
 
     /**
-     * Posts a receive before the connection is made, so that the other side's first message finds it.
+     * Posts a receive before the connection is made, so that the other side's first message finds it. It counts against the
+     * budget of the connection's queue, which is not there yet: as many are accepted as the queue was asked to hold, also where
+     * it turns out to hold more.
      *
      * @param destination   where the message goes, registered for {@link MemoryUsage#RECEIVE}
      * @param offset        in the region, in bytes
      * @param lengthBytes   room for the message
      * @param workRequestId is given back with the completion
-     * @return true if it was accepted; false if the receive queue is full
+     * @return true if it was accepted; false if the receive queue is full, or the completion queue could not hold one more
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalArgumentException  if there is no region, or the message may not be that long
      * @throws IllegalStateException     if the request or the region is closed
@@ -131,10 +140,12 @@ public final class ConnectionRequest extends NativeResource {
         try {
             final long region = destination.enterFor(offset, lengthBytes);
             try {
-                final boolean accepted = Posts.isAccepted("rpma_conn_req_recv",
-                    Librpma.POSTING.rpma_conn_req_recv(request, region, offset, lengthBytes, workRequestId));
-                receivesPosted += accepted ? 1 : 0;
-                return accepted;
+                synchronized (posting) {
+                    final boolean accepted = receivesPosted < mostReceives && Posts.isAccepted("rpma_conn_req_recv",
+                        Librpma.POSTING.rpma_conn_req_recv(request, region, offset, lengthBytes, workRequestId));
+                    receivesPosted += accepted ? 1 : 0;
+                    return accepted;
+                }
             } finally {
                 destination.exitFromPost();
             }

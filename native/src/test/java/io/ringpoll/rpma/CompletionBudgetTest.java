@@ -159,6 +159,55 @@ class CompletionBudgetTest {
     }
 
     @Test
+    void shouldRefuseReceivesBeforeTheConnectionThatItsQueueCannotHold() {
+        final String port = ConnectedPair.anyPort();
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            LocalMemoryRegion memory = peer.allocate(64, MemoryUsage.RECEIVE);
+            Endpoint endpoint = peer.listen(TestDevice.address(), port);
+            ConnectionConfig sizes = ConnectionConfig.create().rqSize(MANY).cqSize(20)) {
+            for (final int rcqSize : new int[] {0, 12}) {
+                try (Connection client = peer.request(TestDevice.address(), port, sizes.rcqSize(rcqSize)).connect()) {
+                    final ConnectionRequest request =
+                        endpoint.nextRequest(sizes, ConnectedPair.TIMEOUT_MS).orElseThrow();
+                    final OtherThread<Integer> other = OtherThread.run(() -> accepted(request, memory));
+                    final int accepted = accepted(request, memory) + other.result();
+                    assertEquals(rcqSize == 0 ? 20 : 12, accepted);
+                    try (Connection server = request.connect()) {
+                        assertEquals(ConnectionEvent.ESTABLISHED, client.nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow());
+                        assertEquals(ConnectionEvent.ESTABLISHED, server.nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow());
+                        final RpmaCompletionQueue queue = server.receiveCompletionQueue().orElse(server.completionQueue());
+                        for (int left = accepted; left > 0; left--) {
+                            assertEquals(left, queue.budget().inFlight());
+                            assertTrue(client.send(null, 0, 0, CompletionFlag.ALWAYS, left));
+                            completions.awaitOne(client.completionQueue());
+                            completions.awaitOne(queue);
+                        }
+                        assertEquals(0, queue.budget().inFlight());
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseReceivesBeforeTheConnectionByTheDefaultSizes() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            LocalMemoryRegion memory = peer.allocate(64, MemoryUsage.RECEIVE);
+            ConnectionConfig defaults = ConnectionConfig.create();
+            ConnectionRequest request = peer.request(TestDevice.address(), ConnectedPair.anyPort())) {
+            assertEquals(defaults.cqSize(), accepted(request, memory));
+        }
+    }
+
+    private static int accepted(final ConnectionRequest request, final LocalMemoryRegion memory) {
+        int accepted = 0;
+        while (accepted < MANY && request.receive(memory, 0, 8, accepted)) {
+            accepted++;
+        }
+        return accepted;
+    }
+
+    @Test
     void shouldCountTheReceivesOfASharedReceiveQueue() {
         try (Peer peer = Peer.ofLocal(TestDevice.address());
             SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create().rqSize(MANY).rcqSize(4);
