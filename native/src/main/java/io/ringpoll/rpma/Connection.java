@@ -57,10 +57,7 @@ public final class Connection extends NativeResource {
         Librpma.CONNECTION.rpma_conn_get_cq(address, state.scratch());
         completionQueue = new RpmaCompletionQueue(name() + " main CQ", state.longAt(0), this);
         some = Optional.of(completionQueue);
-        Librpma.CONNECTION.rpma_conn_get_rcq(address, state.scratch());
-        final long receiveAddress = state.longAt(0);
-        receiveSome = receiveAddress == 0 ? Optional.empty() :
-            Optional.of(new RpmaCompletionQueue(name() + " receive CQ", receiveAddress, this));
+        receiveSome = openReceiveQueue(address);
         receiveQueue = receiveSome.orElse(completionQueue);
         for (int i = 0; i < receivesPosted && receiveQueue.budget() != null; i++) {
             receiveQueue.budget().onReceivePosted();
@@ -69,6 +66,22 @@ public final class Connection extends NativeResource {
         dependsOn(peer);
         if (sharedQueue != null) {
             dependsOn(sharedQueue);
+        }
+    }
+
+    /** Opens the receive CQ, if there is one; the main CQ, which is open already, is given up if that fails. */
+    private Optional<RpmaCompletionQueue> openReceiveQueue(final long connection) {
+        final CallState state = CallState.current();
+        Librpma.CONNECTION.rpma_conn_get_rcq(connection, state.scratch());
+        final long receiveAddress = state.longAt(0);
+        if (receiveAddress == 0) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(new RpmaCompletionQueue(name() + " receive CQ", receiveAddress, this));
+        } catch (final RuntimeException | Error failure) {
+            completionQueue.discard();
+            throw failure;
         }
     }
 

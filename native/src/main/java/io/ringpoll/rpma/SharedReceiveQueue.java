@@ -16,7 +16,7 @@ import java.util.Optional;
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_new.3.html">rpma_srq_new(3)</a>
  */
 public final class SharedReceiveQueue extends NativeResource {
-    private final HotCalls calls = HotCalls.register();
+    private final HotCalls calls;
     private final Optional<RpmaCompletionQueue> receiveSome;
 
     private SharedReceiveQueue(final String name, final long address) {
@@ -26,6 +26,7 @@ public final class SharedReceiveQueue extends NativeResource {
         final long receiveQueue = state.longAt(0);
         receiveSome = receiveQueue == 0 ? Optional.empty() :
             Optional.of(new RpmaCompletionQueue(name + " receive CQ", receiveQueue, this));
+        calls = HotCalls.register();
     }
 
     static SharedReceiveQueue create(final Peer peer, final SharedReceiveQueueConfig config) {
@@ -36,15 +37,24 @@ public final class SharedReceiveQueue extends NativeResource {
                 final CallState state = CallState.current();
                 LogSink.clearError();
                 RpmaException.check("rpma_srq_new", Librpma.PEER.rpma_srq_new(peerAddress, configAddress, state.scratch()));
-                final SharedReceiveQueue queue =
-                    new SharedReceiveQueue("shared receive queue of " + peer.name(), state.longAt(0));
-                queue.dependsOn(peer);
-                return queue;
+                return of(peer, state.longAt(0));
             } finally {
                 SharedReceiveQueueConfig.exit(config);
             }
         } finally {
             peer.exitAsParent();
+        }
+    }
+
+    /** Takes a queue that C has created; deletes it if that fails. */
+    private static SharedReceiveQueue of(final Peer peer, final long address) {
+        try {
+            final SharedReceiveQueue queue = new SharedReceiveQueue("shared receive queue of " + peer.name(), address);
+            queue.dependsOn(peer);
+            return queue;
+        } catch (final RuntimeException | Error failure) {
+            delete(address);
+            throw failure;
         }
     }
 
@@ -114,14 +124,18 @@ public final class SharedReceiveQueue extends NativeResource {
     @Override
     protected void destroy(final long lastAddress) {
         try {
-            final CallState state = CallState.current();
-            final long pointer = state.scratch();
-            state.longAt(0, lastAddress);
-            LogSink.clearError();
-            RpmaException.check("rpma_srq_delete", Librpma.PEER.rpma_srq_delete(pointer));
+            RpmaException.check("rpma_srq_delete", delete(lastAddress));
         } finally {
             calls.discard();
             receiveSome.ifPresent(RpmaCompletionQueue::discard);
         }
+    }
+
+    private static int delete(final long queue) {
+        final CallState state = CallState.current();
+        final long pointer = state.scratch();
+        state.longAt(0, queue);
+        LogSink.clearError();
+        return Librpma.PEER.rpma_srq_delete(pointer);
     }
 }

@@ -50,13 +50,25 @@ public final class AsyncEvents {
             if (reader == null) {
                 FileDescriptors.setNonBlocking(context.asyncFd());
                 reader = new AsyncEvents(context);
+                reader.start();
                 READERS.put(context, reader);
-                final Thread thread = new Thread(reader::run, "ringpoll-async-" + context.name());
-                thread.setDaemon(true);
-                thread.start();
             }
             reader.listeners.add(listener);
             return new Subscription(reader, listener);
+        }
+    }
+
+    private void start() {
+        boolean started = false;
+        try {
+            final Thread thread = new Thread(this::run, "ringpoll-async-" + context.name());
+            thread.setDaemon(true);
+            thread.start();
+            started = true;
+        } finally {
+            if (!started) {
+                wakeup.giveBack();
+            }
         }
     }
 

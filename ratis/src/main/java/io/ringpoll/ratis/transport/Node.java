@@ -87,9 +87,18 @@ public final class Node implements AutoCloseable {
         receives = new ReceiveBuffers(peer, receiveQueue, config.bufferBytes());
         advertised = new RegionPool(peer, MemoryUsage.READ_SOURCE, config.cachedRegionBytes());
         landing = new RegionPool(peer, MemoryUsage.READ_DESTINATION, config.cachedRegionBytes());
-        keeper = new ConnectionKeeper(this);
+        keeper = openKeeper();
         poller = openPoller();
-        keeper.start();
+        startKeeper();
+    }
+
+    private ConnectionKeeper openKeeper() {
+        try {
+            return new ConnectionKeeper(this);
+        } catch (final RuntimeException | Error failure) {
+            receiveQueue.close();
+            throw failure;
+        }
     }
 
     private NodePoller openPoller() {
@@ -102,12 +111,29 @@ public final class Node implements AutoCloseable {
             return opened;
         } finally {
             if (!polls) {
-                keeper.abandon();
-                if (opened == null || leave(opened)) {
-                    receiveQueue.close();
-                    receives.close();
-                }
+                giveUp(opened);
             }
+        }
+    }
+
+    private void startKeeper() {
+        boolean started = false;
+        try {
+            keeper.start();
+            started = true;
+        } finally {
+            if (!started) {
+                giveUp(poller);
+            }
+        }
+    }
+
+    /** Frees what this node has taken before it failed to open; its poller may be null. */
+    private void giveUp(final NodePoller opened) {
+        keeper.abandon();
+        if (opened == null || leave(opened)) {
+            receiveQueue.close();
+            receives.close();
         }
     }
 
