@@ -302,9 +302,9 @@ public final class Node implements AutoCloseable {
         }
     }
 
-    /** Memory that a message of a peer is read into. */
-    RegionPool.Lease landingMemory(final int lengthBytes) {
-        return landing.take(lengthBytes);
+    /** The memory that messages of peers are read into. */
+    RegionPool landing() {
+        return landing;
     }
 
     /** Polls a connection's queue from now on. */

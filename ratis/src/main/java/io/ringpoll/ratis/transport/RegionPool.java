@@ -91,6 +91,11 @@ final class RegionPool implements AutoCloseable {
         lease.region.close();
     }
 
+    /** How much is registered and not used. */
+    synchronized long cachedBytes() {
+        return cachedBytes;
+    }
+
     @Override
     public synchronized void close() {
         closed = true;

@@ -89,7 +89,7 @@ final class Rendezvous {
                 remote.lengthBytes());
         }
         final int index = nextLanding++;
-        landings.put(index, new Landing(frame, node.landingMemory(length), remote));
+        landings.put(index, new Landing(frame, node.landing().take(length), remote));
         post(index);
     }
 

@@ -2,14 +2,17 @@ package io.ringpoll.ratis.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.ThrowableProto;
 import org.apache.ratis.protocol.exceptions.GroupMismatchException;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -39,6 +42,52 @@ class FailuresTest {
         final IOException received = Failures.toException(Failures.toProto(new InterruptedIOException("closing")), "s1");
         assertEquals(IOException.class, received.getClass());
         assertInstanceOf(InterruptedIOException.class, received.getCause());
+    }
+
+    @Test
+    void shouldShortenLongTextsAndKeepOthers() {
+        final String longest = "x".repeat(1_000);
+        assertEquals(longest, Failures.toProto(new IOException(longest)).getErrorMessage());
+        assertEquals(longest + "...", Failures.toProto(new IOException(longest + "y")).getErrorMessage());
+        assertEquals("", Failures.toProto(new IOException()).getErrorMessage());
+    }
+
+    @Test
+    void shouldSendEightCausesAndTakeNoMore() throws Exception {
+        IOException failure = new IOException("cause 20");
+        for (int i = 19; i >= 0; i--) {
+            failure = new IOException("cause " + i, failure);
+        }
+        final ThrowableProto sent = Failures.toProto(failure);
+        assertEquals(8, causes(Failures.toException(sent, "s1")));
+        // A peer that sends more.
+        ThrowableProto deep = sent;
+        for (int i = 0; i < 100; i++) {
+            deep = ThrowableProto.newBuilder().setClassName(IOException.class.getName()).setErrorMessage("deep")
+                .setCause(deep.toByteString()).build();
+        }
+        assertEquals(8, causes(Failures.toException(deep, "s1")));
+    }
+
+    private static int causes(final Throwable failure) {
+        return failure.getCause() == null ? 0 : 1 + causes(failure.getCause());
+    }
+
+    @Test
+    void shouldKeepAFailureWhoseCauseIsDamaged() {
+        final IOException received = Failures.toException(ThrowableProto.newBuilder().setClassName(IOException.class.getName())
+            .setErrorMessage("text").setCause(ByteString.copyFrom(new byte[] {-1, -1})).build(), "s1");
+        assertEquals("text", received.getMessage());
+        assertEquals(1, received.getSuppressed().length);
+    }
+
+    @Test
+    void shouldTakeAFailureOutOfTheWrappersOfExecutors() {
+        final IOException inner = new IOException("inner");
+        assertSame(inner, Failures.unwrap(new CompletionException(new ExecutionException(inner))));
+        final ExecutionException empty = new ExecutionException("nothing in it", null);
+        assertSame(empty, Failures.unwrap(new CompletionException(empty)));
+        assertSame(inner, Failures.unwrap(inner));
     }
 
     @Test

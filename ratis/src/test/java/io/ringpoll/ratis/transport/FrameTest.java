@@ -70,6 +70,92 @@ class FrameTest {
     }
 
     @Test
+    void shouldRefuseAPayloadShorterThanTheFrameEvenIfTheMessageFits() {
+        assertRefused("of 4 bytes in a frame that has 5", frame -> frame.putInt(16, 4).putInt(20, 4));
+        assertRefused("of 0 bytes in a frame that has 5", frame -> frame.putInt(16, 0).putInt(20, 0));
+        assertRefused("of -1 bytes in a frame that has 5", frame -> frame.putInt(16, -1).putInt(20, -1));
+    }
+
+    @Test
+    void shouldRefuseBytesBehindAMessage() {
+        // The end of a group that has not begun: the parser stops there.
+        assertRefused("behind a message", frame -> frame.put(24, (byte) 0x0C));
+    }
+
+    @Test
+    void shouldRefuseAnAdvertisedMessageOfNegativeLengthOrOverTheLimit() throws Exception {
+        assertEquals(MAX_MESSAGE, advertised(MAX_MESSAGE).header().messageLength());
+        assertEquals(0, advertised(0).header().messageLength());
+        for (final int length : new int[] {-1, Integer.MIN_VALUE, MAX_MESSAGE + 1, Integer.MAX_VALUE}) {
+            final ProtocolException refusal = assertThrows(ProtocolException.class, () -> advertised(length));
+            assertTrue(refusal.getMessage().contains("a message of " + length + " bytes"), refusal.getMessage());
+        }
+    }
+
+    private static Incoming advertised(final int messageLength) throws ProtocolException {
+        final Advertisement advertisement = new Advertisement(0, 1, new byte[1]);
+        return Incoming.decode(frame(messageLength, advertisement.lengthBytes(), advertisement), MAX_MESSAGE);
+    }
+
+    private static ByteBuffer frame(final int messageLength, final int payloadLength, final Advertisement advertisement) {
+        final ByteBuffer frame = ByteBuffer.allocateDirect(FrameHeader.LENGTH_BYTES + payloadLength + 100);
+        new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), FrameHeader.FLAG_RENDEZVOUS, 0, 1, payloadLength,
+            messageLength).write(frame);
+        advertisement.write(frame);
+        return frame.limit(FrameHeader.LENGTH_BYTES + payloadLength);
+    }
+
+    @Test
+    void shouldRefuseAnAdvertisementWhoseDescriptorIsNotTheRestOfTheFrame() {
+        final Advertisement advertisement = new Advertisement(0, 1, new byte[20]);
+        for (final int payloadLength : new int[] {0, 13, 14, 33, 35}) {
+            final ByteBuffer frame = frame(10, payloadLength, advertisement);
+            assertThrows(ProtocolException.class, () -> Incoming.decode(frame, MAX_MESSAGE), "payload of " + payloadLength);
+        }
+        final ByteBuffer empty = frame(10, 14, new Advertisement(0, 1, new byte[0]));
+        assertThrows(ProtocolException.class, () -> Incoming.decode(empty, MAX_MESSAGE));
+    }
+
+    @Test
+    void shouldRefuseALengthOrFlagsWhereThereIsNoMessage() throws Exception {
+        for (final byte kind : new byte[] {FrameKind.CREDIT, FrameKind.RELEASE}) {
+            assertEquals(kind, withoutMessage(kind, (byte) 0, 0).header().kind());
+            assertThrows(ProtocolException.class, () -> withoutMessage(kind, FrameHeader.FLAG_RENDEZVOUS, 0));
+            assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, 1));
+            assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, -1));
+        }
+    }
+
+    private static Incoming withoutMessage(final byte kind, final byte flags, final int messageLength) throws ProtocolException {
+        final ByteBuffer frame = ByteBuffer.allocateDirect(FrameHeader.LENGTH_BYTES);
+        new FrameHeader(kind, (byte) 0, flags, 0, 1, 0, messageLength).write(frame);
+        return Incoming.decode(frame, MAX_MESSAGE);
+    }
+
+    @Test
+    void shouldKnowEveryTypeOfMessageByItsCodeAndNoOther() throws Exception {
+        for (final MessageType type : MessageType.values()) {
+            assertEquals(type, MessageType.of(type.code()));
+        }
+        for (final int code : new int[] {Byte.MIN_VALUE, -1, 0, MessageType.values().length + 1, Byte.MAX_VALUE}) {
+            assertThrows(ProtocolException.class, () -> MessageType.of((byte) code));
+        }
+    }
+
+    @Test
+    void shouldKeepKindLinkAndIndexOfAWorkRequestApart() {
+        final long id = WorkRequestId.of(WorkRequestId.READ, 0xFF_FFFF, -2);
+        assertEquals(WorkRequestId.READ, WorkRequestId.kind(id));
+        assertEquals(0xFF_FFFF, WorkRequestId.link(id));
+        assertEquals(-2, WorkRequestId.index(id));
+        // The numbers of links begin anew after 2^24.
+        assertEquals(WorkRequestId.of(WorkRequestId.SEND, 1, 5), WorkRequestId.of(WorkRequestId.SEND, 0x100_0001, 5));
+        final long receive = WorkRequestId.receive(Integer.MAX_VALUE);
+        assertEquals(WorkRequestId.RECEIVE, WorkRequestId.kind(receive));
+        assertEquals(Integer.MAX_VALUE, WorkRequestId.index(receive));
+    }
+
+    @Test
     void shouldRefusePrivateDataOfSomethingElse() throws Exception {
         final Hello hello = new Hello(65_535, 1 << 20);
         assertEquals(hello, Hello.of(java.util.Arrays.copyOf(hello.bytes(), 56)));
@@ -79,6 +165,8 @@ class FrameTest {
         newer[4]++;
         assertTrue(assertThrows(ProtocolException.class, () -> Hello.of(newer)).getMessage().contains("version 2"));
         assertThrows(ProtocolException.class, () -> Hello.of(new Hello(0, 4096).bytes()));
-        assertThrows(ProtocolException.class, () -> Hello.of(new Hello(1, 10).bytes()));
+        assertThrows(ProtocolException.class, () -> Hello.of(new Hello(1, NodeConfig.MIN_BUFFER_BYTES - 1).bytes()));
+        final Hello least = new Hello(1, NodeConfig.MIN_BUFFER_BYTES);
+        assertEquals(least, Hello.of(least.bytes()));
     }
 }

@@ -75,8 +75,12 @@ final class Nodes implements AutoCloseable {
     }
 
     Server server(final RequestHandler requests) throws IOException {
+        return server(config("server", HandlerThreads.POLLER), requests);
+    }
+
+    Server server(final NodeConfig config, final RequestHandler requests) throws IOException {
         final TransportCounters counters = new TransportCounters();
-        final Node node = node("server", requests, counters);
+        final Node node = node(config, requests, counters);
         final int port = Integer.parseInt(ConnectedPair.anyPort());
         node.listen(TestDevice.address(), port);
         return new Server(node, port, counters);

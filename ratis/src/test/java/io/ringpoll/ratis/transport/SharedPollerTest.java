@@ -60,7 +60,7 @@ class SharedPollerTest {
     }
 
     @ParameterizedTest
-    @EnumSource(names = {"EVENT_DRIVEN", "YIELD"})
+    @EnumSource
     void shouldServeAllNodesOnOneThread(final PollerIdle idle) throws Exception {
         final Set<Thread> servedOn = ConcurrentHashMap.newKeySet();
         final RequestHandler noting = (type, request) -> {

@@ -1,0 +1,181 @@
+package io.ringpoll.ratis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.ratis.transport.TransportCounters.Count;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.proto.RaftProtos.ReplicationLevel;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.statemachine.impl.BaseStateMachine;
+import org.apache.ratis.util.TimeDuration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Three servers and a client of the engine, and each kind of request that they send over this transport. */
+@Tag(TestDevice.TAG)
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class RdmaClusterTest {
+    private static final int SERVERS = 3;
+    private static final int WAIT_MS = 20_000;
+
+    @TempDir
+    private Path folder;
+    private final List<RaftServer> servers = new ArrayList<>();
+    private RaftGroup group;
+    private RaftClient client;
+
+    /** Answers a read with what was asked. */
+    private static final class Machine extends BaseStateMachine {
+        @Override
+        public CompletableFuture<Message> query(final Message request) {
+            return CompletableFuture.completedFuture(Message.valueOf(request.getContent().toStringUtf8() + "?"));
+        }
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        final int port = Integer.parseInt(ConnectedPair.anyPort());
+        final List<RaftPeer> peers = new ArrayList<>();
+        for (int i = 0; i < SERVERS; i++) {
+            peers.add(RaftPeer.newBuilder().setId("cluster-s" + i).setAddress(TestDevice.address() + ":" + (port + i)).build());
+        }
+        group = RaftGroup.valueOf(RaftGroupId.randomId(), peers);
+        for (int i = 0; i < SERVERS; i++) {
+            final RaftProperties properties = properties();
+            RdmaConfigKeys.setServerHost(properties, TestDevice.address());
+            RdmaConfigKeys.setServerPort(properties, port + i);
+            properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
+            RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve("s" + i).toFile()));
+            RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(500, TimeUnit.MILLISECONDS));
+            RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(1, TimeUnit.SECONDS));
+            RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
+            final RaftServer server = RaftServer.newBuilder().setServerId(peers.get(i).getId()).setProperties(properties)
+                .setGroup(group).setStateMachineRegistry(id -> new Machine()).build();
+            server.start();
+            servers.add(server);
+        }
+        client = RaftClient.newBuilder().setProperties(properties()).setRaftGroup(group).build();
+    }
+
+    private static RaftProperties properties() {
+        final RaftProperties properties = new RaftProperties();
+        RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType());
+        return properties;
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        client.close();
+        for (final RaftServer server : servers) {
+            server.close();
+        }
+        assertEquals(0, threads("cluster-s"), "threads of servers");
+    }
+
+    private static long threads(final String name) {
+        return Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> thread.getName().startsWith(name) && thread.getName().contains("-rdma")).count();
+    }
+
+    private static Message message(final String text) {
+        return Message.valueOf(text);
+    }
+
+    private static String text(final RaftClientReply reply) {
+        assertTrue(reply.isSuccess(), reply.toString());
+        return reply.getMessage().getContent().toStringUtf8();
+    }
+
+    private RaftPeerId leader() throws IOException {
+        return RaftPeerId.valueOf(client.io().send(message("who leads?")).getReplierId());
+    }
+
+    private RaftPeerId follower() throws IOException {
+        final RaftPeerId leader = leader();
+        return group.getPeers().stream().map(RaftPeer::getId).filter(id -> !id.equals(leader)).findFirst().orElseThrow();
+    }
+
+    @Test
+    void shouldReplicateWhatAClientWritesAndAnswerWhatItReads() throws Exception {
+        final String longText = "x".repeat(1 << 20);
+        assertEquals(longText, text(client.io().send(message(longText))));
+        final List<CompletableFuture<RaftClientReply>> replies = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            replies.add(client.async().send(message("write " + i)));
+        }
+        long lastIndex = 0;
+        for (int i = 0; i < replies.size(); i++) {
+            final RaftClientReply reply = replies.get(i).get(WAIT_MS, TimeUnit.MILLISECONDS);
+            assertEquals("write " + i, text(reply));
+            assertTrue(reply.getLogIndex() > lastIndex, "the order of the log");
+            lastIndex = reply.getLogIndex();
+        }
+        assertEquals("two?", text(client.io().sendReadOnly(message("two"))));
+        // A follower asks the leader first.
+        assertEquals("three?", text(client.io().sendReadOnly(message("three"), follower())));
+        assertEquals("four?", text(client.async().sendReadOnlyUnordered(message("four")).get(WAIT_MS, TimeUnit.MILLISECONDS)));
+        assertTrue(client.io().watch(lastIndex, ReplicationLevel.ALL).isSuccess());
+        for (final RaftServer server : servers) {
+            assertTrue(((RdmaServerRpc) server.getServerRpc()).counters().value(Count.FRAMES_RECEIVED) > 0);
+        }
+        assertTrue(((RdmaClientRpc) client.getClientRpc()).counters().value(Count.FRAMES_SENT) > 100);
+        client.close();
+        assertThrows(IOException.class, () -> client.io().send(message("too late")));
+    }
+
+    @Test
+    void shouldAnswerWhatAnAdministratorAsks() throws Exception {
+        final RaftPeerId leader = leader();
+        final RaftPeerId follower = follower();
+        assertEquals(List.of(group.getGroupId()), client.getGroupManagementApi(follower).list().getGroupIds());
+        assertEquals(group.getGroupId(),
+            client.getGroupManagementApi(follower).info(group.getGroupId()).getGroup().getGroupId());
+        assertTrue(client.getSnapshotManagementApi(leader).create(true, WAIT_MS).isSuccess());
+        assertTrue(client.getLeaderElectionManagementApi(follower).pause().isSuccess());
+        assertTrue(client.getLeaderElectionManagementApi(follower).resume().isSuccess());
+        final RaftGroup another = RaftGroup.valueOf(RaftGroupId.randomId(), group.getPeer(follower));
+        assertTrue(client.getGroupManagementApi(follower).add(another).isSuccess());
+        assertEquals(2, client.getGroupManagementApi(follower).list().getGroupIds().size());
+        assertTrue(client.getGroupManagementApi(follower).remove(another.getGroupId(), true, false).isSuccess());
+        assertTrue(client.admin().setConfiguration(List.copyOf(group.getPeers())).isSuccess());
+        assertTrue(client.admin().transferLeadership(follower, WAIT_MS).isSuccess());
+        assertEquals(follower, leader());
+    }
+
+    @Test
+    void shouldGoOnWithoutAServerThatHasStopped() throws Exception {
+        final RaftPeerId leader = leader();
+        for (final RaftServer server : servers) {
+            if (server.getId().equals(leader)) {
+                server.close();
+            }
+        }
+        // A blocking request would be told of the connection's end, as over the engine's own transports.
+        assertEquals("after", text(client.async().send(message("after")).get(WAIT_MS, TimeUnit.MILLISECONDS)));
+        assertNotEquals(leader, leader());
+    }
+}

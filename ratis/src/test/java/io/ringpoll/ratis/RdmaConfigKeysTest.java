@@ -1,0 +1,118 @@
+package io.ringpoll.ratis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.ratis.transport.HandlerThreads;
+import io.ringpoll.ratis.transport.NodeConfig;
+import io.ringpoll.ratis.transport.PollerConfig;
+import io.ringpoll.ratis.transport.PollerIdle;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.conf.RaftProperties;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 10, unit = TimeUnit.SECONDS)
+class RdmaConfigKeysTest {
+    private final RaftProperties properties = new RaftProperties();
+
+    private NodeConfig nodeConfig() {
+        return RdmaConfigKeys.nodeConfig(properties, "node", true);
+    }
+
+    @Test
+    void shouldHaveTheDefaultsThatAreDocumented() {
+        final NodeConfig config = nodeConfig();
+        assertEquals(new NodeConfig("node", 16 << 10, 32, 128, 64 << 20, 32 << 20, 2_000,
+            new PollerConfig(false, -1, PollerIdle.EVENT_DRIVEN, 20_000, HandlerThreads.POLLER, HandlerWait.BLOCK), true),
+            config);
+        assertNull(RdmaConfigKeys.serverHost(properties));
+        assertNull(RdmaConfigKeys.clientHost(properties));
+        assertEquals(0, RdmaConfigKeys.serverPort(properties));
+        assertFalse(RdmaConfigKeys.direct(properties));
+        assertTrue(RdmaConfigKeys.countersFile(properties));
+        assertEquals(10, RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
+        assertEquals(500, RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
+    }
+
+    @Test
+    void shouldReadWhatIsSet() {
+        RdmaConfigKeys.setServerHost(properties, "10.0.0.1");
+        RdmaConfigKeys.setServerPort(properties, 65_535);
+        properties.set("raft.rdma.client.host", "10.0.0.2");
+        properties.set("raft.rdma.buffer.size", "8KB");
+        properties.set("raft.rdma.credits", "7");
+        properties.set("raft.rdma.connections.max", "3");
+        properties.set("raft.rdma.message.size.max", "1MB");
+        properties.set("raft.rdma.region.cache.size", "0");
+        properties.set("raft.rdma.connect.timeout", "3s");
+        properties.set("raft.rdma.reconnect.delay.min", "1ms");
+        properties.set("raft.rdma.reconnect.delay.max", "2ms");
+        properties.set("raft.rdma.poller.cpu", "1");
+        properties.set("raft.rdma.poller.idle", "event-driven");
+        properties.set("raft.rdma.poller.spin", "5us");
+        properties.set("raft.rdma.handlers", "parallel");
+        properties.set("raft.rdma.handler.wait", "busy-spin");
+        properties.set("raft.rdma.server.direct", "true");
+        properties.set("raft.rdma.server.counters-file", "false");
+        assertEquals("10.0.0.1", RdmaConfigKeys.serverHost(properties));
+        assertEquals(65_535, RdmaConfigKeys.serverPort(properties));
+        assertEquals("10.0.0.2", RdmaConfigKeys.clientHost(properties));
+        assertEquals(new NodeConfig("node", 8 << 10, 7, 3, 1 << 20, 0, 3_000,
+            new PollerConfig(false, 1, PollerIdle.EVENT_DRIVEN, 5_000, HandlerThreads.PARALLEL, HandlerWait.BUSY_SPIN), true),
+            nodeConfig());
+        assertEquals(1, RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
+        assertEquals(2, RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
+        assertTrue(RdmaConfigKeys.direct(properties));
+        assertFalse(RdmaConfigKeys.countersFile(properties));
+    }
+
+    @Test
+    void shouldTakeSizesUpToTheirBoundsAndNameTheKeyBeyond() {
+        assertBounds("raft.rdma.buffer.size", "256", "1MB", "255", "1048577");
+        assertBounds("raft.rdma.credits", "2", "4096", "1", "4097");
+        assertBounds("raft.rdma.connections.max", "1", "4096", "0", "4097");
+        assertBounds("raft.rdma.message.size.max", "16KB", "1GB", "16383", "1073741825");
+        assertBounds("raft.rdma.region.cache.size", "0", "2147483647", "-1", "2147483648");
+        assertBounds("raft.rdma.poller.cpu", "-1", "4095", "-2", "x");
+        assertBounds("raft.rdma.poller.spin", "0", "1s", "-1ns", "x");
+        assertBounds("raft.rdma.connect.timeout", "1ms", "100s", "0", "-1ms");
+        assertBounds("raft.rdma.poller.idle", "backoff", "busy-spin", "sleep", "");
+        assertBounds("raft.rdma.handlers", "one", "parallel", "two", "");
+        assertBounds("raft.rdma.handler.wait", "sleep", "yield", "wait", "");
+    }
+
+    private void assertBounds(final String key, final String least, final String most, final String... refused) {
+        for (final String taken : new String[] {least, most}) {
+            properties.set(key, taken);
+            nodeConfig();
+        }
+        for (final String value : refused) {
+            properties.set(key, value);
+            final RuntimeException failure = assertThrows(RuntimeException.class, this::nodeConfig, key + " = " + value);
+            assertTrue(failure.getMessage().contains(key) || failure.getMessage().contains(value), failure.getMessage());
+        }
+        properties.unset(key);
+    }
+
+    @Test
+    void shouldRefuseAServersPortThatIsNone() {
+        for (final int port : new int[] {-1, 65_536}) {
+            RdmaConfigKeys.setServerPort(properties, port);
+            assertThrows(IllegalArgumentException.class, () -> RdmaConfigKeys.serverPort(properties));
+        }
+    }
+
+    @Test
+    void shouldNameTheKeyThatASharedPollerNeeds() {
+        properties.set("raft.rdma.poller.shared", "true");
+        assertTrue(nodeConfig().poller().shared());
+        properties.set("raft.rdma.handlers", "one");
+        final IllegalArgumentException failure = assertThrows(IllegalArgumentException.class, this::nodeConfig);
+        assertTrue(failure.getMessage().contains("raft.rdma.handlers"), failure.getMessage());
+    }
+}

@@ -1,0 +1,71 @@
+package io.ringpoll.ratis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 10, unit = TimeUnit.SECONDS)
+class SerialExecutorTest {
+    private final ArrayDeque<Runnable> threads = new ArrayDeque<>();
+    private final SerialExecutor serial = new SerialExecutor(threads::add);
+    private final List<Integer> ran = new ArrayList<>();
+
+    @Test
+    void shouldTakeOneThreadForAllThatComeWhileItRuns() {
+        serial.execute(() -> {
+            ran.add(1);
+            serial.execute(() -> ran.add(3));
+        });
+        serial.execute(() -> ran.add(2));
+        assertEquals(1, threads.size());
+        threads.remove().run();
+        assertEquals(List.of(1, 2, 3), ran);
+        assertTrue(threads.isEmpty());
+    }
+
+    @Test
+    void shouldBeIdleOnlyWhenNothingRunsOrWaits() {
+        assertTrue(serial.isIdle());
+        serial.execute(() -> assertFalse(serial.isIdle()));
+        assertFalse(serial.isIdle());
+        threads.remove().run();
+        assertTrue(serial.isIdle());
+        serial.execute(() -> ran.add(1));
+        assertEquals(1, threads.size());
+    }
+
+    @Test
+    void shouldGoOnBehindATaskThatFails() {
+        serial.execute(() -> {
+            throw new IllegalStateException("on purpose");
+        });
+        serial.execute(() -> ran.add(2));
+        threads.remove().run();
+        assertEquals(List.of(2), ran);
+    }
+
+    @Test
+    void shouldKeepNothingThatWasRefused() {
+        final boolean[] refuses = {true};
+        final SerialExecutor closing = new SerialExecutor(task -> {
+            if (refuses[0]) {
+                throw new RejectedExecutionException("closing");
+            }
+            task.run();
+        });
+        assertThrows(RejectedExecutionException.class, () -> closing.execute(() -> ran.add(1)));
+        assertTrue(closing.isIdle());
+        refuses[0] = false;
+        closing.execute(() -> ran.add(2));
+        assertEquals(List.of(2), ran);
+    }
+}
