@@ -44,63 +44,90 @@ char *lb_hold_remote(struct lb_qp *peer, uint32_t rkey, uint64_t address, uint64
     return host;
 }
 
-static enum lb_outcome write_remote(struct lb_qp *qp, const struct ibv_send_wr *wr,
-    uint32_t *length, struct lb_failure *failure, struct lb_aftermath *aftermath)
+enum lb_outcome lb_copy_aside(struct lb_qp *qp, struct lb_qp *receiver, const struct lb_segments *to,
+    const struct lb_segments *from)
 {
-    struct lb_segments segments;
-    struct lb_region *region;
-    enum lb_outcome outcome = LB_DONE;
+    const uint32_t sq_epoch = qp->sq_epoch;
+    const uint32_t rq_epoch = receiver != NULL ? receiver->rq_epoch : 0;
 
-    if (!lb_segments_hold(&segments, qp, wr, 0, failure))
-        return LB_FAILED;
-    *length = (uint32_t)segments.total;
-    if (qp->peer == NULL || !lb_qp_responds_to(qp->peer, qp)) {
-        outcome = LB_NO_PEER;
-    } else if (segments.total > 0) {
-        char *host = lb_hold_remote(qp->peer, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr,
-            segments.total, IBV_ACCESS_REMOTE_WRITE, &region, failure, aftermath);
-
-        if (host == NULL) {
-            outcome = LB_FAILED;
-        } else {
-            lb_segments_gather(host, &segments);
-            lb_region_release(region);
-        }
-    }
-    lb_segments_release(&segments);
-    return outcome;
+    qp->wait = LB_WAIT_COPY;
+    if (receiver != NULL)
+        lb_lock_release(&receiver->rq_lock);
+    lb_lock_release(&qp->sq_lock);
+    lb_segments_copy(to, from);
+    lb_lock_acquire(&qp->sq_lock);
+    if (receiver != NULL)
+        lb_lock_acquire(&receiver->rq_lock);
+    if (qp->sq_epoch != sq_epoch)
+        return LB_DROPPED;
+    qp->wait = LB_WAIT_NONE;
+    return receiver != NULL && receiver->rq_epoch != rq_epoch ? LB_AGAIN : LB_DONE;
 }
 
-static enum lb_outcome read_remote(struct lb_qp *qp, const struct ibv_send_wr *wr,
-    uint32_t *length, struct lb_failure *failure, struct lb_aftermath *aftermath)
+/* Apart from the next two, which are on the path of every short write and read. */
+static __attribute__((noinline)) enum lb_outcome copy_long(struct lb_qp *qp, const struct lb_segments *local, char *host,
+    bool writes)
 {
-    struct lb_segments segments;
+    struct lb_segments remote;
+
+    lb_segments_of(&remote, host, local->total, NULL);
+    return writes ? lb_copy_aside(qp, NULL, &remote, local) : lb_copy_aside(qp, NULL, local, &remote);
+}
+
+static inline enum lb_outcome gather(struct lb_qp *qp, char *to, const struct lb_segments *from)
+{
+    if (__builtin_expect(from->total > LB_SHORT_COPY, 0))
+        return copy_long(qp, from, to, true);
+    for (int i = 0; i < from->count; i++) {
+        lb_copy_bytes(to, from->at[i].host, from->at[i].length);
+        to += from->at[i].length;
+    }
+    return LB_DONE;
+}
+
+static inline enum lb_outcome scatter(struct lb_qp *qp, const struct lb_segments *to, char *from)
+{
+    if (__builtin_expect(to->total > LB_SHORT_COPY, 0))
+        return copy_long(qp, to, from, false);
+    for (int i = 0; i < to->count; i++) {
+        lb_copy_bytes(to->at[i].host, from, to->at[i].length);
+        from += to->at[i].length;
+    }
+    return LB_DONE;
+}
+
+/* RDMA write and read: bytes of this side's elements to, or from, the peer's memory. */
+static inline __attribute__((always_inline)) enum lb_outcome access_remote(struct lb_qp *qp, const struct ibv_send_wr *wr,
+    bool writes, struct lb_failure *failure, struct lb_aftermath *aftermath)
+{
+    struct lb_segments local;
     struct lb_region *region;
     enum lb_outcome outcome = LB_DONE;
 
-    if (!lb_segments_hold(&segments, qp, wr, IBV_ACCESS_LOCAL_WRITE, failure))
+    if (!lb_segments_hold(&local, qp, wr, writes ? 0 : IBV_ACCESS_LOCAL_WRITE, failure))
         return LB_FAILED;
-    *length = (uint32_t)segments.total;
     if (qp->peer == NULL || !lb_qp_responds_to(qp->peer, qp)) {
         outcome = LB_NO_PEER;
-    } else if (segments.total > 0) {
-        const char *host = lb_hold_remote(qp->peer, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr,
-            segments.total, IBV_ACCESS_REMOTE_READ, &region, failure, aftermath);
+    } else if (local.total > 0) {
+        char *host = lb_hold_remote(qp->peer, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr, local.total,
+            writes ? IBV_ACCESS_REMOTE_WRITE : IBV_ACCESS_REMOTE_READ, &region, failure, aftermath);
 
         if (host == NULL) {
             outcome = LB_FAILED;
         } else {
-            lb_segments_scatter(&segments, host);
+            outcome = writes ? gather(qp, host, &local) : scatter(qp, &local, host);
             lb_region_release(region);
         }
     }
-    lb_segments_release(&segments);
+    if (outcome == LB_DONE)
+        lb_complete_done(qp, wr, (uint32_t)local.total, aftermath);
+    lb_segments_release(&local);
     return outcome;
 }
 
 /* Compare-and-swap, fetch-and-add and atomic write: eight aligned bytes of the peer's memory. */
-static enum lb_outcome atomic_remote(struct lb_qp *qp, const struct ibv_send_wr *wr,
-    uint32_t *length, struct lb_failure *failure, struct lb_aftermath *aftermath)
+static enum lb_outcome atomic_remote(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
+    struct lb_aftermath *aftermath)
 {
     const unsigned int opcode = wr->opcode;
     const bool writes = opcode == LB_WR_ATOMIC_WRITE;
@@ -113,7 +140,6 @@ static enum lb_outcome atomic_remote(struct lb_qp *qp, const struct ibv_send_wr 
 
     if (!lb_segments_hold(&segments, qp, wr, writes ? 0 : IBV_ACCESS_LOCAL_WRITE, failure))
         return LB_FAILED;
-    *length = 8;
     if (qp->peer == NULL || !lb_qp_responds_to(qp->peer, qp)) {
         outcome = LB_NO_PEER;
         goto release_segments;
@@ -142,27 +168,28 @@ static enum lb_outcome atomic_remote(struct lb_qp *qp, const struct ibv_send_wr 
         memcpy(segments.at[0].host, &value, sizeof(value));
     }
     lb_region_release(region);
+    lb_complete_done(qp, wr, 8, aftermath);
 
 release_segments:
     lb_segments_release(&segments);
     return outcome;
 }
 
-enum lb_outcome lb_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t *length,
-    struct lb_failure *failure, struct lb_aftermath *aftermath)
+enum lb_outcome lb_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
+    struct lb_aftermath *aftermath)
 {
     const unsigned int opcode = wr->opcode;
 
     switch (opcode) {
     case IBV_WR_RDMA_WRITE:
-        return write_remote(qp, wr, length, failure, aftermath);
+        return access_remote(qp, wr, true, failure, aftermath);
     case IBV_WR_RDMA_READ:
-        return read_remote(qp, wr, length, failure, aftermath);
+        return access_remote(qp, wr, false, failure, aftermath);
     case IBV_WR_SEND:
     case IBV_WR_SEND_WITH_IMM:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
-        return lb_send_message(qp, wr, length, failure, aftermath);
+        return lb_send_message(qp, wr, failure, aftermath);
     default: /* check_request has let nothing else pass */
-        return atomic_remote(qp, wr, length, failure, aftermath);
+        return atomic_remote(qp, wr, failure, aftermath);
     }
 }

@@ -6,11 +6,20 @@
 #include "memory.h"
 #include "qp.h"
 
+/* Longer messages are copied with no lock held: nobody waits for that. */
+#define LB_SHORT_COPY 65536u
+/* What a call may spend on the waiting requests of others, in bytes copied; with each request costing some bytes by itself. */
+#define LB_CALL_BUDGET (2u * LB_SHORT_COPY)
+#define LB_REQUEST_COST 512u
+
 enum lb_outcome {
-    LB_DONE,       /* carried out: *length is what its completion's byte_len says */
-    LB_NO_RECEIVE, /* needs a receive, none is posted; the peer will kick when one is */
-    LB_NO_PEER,    /* the peer does not take messages from us, not yet or no more */
-    LB_FAILED,     /* *failure is what its completion says */
+    LB_DONE,             /* carried out, and completed */
+    LB_NO_RECEIVE,       /* needs a receive, none is posted; the peer will kick when one is */
+    LB_NO_PEER,          /* the peer does not take messages from us, not yet or no more */
+    LB_FAILED,           /* *failure is what its completion says */
+    LB_COMPLETED_FAILED, /* the same, and it is completed */
+    LB_AGAIN,            /* the peer has changed while a long message was copied */
+    LB_DROPPED,          /* the send queue was emptied meanwhile: what was carried out is no more in it */
 };
 
 struct lb_failure {
@@ -19,15 +28,43 @@ struct lb_failure {
 };
 
 /*
- * Carries out a work request that check_request has let pass; sq_lock held, the queue pair in
- * RTS. May add to the aftermath (a peer brought down by what it was asked to do).
+ * Carries out a work request that check_request has let pass, the one with the number qp->executed; sq_lock held, the queue pair
+ * in RTS. May add to the aftermath (a peer brought down by what it was asked to do). A long one must be in the ring, and the
+ * caller have a reference: the lock is free while it is copied.
  */
-enum lb_outcome lb_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t *length,
-    struct lb_failure *failure, struct lb_aftermath *aftermath);
+enum lb_outcome lb_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
+    struct lb_aftermath *aftermath);
+
+/* complete.c; sq_lock held. Completes the work request with the number qp->executed. */
+void lb_complete_done(struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t length,
+    struct lb_aftermath *aftermath);
+void lb_complete_failed(struct lb_qp *qp, uint64_t wr_id, const struct lb_failure *failure,
+    struct lb_aftermath *aftermath);
+
+/* progress.c; sq_lock held. Returns false if the oldest request has no patience left: it fails with lb_wait_failure. */
+bool lb_send_begin_waiting(struct lb_qp *qp, enum lb_wait reason);
+const struct lb_failure *lb_wait_failure(enum lb_wait wait);
+/* progress.c; sq_lock held. Fails the oldest request of the ring; the queue pair alone, if it is completed. */
+void lb_send_fail_oldest(struct lb_qp *qp, const struct lb_failure *failure, struct lb_aftermath *aftermath);
+void lb_send_fail(struct lb_qp *qp, struct lb_aftermath *aftermath);
+
+static inline uint64_t lb_length_of(const struct ibv_send_wr *wr)
+{
+    uint64_t length = 0;
+
+    for (int i = 0; i < wr->num_sge; i++)
+        length += wr->sg_list[i].length;
+    return length;
+}
+
+static inline uint64_t lb_cost_of(const struct ibv_send_wr *wr)
+{
+    return LB_REQUEST_COST + lb_length_of(wr);
+}
 
 /* message.c: the same for SEND, SEND with immediate and WRITE with immediate. */
-enum lb_outcome lb_send_message(struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t *length,
-    struct lb_failure *failure, struct lb_aftermath *aftermath);
+enum lb_outcome lb_send_message(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
+    struct lb_aftermath *aftermath);
 
 /*
  * What the peer refuses brings it down as well: fills in the requester's failure, stops the peer,

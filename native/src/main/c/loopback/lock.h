@@ -17,6 +17,9 @@
  *   lb_eventq.lock           events behind one file descriptor
  *   qp_table_lock, key_lock, timer_lock, lb_context.lock    leaves
  *
+ * No lock is held while a long message is copied (lb_copy_aside in execute.c): sq_lock and rq_lock are released for it and taken
+ * again, and a thread that carries out a send ring then looks whether the ring is still what it was.
+ *
  * Two send queues are never locked together: what a requester has to do to its peer as a whole
  * (an error transition, waking the peer's sender) is done after its own sq_lock is released;
  * see struct lb_aftermath.

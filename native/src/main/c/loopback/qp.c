@@ -64,6 +64,7 @@ void lb_qp_put(struct lb_qp *qp)
         return;
     free(qp->sq_slots);
     free(qp->recv_ring.slots);
+    free(qp->taken);
     lb_qp_ex_close(qp);
     if (qp->faults != NULL)
         lb_qp_faults_free(qp);
@@ -137,6 +138,11 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_
         error = lb_recv_ring_init(&qp->recv_ring, attr->cap.max_recv_wr, attr->cap.max_recv_sge);
         if (error)
             goto free_qp;
+    } else {
+        error = ENOMEM;
+        qp->taken = calloc(1, sizeof(*qp->taken) + LB_MAX_SGE * sizeof(qp->taken->sge[0]));
+        if (qp->taken == NULL)
+            goto free_qp;
     }
     error = lb_qp_ex_init(qp, send_operations, attr->cap.max_inline_data);
     if (error)
@@ -179,6 +185,7 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_
 free_qp:
     free(qp->sq_slots);
     free(qp->recv_ring.slots);
+    free(qp->taken);
     lb_qp_ex_close(qp);
     if (qp->faults != NULL)
         lb_qp_faults_free(qp);
@@ -244,6 +251,8 @@ LB_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv_qp)
     lb_lock_acquire(&qp->sq_lock);
     lb_lock_acquire(&qp->rq_lock);
     qp->gone = true;
+    qp->sq_epoch++;
+    qp->rq_epoch++;
     qp->sq_error = true;
     qp->rq_error = true;
     atomic_store_explicit(&qp->responding, false, memory_order_release);

@@ -2,10 +2,15 @@
 /*
  * qp.h: reliable-connected queue pairs.
  *
- * Everything is executed by the thread that posts: a work request is checked, carried out on the
- * peer's memory and completed before ibv_post_send returns. Only what cannot go on yet (the peer
- * has no receive posted, or is not there) stays in the send ring; it goes on when the peer posts
- * a receive or changes state (lb_qp_kick), or fails when its retries are over (the timer).
+ * A work request is executed by the thread that posts it: it is checked, carried out on the peer's
+ * memory and completed before ibv_post_send returns. Only what cannot go on yet (the peer has no
+ * receive posted, or is not there) stays in the send ring; it goes on when the peer posts a
+ * receive or changes state (lb_qp_kick), or fails when its retries are over (the timer). A call
+ * that lets the requests of others go on does so for a bounded number of bytes; the rest, and
+ * what waits behind a long request, is carried out by the device thread.
+ *
+ * A long request is copied with no lock held (LB_WAIT_COPY): nobody waits for a lock that long.
+ * What happens to its queue pairs meanwhile is found out by their epochs.
  *
  * Lifetime: the structure is reference counted. The user's reference ends with ibv_destroy_qp; a
  * connected peer, an armed timer and a place in a waiting list hold one each. What the pair uses
@@ -39,6 +44,8 @@ enum lb_wait {
     LB_WAIT_NONE,
     LB_WAIT_RNR,  /* the peer has no receive posted */
     LB_WAIT_PEER, /* the peer is not connected to us, or not yet, or no more */
+    LB_WAIT_TURN, /* the device thread carries it out, or the poster at the end of its call */
+    LB_WAIT_COPY, /* it is being copied, with no lock held */
 };
 
 /* A send work request kept in the ring; sg_list points to the elements behind it. */
@@ -77,6 +84,7 @@ struct lb_qp {
 
     alignas(64) struct lb_lock sq_lock;
     bool sq_error;             /* work requests are flushed */
+    uint32_t sq_epoch;         /* changes whenever the ring is emptied without being carried out */
     uint32_t posted;           /* work requests ever posted */
     uint32_t executed;         /* of these, done or failed: the ring holds executed..posted */
     uint32_t retired_seen;     /* `retired` as last looked up */
@@ -90,13 +98,18 @@ struct lb_qp {
     bool timer_armed;          /* and holds a reference */
     struct lb_srq *waiting_srq; /* the peer's, while we are or were in its list */
     struct lb_timer timer;
+    bool turn_armed;           /* and holds a reference */
+    struct lb_timer turn;      /* the device thread's, to carry out what is in the ring */
 
     alignas(64) _Atomic uint32_t retired; /* slots before this one are free; written by pollers */
 
     alignas(64) struct lb_lock rq_lock;
     bool rq_error;             /* receives are flushed, messages refused */
     bool sender_waits;         /* the peer found no receive: kick it when there is one */
+    uint32_t rq_epoch;         /* changes whenever receives are flushed or forgotten */
     struct lb_recv_ring recv_ring;
+    bool recv_taken;           /* `taken` is a receive that is not completed */
+    struct lb_recv *taken;     /* the shared receive queue's for the present message; NULL without one */
 
     /* lb_srq.lock of the peer's queue. */
     struct lb_qp *next_waiter;
@@ -153,8 +166,8 @@ void lb_qp_clean_queues(struct lb_qp *qp);
 /* Both locks held. If the peer's sender waits for this queue pair, it goes to aftermath->kick. */
 void lb_qp_take_waiting_sender(struct lb_qp *qp, struct lb_aftermath *aftermath);
 
-/* Lets a sender that waits try again; does nothing if it does not wait. No lock held. */
-void lb_qp_kick(struct lb_qp *qp);
+/* Lets a sender that waits for its peer try again, within a budget; does nothing if it does not wait. No lock held. */
+void lb_qp_kick(struct lb_qp *qp, uint64_t *budget);
 
 /* True if the peer takes messages from this queue pair. Exact only under the peer's rq_lock. */
 static inline bool lb_qp_responds_to(const struct lb_qp *peer, const struct lb_qp *qp)
@@ -163,7 +176,7 @@ static inline bool lb_qp_responds_to(const struct lb_qp *peer, const struct lb_q
         atomic_load_explicit(&peer->dest_qp_num, memory_order_relaxed) == lb_qp_num(qp);
 }
 
-/* send.c. How long a sender waits before it tries again a message for which this queue pair had no receive. */
+/* progress.c. How long a sender waits before it tries again a message for which this queue pair had no receive. */
 uint64_t lb_rnr_pause_ns(const struct lb_qp *receiver);
 
 /*
@@ -178,12 +191,23 @@ LB_EXPORT void lb_qp_on_disconnect(void (*function)(struct ibv_qp *qp));
 int lb_qp_ex_init(struct lb_qp *qp, uint64_t send_operations, uint32_t max_inline_data);
 void lb_qp_ex_close(struct lb_qp *qp);
 
-/* send.c; sq_lock held. Completes all outstanding work requests with WR_FLUSH_ERR, in order. */
+static inline struct lb_send *lb_send_slot(const struct lb_qp *qp, uint32_t number)
+{
+    return (struct lb_send *)(void *)(qp->sq_slots + (number & qp->sq_mask) * qp->sq_stride);
+}
+
+/* send.c. Posts all of a list, or nothing of it. Returns 0 or an errno value. */
+int lb_post_send_all(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count);
+
+/* progress.c; sq_lock held. Completes all outstanding work requests with WR_FLUSH_ERR, in order. */
 void lb_send_flush(struct lb_qp *qp, struct lb_aftermath *aftermath);
-/* send.c; sq_lock held. Forgets that the oldest work request waits; leaves no timer behind. */
+/* progress.c; sq_lock held. Forgets that the oldest work request waits; leaves no timer behind. */
 void lb_send_stop_waiting(struct lb_qp *qp);
-/* send.c; sq_lock held. Carries out what is in the ring until something has to wait. */
-void lb_send_progress(struct lb_qp *qp, struct lb_aftermath *aftermath);
+/*
+ * progress.c; sq_lock held, and free meanwhile if something long is copied: the caller has a reference. Carries out what is in the
+ * ring until something has to wait, or costs more than is left of the budget: then the device thread goes on.
+ */
+void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *aftermath);
 /* recv.c; rq_lock held. Completes all posted receives with WR_FLUSH_ERR, in order. */
 void lb_recv_flush(struct lb_qp *qp, struct lb_aftermath *aftermath);
 

@@ -49,13 +49,12 @@ static void start(struct ibv_qp_ex *ex)
 static int complete(struct ibv_qp_ex *ex)
 {
     struct lb_wr_builder *builder = qp_of(ex)->builder;
-    struct ibv_send_wr *bad_wr;
     int error = builder->error;
 
     if (!error && builder->count > 0) {
         for (uint32_t i = 0; i + 1 < builder->count; i++)
             at(builder, i)->wr.next = &at(builder, i + 1)->wr;
-        error = lb_post_send(&ex->qp_base, &at(builder, 0)->wr, &bad_wr);
+        error = lb_post_send_all(qp_of(ex), &at(builder, 0)->wr, builder->count);
     }
     pthread_mutex_unlock(&builder->lock);
     return error;

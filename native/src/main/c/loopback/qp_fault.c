@@ -115,7 +115,8 @@ static void receiver_is_ready(struct lb_timer *timer)
     lb_lock_acquire(&qp->sq_lock);
     faults->timer_armed = false;
     lb_lock_release(&qp->sq_lock);
-    lb_qp_kick(qp);
+    uint64_t budget = LB_CALL_BUDGET;
+    lb_qp_kick(qp, &budget);
     lb_qp_put(qp);
 }
 
@@ -160,8 +161,8 @@ static enum lb_outcome fail(struct lb_qp *qp, enum ibv_wc_status status, struct 
     return LB_FAILED;
 }
 
-enum lb_outcome lb_qp_faults_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t *length,
-    struct lb_failure *failure, struct lb_aftermath *aftermath)
+enum lb_outcome lb_qp_faults_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
+    struct lb_aftermath *aftermath)
 {
     struct lb_qp_faults *faults = qp->faults;
     const enum ringpoll_loopback_fault_operation operation = operation_of(wr);
@@ -181,7 +182,7 @@ enum lb_outcome lb_qp_faults_execute(struct lb_qp *qp, const struct ibv_send_wr 
     }
     if (qp->peer != NULL && faults->not_ready_until_ns != 0 && lb_now_ns() < faults->not_ready_until_ns)
         return LB_NO_RECEIVE;
-    return lb_execute(qp, wr, length, failure, aftermath);
+    return lb_execute(qp, wr, failure, aftermath);
 }
 
 void lb_qp_faults_reset(struct lb_qp *qp)

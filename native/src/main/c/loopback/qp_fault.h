@@ -21,8 +21,8 @@ bool lb_qp_faults_refuse(struct lb_qp *qp);
 void lb_qp_faults_accepted(struct lb_qp *qp, struct lb_aftermath *aftermath);
 
 /* Takes the place of lb_execute. Counts each work request once, however often it tries. */
-enum lb_outcome lb_qp_faults_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t *length,
-    struct lb_failure *failure, struct lb_aftermath *aftermath);
+enum lb_outcome lb_qp_faults_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
+    struct lb_aftermath *aftermath);
 
 /* sq_lock held. The numbers of the work requests begin anew; what is counted goes on. */
 void lb_qp_faults_reset(struct lb_qp *qp);

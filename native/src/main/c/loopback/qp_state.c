@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "qp.h"
 #include "qp_fault.h"
 
 /* Which transitions there are, and what a transition must bring along (ibv_modify_qp(3), RC). */
@@ -81,6 +80,9 @@ static void reset(struct lb_qp *qp)
 {
     lb_send_stop_waiting(qp);
     lb_qp_clean_queues(qp);
+    qp->sq_epoch++;
+    qp->rq_epoch++;
+    qp->recv_taken = false;
     qp->posted = 0;
     qp->executed = 0;
     if (qp->faults != NULL)
@@ -212,18 +214,20 @@ void lb_aftermath_run(struct lb_aftermath *aftermath)
         lb_qp_put(todo.disconnect);
     }
     if (todo.kick != NULL) {
-        lb_qp_kick(todo.kick);
+        uint64_t budget = LB_CALL_BUDGET;
+
+        lb_qp_kick(todo.kick, &budget);
         lb_qp_put(todo.kick);
     }
 }
 
-void lb_qp_kick(struct lb_qp *qp)
+void lb_qp_kick(struct lb_qp *qp, uint64_t *budget)
 {
     struct lb_aftermath aftermath = {0};
 
     lb_lock_acquire(&qp->sq_lock);
-    if (qp->wait != LB_WAIT_NONE)
-        lb_send_progress(qp, &aftermath);
+    if (qp->wait == LB_WAIT_RNR || qp->wait == LB_WAIT_PEER)
+        lb_send_progress(qp, budget, &aftermath);
     lb_lock_release(&qp->sq_lock);
     if (lb_aftermath_any(&aftermath))
         lb_aftermath_run(&aftermath);

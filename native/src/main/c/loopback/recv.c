@@ -17,6 +17,11 @@ static void flush_one(struct lb_qp *qp, uint64_t wr_id, struct lb_aftermath *aft
 
 void lb_recv_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
 {
+    qp->rq_epoch++;
+    if (qp->recv_taken) {
+        flush_one(qp, qp->taken->wr_id, aftermath);
+        qp->recv_taken = false;
+    }
     while (lb_recv_ring_count(&qp->recv_ring) > 0) {
         flush_one(qp, lb_recv_ring_first(&qp->recv_ring)->wr_id, aftermath);
         qp->recv_ring.consumed++;

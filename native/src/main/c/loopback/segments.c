@@ -50,30 +50,58 @@ bool lb_segments_hold(struct lb_segments *segments, const struct lb_qp *qp, cons
     return true;
 }
 
-void lb_copy(char *to, const char *from, size_t length)
+uint32_t lb_segments_hold_receive(struct lb_segments *segments, const struct ibv_pd *pd, const struct lb_recv *recv,
+    uint64_t total)
 {
-    if (length == 8 && ((uintptr_t)to & 7) == 0) {
-        uint64_t value;
+    uint64_t left = total;
 
-        memcpy(&value, from, sizeof(value));
-        atomic_store_explicit((_Atomic uint64_t *)(void *)to, value, memory_order_release);
-    } else {
-        memmove(to, from, length);
+    segments->count = 0;
+    segments->total = total;
+    for (uint32_t i = 0; i < recv->num_sge && left > 0; i++) {
+        const struct ibv_sge *sge = &recv->sge[i];
+        const uint32_t room = sge->length < left ? sge->length : (uint32_t)left;
+        const int at = segments->count;
+        uint32_t reason;
+
+        if (room == 0)
+            continue;
+        segments->at[at].host = lb_region_hold_local(sge->lkey, pd, sge->addr, room, IBV_ACCESS_LOCAL_WRITE,
+            &segments->at[at].region, &reason);
+        if (segments->at[at].host == NULL) {
+            lb_segments_release(segments);
+            return reason;
+        }
+        segments->at[at].length = room;
+        segments->count++;
+        left -= room;
     }
+    return 0;
 }
 
-void lb_segments_gather(char *to, const struct lb_segments *from)
+void lb_segments_copy(const struct lb_segments *to, const struct lb_segments *from)
 {
-    for (int i = 0; i < from->count; i++) {
-        lb_copy(to, from->at[i].host, from->at[i].length);
-        to += from->at[i].length;
+    if (to->count == 1 && from->count == 1) {
+        lb_copy_bytes(to->at[0].host, from->at[0].host, from->at[0].length);
+        return;
     }
-}
+    uint32_t written = 0; /* of to->at[i] */
+    uint32_t read = 0;    /* of from->at[j] */
 
-void lb_segments_scatter(const struct lb_segments *to, const char *from)
-{
-    for (int i = 0; i < to->count; i++) {
-        lb_copy(to->at[i].host, from, to->at[i].length);
-        from += to->at[i].length;
+    for (int i = 0, j = 0; i < to->count && j < from->count;) {
+        const uint32_t room = to->at[i].length - written;
+        const uint32_t rest = from->at[j].length - read;
+        const uint32_t piece = room < rest ? room : rest;
+
+        lb_copy_bytes(to->at[i].host + written, from->at[j].host + read, piece);
+        written += piece;
+        read += piece;
+        if (piece == room) {
+            i++;
+            written = 0;
+        }
+        if (piece == rest) {
+            j++;
+            read = 0;
+        }
     }
 }

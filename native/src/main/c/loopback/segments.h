@@ -3,6 +3,8 @@
 #ifndef LOOPBACK_SEGMENTS_H
 #define LOOPBACK_SEGMENTS_H
 
+#include <string.h>
+
 #include "execute.h"
 #include "memory.h"
 
@@ -25,11 +27,49 @@ bool lb_segments_hold(struct lb_segments *segments, const struct lb_qp *qp,
     const struct ibv_send_wr *wr, unsigned int access, struct lb_failure *failure);
 void lb_segments_release(const struct lb_segments *segments);
 
-/* Copy all of the segments to, or from, as many bytes in one piece. */
-void lb_segments_gather(char *to, const struct lb_segments *from);
-void lb_segments_scatter(const struct lb_segments *to, const char *from);
+/* The same for the elements of a receive, as far as a message of so many bytes fills them. Returns 0, or why one is not usable. */
+uint32_t lb_segments_hold_receive(struct lb_segments *segments, const struct ibv_pd *pd, const struct lb_recv *recv,
+    uint64_t total);
+
+/* One piece of the peer's memory. */
+static inline void lb_segments_of(struct lb_segments *segments, char *host, uint64_t length, struct lb_region *region)
+{
+    segments->count = 1;
+    segments->total = length;
+    segments->at[0].host = host;
+    segments->at[0].length = (uint32_t)length;
+    segments->at[0].region = region;
+}
 
 /* Copies; eight aligned bytes in one piece, for librpma writes them so as an atomic write. */
-void lb_copy(char *to, const char *from, size_t length);
+static inline void lb_copy_bytes(char *to, const char *from, size_t length)
+{
+    if (length == 8 && ((uintptr_t)to & 7) == 0) {
+        uint64_t value;
+
+        memcpy(&value, from, sizeof(value));
+        atomic_store_explicit((_Atomic uint64_t *)(void *)to, value, memory_order_release);
+    } else {
+        memmove(to, from, length);
+    }
+}
+
+/* Copies; both have as many bytes. */
+void lb_segments_copy(const struct lb_segments *to, const struct lb_segments *from);
+
+/*
+ * execute.c. The same; a long copy is made with neither sq_lock nor the receiver's rq_lock held. `receiver` is the queue pair whose
+ * receive is filled, with a reference, or NULL. Returns LB_DONE, or LB_AGAIN or LB_DROPPED if a queue pair has changed meanwhile.
+ */
+enum lb_outcome lb_copy_aside(struct lb_qp *qp, struct lb_qp *receiver, const struct lb_segments *to,
+    const struct lb_segments *from);
+static inline enum lb_outcome lb_copy(struct lb_qp *qp, struct lb_qp *receiver, const struct lb_segments *to,
+    const struct lb_segments *from)
+{
+    if (__builtin_expect(from->total > LB_SHORT_COPY, 0))
+        return lb_copy_aside(qp, receiver, to, from);
+    lb_segments_copy(to, from);
+    return LB_DONE;
+}
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "qp.h"
+#include "execute.h"
 
 int lb_recv_ring_init(struct lb_recv_ring *ring, uint32_t max_wr, uint32_t max_sge)
 {
@@ -214,6 +214,7 @@ static struct lb_qp *next_to_wake(struct lb_srq *srq)
 int lb_post_srq_recv(struct ibv_srq *ibv_srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
     struct lb_srq *srq = lb_srq_of(ibv_srq);
+    uint64_t budget = LB_CALL_BUDGET;
     bool wake = false;
     int error = 0;
 
@@ -232,7 +233,7 @@ int lb_post_srq_recv(struct ibv_srq *ibv_srq, struct ibv_recv_wr *wr, struct ibv
 
         if (sender == NULL)
             break;
-        lb_qp_kick(sender);
+        lb_qp_kick(sender, &budget);
         lb_qp_put(sender);
     }
     return error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timer.h: what needs time: retry and connection time-outs, run by the device's one thread.
+ * timer.h: what needs time: retry and connection time-outs, and send rings that were handed over, run by the device's one thread.
  *
  * The thread starts with the first timer, sleeps between deadlines and stays for the life of the
  * process. Callbacks run on it without any lock held.

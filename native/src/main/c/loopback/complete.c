@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* complete.c: completions of send work requests. */
+#include "execute.h"
+
+static void push(struct lb_qp *qp, struct lb_cqe *cqe, bool solicited, struct lb_aftermath *aftermath)
+{
+    cqe->qp = qp;
+    cqe->retired = qp->executed + 1;
+    cqe->reserved = 0;
+    if (!lb_cq_push(qp->send_cq, cqe, solicited) && aftermath->overrun == NULL) {
+        lb_qp_get(qp);
+        aftermath->overrun = qp;
+    }
+}
+
+void lb_complete_failed(struct lb_qp *qp, uint64_t wr_id, const struct lb_failure *failure,
+    struct lb_aftermath *aftermath)
+{
+    struct lb_cqe cqe;
+
+    lb_cqe_fail(&cqe, wr_id, lb_qp_num(qp), failure->status, failure->vendor_err);
+    push(qp, &cqe, true, aftermath);
+}
+
+static const enum ibv_wc_opcode wc_opcodes[] = {
+    [IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
+    [IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE,
+    [IBV_WR_SEND] = IBV_WC_SEND,
+    [IBV_WR_SEND_WITH_IMM] = IBV_WC_SEND,
+    [IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
+    [IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP,
+    [IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD,
+    [LB_WR_FLUSH] = (enum ibv_wc_opcode)LB_WC_FLUSH,
+    [LB_WR_ATOMIC_WRITE] = (enum ibv_wc_opcode)LB_WC_ATOMIC_WRITE,
+};
+
+void lb_complete_done(struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t length,
+    struct lb_aftermath *aftermath)
+{
+    if (!(wr->send_flags & IBV_SEND_SIGNALED) && !qp->signal_all)
+        return;
+    struct lb_cqe cqe = {
+        .wc = {
+            .wr_id = wr->wr_id,
+            .status = IBV_WC_SUCCESS,
+            .opcode = wc_opcodes[wr->opcode],
+            .byte_len = length,
+            .qp_num = lb_qp_num(qp),
+        },
+    };
+    push(qp, &cqe, false, aftermath);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress.c: the send ring: what is in it is carried out in order, waits, is tried again, fails or is flushed.
+ *
+ * Whoever ends a wait carries out what waited, but only so much of it: the rest, and what is too long, is the device thread's.
+ */
+#include "execute.h"
+#include "qp_fault.h"
+
+/* Nanoseconds of the 5-bit min_rnr_timer codes: InfiniBand specification, table "RNR NAK timer". */
+static const uint32_t rnr_timer_us[32] = {
+    655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280, 1920, 2560, 3840,
+    5120, 7680, 10240, 15360, 20480, 30720, 40960, 61440, 81920, 122880, 163840, 245760, 327680,
+    491520,
+};
+
+void lb_send_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
+{
+    const struct lb_failure flushed = {IBV_WC_WR_FLUSH_ERR, RINGPOLL_LOOPBACK_VERR_NONE};
+
+    qp->sq_epoch++;
+    while (qp->executed != qp->posted) {
+        lb_complete_failed(qp, lb_send_slot(qp, qp->executed)->wr.wr_id, &flushed, aftermath);
+        qp->executed++;
+    }
+}
+
+void lb_send_stop_waiting(struct lb_qp *qp)
+{
+    qp->wait = LB_WAIT_NONE;
+    qp->waited_for = LB_WAIT_NONE;
+    if (qp->waiting_srq != NULL) {
+        lb_srq_stop_waiting(qp->waiting_srq, qp);
+        qp->waiting_srq = NULL;
+    }
+    if (qp->timer_armed && lb_timer_cancel(&qp->timer)) {
+        qp->timer_armed = false;
+        lb_qp_put(qp); /* never the last one: the caller has one */
+    }
+    if (qp->turn_armed && lb_timer_cancel(&qp->turn)) {
+        qp->turn_armed = false;
+        lb_qp_put(qp);
+    }
+}
+
+/* The oldest outstanding work request has failed and was completed: the queue pair fails. */
+void lb_send_fail(struct lb_qp *qp, struct lb_aftermath *aftermath)
+{
+    lb_lock_acquire(&qp->rq_lock);
+    lb_qp_enter_error(qp, aftermath);
+    lb_lock_release(&qp->rq_lock);
+}
+
+const struct lb_failure *lb_wait_failure(enum lb_wait wait)
+{
+    static const struct lb_failure no_receive = {IBV_WC_RNR_RETRY_EXC_ERR,
+        RINGPOLL_LOOPBACK_VERR_RNR};
+    static const struct lb_failure no_peer = {IBV_WC_RETRY_EXC_ERR, RINGPOLL_LOOPBACK_VERR_NO_PEER};
+
+    return wait == LB_WAIT_RNR ? &no_receive : &no_peer;
+}
+
+uint64_t lb_rnr_pause_ns(const struct lb_qp *receiver)
+{
+    return rnr_timer_us[atomic_load_explicit(&receiver->min_rnr_timer, memory_order_relaxed)] * UINT64_C(1000);
+}
+
+/* How long the retries take in all: 0 if there is none, UINT64_MAX if they never end. */
+static uint64_t patience_ns(const struct lb_qp *qp, enum lb_wait wait)
+{
+    if (wait == LB_WAIT_RNR) {
+        if (qp->attr.rnr_retry == 7)
+            return UINT64_MAX;
+        return qp->attr.rnr_retry * lb_rnr_pause_ns(qp->peer);
+    }
+    if (qp->attr.timeout == 0)
+        return UINT64_MAX;
+    return (UINT64_C(4096) << qp->attr.timeout) * (qp->attr.retry_cnt + 1u);
+}
+
+static void wait_expired(struct lb_timer *timer);
+
+static bool arm(struct lb_qp *qp, uint64_t now)
+{
+    lb_qp_get(qp);
+    if (lb_timer_arm(&qp->timer, qp->wait_until_ns > now ? qp->wait_until_ns - now : 0,
+            wait_expired)) {
+        lb_qp_put(qp);
+        return false;
+    }
+    qp->timer_armed = true;
+    return true;
+}
+
+/*
+ * The oldest work request cannot go on for this reason. Returns false if it has no patience left:
+ * it is then to be completed with lb_wait_failure.
+ */
+bool lb_send_begin_waiting(struct lb_qp *qp, enum lb_wait reason)
+{
+    if (qp->waited_for != reason) {
+        const uint64_t patience = patience_ns(qp, reason);
+
+        if (patience == 0)
+            return false;
+        qp->waited_for = reason;
+        qp->wait_until_ns = patience == UINT64_MAX ? UINT64_MAX : lb_now_ns() + patience;
+    }
+    qp->wait = reason;
+    if (qp->wait_until_ns == UINT64_MAX)
+        return true;
+    /* An armed timer that is too early looks again by itself; one that is too late does not. */
+    if (qp->timer_armed && qp->timer.deadline_ns > qp->wait_until_ns && lb_timer_cancel(&qp->timer)) {
+        qp->timer_armed = false;
+        lb_qp_put(qp);
+    }
+    return qp->timer_armed || arm(qp, lb_now_ns());
+}
+
+/* Fails the oldest work request of the ring. */
+void lb_send_fail_oldest(struct lb_qp *qp, const struct lb_failure *failure,
+    struct lb_aftermath *aftermath)
+{
+    lb_complete_failed(qp, lb_send_slot(qp, qp->executed)->wr.wr_id, failure, aftermath);
+    qp->executed++;
+    lb_send_fail(qp, aftermath);
+}
+
+static void take_turn(struct lb_timer *timer);
+
+/* Leaves the ring to the device thread. Returns false if that is not possible. */
+static bool hand_over(struct lb_qp *qp)
+{
+    if (!qp->turn_armed) {
+        lb_qp_get(qp);
+        if (lb_timer_arm(&qp->turn, 0, take_turn)) {
+            lb_qp_put(qp);
+            return false;
+        }
+        qp->turn_armed = true;
+    }
+    qp->wait = LB_WAIT_TURN;
+    return true;
+}
+
+void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *aftermath)
+{
+    qp->wait = LB_WAIT_NONE;
+    if (qp->waiting_srq != NULL) {
+        lb_srq_stop_waiting(qp->waiting_srq, qp);
+        qp->waiting_srq = NULL;
+    }
+    while (qp->executed != qp->posted && !qp->sq_error) {
+        const struct lb_send *send = lb_send_slot(qp, qp->executed);
+        const uint64_t cost = lb_cost_of(&send->wr);
+        struct lb_failure failure;
+
+        if (cost > *budget) {
+            if (hand_over(qp))
+                return;
+            *budget = UINT64_MAX; /* without the thread it is done here */
+        }
+        *budget -= cost;
+        switch ((qp->faults != NULL ? lb_qp_faults_execute : lb_execute)(qp, &send->wr, &failure, aftermath)) {
+        case LB_DONE:
+            qp->executed++;
+            qp->waited_for = LB_WAIT_NONE;
+            break;
+        case LB_AGAIN:
+            *budget += cost;
+            break;
+        case LB_DROPPED:
+            return;
+        case LB_NO_RECEIVE:
+            if (lb_send_begin_waiting(qp, LB_WAIT_RNR))
+                return;
+            lb_send_fail_oldest(qp, lb_wait_failure(LB_WAIT_RNR), aftermath);
+            break;
+        case LB_NO_PEER:
+            if (lb_send_begin_waiting(qp, LB_WAIT_PEER))
+                return;
+            lb_send_fail_oldest(qp, lb_wait_failure(LB_WAIT_PEER), aftermath);
+            break;
+        case LB_COMPLETED_FAILED:
+            qp->executed++;
+            lb_send_fail(qp, aftermath);
+            break;
+        case LB_FAILED:
+            lb_send_fail_oldest(qp, &failure, aftermath);
+            break;
+        }
+    }
+}
+
+/* On the device thread; the armed timer's reference is ours now. One long request, or a few short ones; then others may. */
+static void take_turn(struct lb_timer *timer)
+{
+    struct lb_qp *qp = (struct lb_qp *)(void *)((char *)timer - offsetof(struct lb_qp, turn));
+    struct lb_aftermath aftermath = {0};
+
+    lb_lock_acquire(&qp->sq_lock);
+    qp->turn_armed = false;
+    if (!qp->gone && qp->wait == LB_WAIT_TURN) {
+        const uint64_t cost = lb_cost_of(&lb_send_slot(qp, qp->executed)->wr);
+        uint64_t budget = cost > LB_CALL_BUDGET ? cost : LB_CALL_BUDGET;
+
+        lb_send_progress(qp, &budget, &aftermath);
+    }
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+    lb_qp_put(qp);
+}
+
+/* On the device thread; the armed timer's reference is ours now. */
+static void wait_expired(struct lb_timer *timer)
+{
+    struct lb_qp *qp = (struct lb_qp *)(void *)((char *)timer - offsetof(struct lb_qp, timer));
+    struct lb_aftermath aftermath = {0};
+
+    lb_lock_acquire(&qp->sq_lock);
+    qp->timer_armed = false;
+    if (!qp->gone && (qp->wait == LB_WAIT_RNR || qp->wait == LB_WAIT_PEER) && qp->wait_until_ns != UINT64_MAX) {
+        const uint64_t now = lb_now_ns();
+
+        if (now >= qp->wait_until_ns || !arm(qp, now))
+            lb_send_fail_oldest(qp, lb_wait_failure(qp->wait), &aftermath);
+    }
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+    lb_qp_put(qp);
+}
+
