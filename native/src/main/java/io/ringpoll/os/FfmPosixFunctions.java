@@ -34,6 +34,8 @@ final class FfmPosixFunctions implements PosixFunctions {
         C.capturing("sched_getaffinity", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle sched_getcpu$mh =
         C.capturing("sched_getcpu", FunctionDescriptor.of(JAVA_INT));
+    private static final MethodHandle mmap$mh = C.capturing(
+        "mmap", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle mlock$mh =
         C.capturing("mlock", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle munlock$mh =
@@ -146,6 +148,17 @@ final class FfmPosixFunctions implements PosixFunctions {
     public int sched_getcpu() {
         try {
             return (int) sched_getcpu$mh.invokeExact(CallState.current().errnoSegment());
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public long mmap(
+        final long address, final long lengthBytes, final int protection, final int flags, final int fd, final long offset) {
+        try {
+            return (long) mmap$mh.invokeExact(
+                CallState.current().errnoSegment(), address, lengthBytes, protection, flags, fd, offset);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

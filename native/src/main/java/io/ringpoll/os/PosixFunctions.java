@@ -34,6 +34,8 @@ interface PosixFunctions {
 
     int sched_getcpu();
 
+    long mmap(long address, long lengthBytes, int protection, int flags, int fd, long offset);
+
     int mlock(long address, long lengthBytes);
 
     int munlock(long address, long lengthBytes);

@@ -4,6 +4,7 @@ import io.ringpoll.ffm.CallState;
 import io.ringpoll.ffm.MemoryHold;
 import io.ringpoll.lifecycle.HotCalls;
 import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.os.OwnedMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -55,7 +56,7 @@ public final class LocalMemoryRegion extends NativeResource {
     /** Allocates memory and registers it. */
     static LocalMemoryRegion allocate(final Peer peer, final long lengthBytes, final MemoryUsage... usages) {
         final int usage = MemoryUsage.bits(usages);
-        final Arena arena = Arena.ofShared();
+        final Arena arena = OwnedMemory.newArena();
         final MemorySegment memory;
         try {
             memory = arena.allocate(lengthBytes, PAGE_BYTES);

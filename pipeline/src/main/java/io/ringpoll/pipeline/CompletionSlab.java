@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.os.OwnedMemory;
 import io.ringpoll.verbs.IbvWc;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -24,7 +25,7 @@ final class CompletionSlab {
     /** A page: the first touch of each is made here, and no slot shares a line with anything else. */
     private static final int ALIGNMENT_BYTES = 4096;
 
-    private final Arena arena = Arena.ofShared();
+    private final Arena arena = OwnedMemory.newArena();
     private final UnsafeBuffer buffer;
     private final int mask;
     private final AtomicInteger users = new AtomicInteger(1);
