@@ -61,6 +61,15 @@ public final class SeededRun {
     }
 
     /**
+     * The time until it is over.
+     *
+     * @return seconds; negative if it is over
+     */
+    public double remainingSeconds() {
+        return seconds - elapsedSeconds();
+    }
+
+    /**
      * Whether the time is up.
      *
      * @return true if nothing more is to be begun

@@ -16,7 +16,7 @@ import java.util.TreeMap;
  *
  * <p>Stateless.
  */
-final class LiveObjects {
+public final class LiveObjects {
     private static final NativeLibrary DEVICE = Device.current().libibverbs();
     private static final MethodHandle ringpoll_loopback_live$mh =
         DEVICE.plain("ringpoll_loopback_live", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
@@ -26,7 +26,12 @@ final class LiveObjects {
     private LiveObjects() {
     }
 
-    static Map<String, Long> count() {
+    /**
+     * Counts them.
+     *
+     * @return by kind; only on the loopback device
+     */
+    public static Map<String, Long> count() {
         final Map<String, Long> counts = new TreeMap<>();
         try {
             long live = (long) ringpoll_loopback_live$mh.invokeExact(0);

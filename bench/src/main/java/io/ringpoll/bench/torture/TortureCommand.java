@@ -3,10 +3,14 @@ package io.ringpoll.bench.torture;
 import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.bench.options.SeededRun;
+import io.ringpoll.bench.torture.lifecycle.JvmKind;
+import io.ringpoll.bench.torture.lifecycle.LifecycleReport;
+import io.ringpoll.bench.torture.lifecycle.LifecycleTorture;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -20,6 +24,8 @@ import picocli.CommandLine.Spec;
 /**
  * {@code ./ringpoll torture}: plays random scenes, one after the other, until one is wrong or the time is up.
  *
+ * <p>With {@code --lifecycle} the scenes are about starting, changing and ending pipelines, and run in child processes.
+ *
  * <p>Exit codes: 0 if all were right; 1 if one was not, or could not be played; 2 for wrong usage.
  */
 @Command(
@@ -27,7 +33,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = "Random connections, pollers, handlers and faults on the loopback device; each work request is checked by " +
-        "its identity against a model of what it must end as.")
+        "its identity against a model of what it must end as. With --lifecycle: random calls of all public methods of " +
+        "pipelines, groups, queues and connections from several threads and from handlers, in child processes that are watched.")
 public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     private static final double LINE_SECONDS = 30;
 
@@ -39,6 +46,16 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(names = "--scenes", paramLabel = "N", description = "How many scenes to play instead.")
     private long scenes;
+
+    @Option(
+        names = "--lifecycle",
+        description = "Torture starting, changing, stopping and closing; on any RDMA device.")
+    private boolean lifecycle;
+
+    @Option(
+        names = "--jvm", paramLabel = "KIND",
+        description = "With --lifecycle: one kind of child process rather than all in turn: ${COMPLETION-CANDIDATES}.")
+    private JvmKind jvm;
 
     @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
     private boolean json;
@@ -60,11 +77,29 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     public void check() {
         run.check();
         Execution.require(spec, scenes >= 0, "--scenes " + scenes + " is negative");
+        Execution.require(spec, lifecycle || jvm == null, "--jvm goes with --lifecycle");
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws IOException, InterruptedException {
         check();
+        return lifecycle ? tortureLifecycle() : tortureWork();
+    }
+
+    private int tortureLifecycle() throws IOException, InterruptedException {
+        final PrintWriter out = spec.commandLine().getOut();
+        final LifecycleReport report =
+            new LifecycleTorture(run, scenes, jvm, json ? spec.commandLine().getErr() : out).play();
+        if (json) {
+            out.println(report.toJson());
+            out.flush();
+        } else {
+            report.print(out);
+        }
+        return exitCode(report.isSound());
+    }
+
+    private int tortureWork() {
         Device.choose(DeviceKind.LOOPBACK);
         // Planned failures would fill the log; what goes wrong stands in exceptions.
         final LogLevel before = RpmaLog.threshold();
@@ -79,10 +114,14 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
             } else {
                 report.print(out);
             }
-            return report.isSound() ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+            return exitCode(report.isSound());
         } finally {
             RpmaLog.threshold(before);
         }
+    }
+
+    private static int exitCode(final boolean sound) {
+        return sound ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
     }
 
     private TortureReport torture(final PrintWriter progress) {

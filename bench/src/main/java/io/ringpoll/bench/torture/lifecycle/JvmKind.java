@@ -1,0 +1,33 @@
+package io.ringpoll.bench.torture.lifecycle;
+
+import java.util.List;
+
+/** How a child JVM differs from its parent. */
+public enum JvmKind {
+    /** As the parent. */
+    PLAIN(List.of(), List.of()),
+    /** All threads on one CPU. */
+    ONE_CPU(List.of("taskset", "-c", "0"), List.of()),
+    /** Without C1: code is interpreted until C2 has compiled it. */
+    C2_ONLY(List.of(), List.of("-XX:-TieredCompilation")),
+    /** Freed memory is protected: the first late touch is a fault. */
+    GUARDED_MEMORY(List.of(), List.of("-Dringpoll.memory.debug=true"));
+
+    private final List<String> launcher;
+    private final List<String> options;
+
+    JvmKind(final List<String> launcher, final List<String> options) {
+        this.launcher = launcher;
+        this.options = options;
+    }
+
+    /** The words before the command. */
+    List<String> launcher() {
+        return launcher;
+    }
+
+    /** Options of the JVM. */
+    List<String> options() {
+        return options;
+    }
+}
