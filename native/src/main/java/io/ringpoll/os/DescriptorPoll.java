@@ -32,6 +32,7 @@ public final class DescriptorPoll implements AutoCloseable {
     private UnsafeBuffer pollFds = memory(INITIAL_CAPACITY);
     private int count;
     private boolean changed;
+    private boolean wokenUp;
     private volatile boolean closed;
 
     /**
@@ -91,6 +92,7 @@ public final class DescriptorPoll implements AutoCloseable {
         if (timeoutMs != 0 && Thread.currentThread().isVirtual()) {
             throw new IllegalStateException("a wait on many descriptors needs a platform thread; this one is virtual");
         }
+        wokenUp = false;
         final long startNs = timeoutMs > 0 ? System.nanoTime() : 0;
         int remainingMs = timeoutMs;
         while (true) {
@@ -105,6 +107,15 @@ public final class DescriptorPoll implements AutoCloseable {
                 remainingMs = (int) Math.max(0, timeoutMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs));
             }
         }
+    }
+
+    /**
+     * Whether {@link #wakeUp()} ended the last {@link #await}, alone or together with descriptors.
+     *
+     * @return false if its time was over or only descriptors were readable
+     */
+    public boolean wasWokenUp() {
+        return wokenUp;
     }
 
     /** Ends the wait that is under way, or the next one; any thread may call it. */
@@ -167,6 +178,7 @@ public final class DescriptorPoll implements AutoCloseable {
     }
 
     private void clearWakeUp() {
+        wokenUp = true;
         POSIX.read(eventFd, CallState.current().scratch(), Long.BYTES);
     }
 

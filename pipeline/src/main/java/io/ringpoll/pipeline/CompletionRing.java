@@ -89,6 +89,11 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     }
 
     @Override
+    public boolean isHalted() {
+        return halted;
+    }
+
+    @Override
     public UnsafeBuffer slab() {
         return slab;
     }

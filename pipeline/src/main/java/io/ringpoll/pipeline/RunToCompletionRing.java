@@ -52,6 +52,11 @@ final class RunToCompletionRing implements PipelineRing {
     }
 
     @Override
+    public boolean isHalted() {
+        return halted;
+    }
+
+    @Override
     public UnsafeBuffer slab() {
         return slab;
     }

@@ -7,7 +7,6 @@ import io.ringpoll.verbs.WcStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.agrona.ErrorHandler;
 import org.agrona.UnsafeApi;
 import org.agrona.concurrent.Agent;
@@ -21,9 +20,11 @@ import org.agrona.concurrent.UnsafeBuffer;
  *
  * <p>{@link #doWork}, {@link #outcome}, {@link #onStart} and {@link #onClose} belong to the thread that runs the agent; the
  * registry, {@link #pause}, {@link #resume} and {@link #awaitEmptyRound} to any other, the first three also to handlers that the
- * ring runs on the polling thread. The duty cycle does not allocate, block, log or throw. A full ring ends the round; the
- * completions stay in their queues, and the next round begins with the queue that missed its turn. A queue whose poll fails is
- * taken out of the round and reported on the error path by a {@link QueueFault}.
+ * ring runs on the polling thread. {@link PollerState} defines each call in each state.
+ *
+ * <p>The duty cycle does not allocate, block, log or throw. A full ring ends the round; the completions stay in their queues, and
+ * the next round begins with the queue that missed its turn. A queue whose poll fails is taken out of the round and reported on
+ * the error path by a {@link QueueFault}. What was polled is retired from a queue's budget before it is published.
  */
 public final class CompletionPoller extends CompletionPollerHotFields implements Agent {
     long p20;
@@ -59,7 +60,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final CommandQueue commands = new CommandQueue();
     private final QueueRegistry queues;
     private final List<PollerCommand> awaitingEmptyRound = new ArrayList<>();
-    private final AtomicBoolean pauseRequested = new AtomicBoolean();
+    /** What {@link #paused} is, for other threads. */
+    private volatile boolean pausedSeen;
 
     /**
      * Creates a poller without queues.
@@ -100,7 +102,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.tally = new PollTally(counters);
         this.errorHandler = errorHandler;
         this.stall = new RingStall(ring, counters, clock);
-        this.queues = new QueueRegistry(round, commands, counters);
+        this.queues = new QueueRegistry(ring, round, commands, counters);
     }
 
     /** How a duty cycle ended, which decides what the thread does next. */
@@ -135,9 +137,40 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         return OUTCOMES[outcome];
     }
 
+    /**
+     * The state of the poller; any thread.
+     *
+     * @return a moment's value
+     */
+    public PollerState state() {
+        final PollerState phase = commands.phase();
+        if (phase == PollerState.STOPPING || phase == PollerState.ENDED) {
+            return phase;
+        }
+        if (ring.isHalted()) {
+            return PollerState.HALTED;
+        }
+        return phase == PollerState.RUNNING && pausedSeen ? PollerState.PAUSED : phase;
+    }
+
+    /**
+     * Makes the calling thread the polling thread.
+     *
+     * @throws IllegalStateException     if the poller has been started before, or has ended
+     * @throws io.ringpoll.os.OsException if the poller sleeps on events and the process has no file descriptor left; the poller
+     *     has ended then
+     */
     @Override
     public void onStart() {
         commands.onStart(Thread.currentThread());
+        if (round.sleeper != null) {
+            try {
+                round.sleeper.open();
+            } catch (final RuntimeException failed) {
+                onClose();
+                throw failed;
+            }
+        }
     }
 
     /**
@@ -161,6 +194,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         }
         final PolledQueue[] polledQueues = round.queues;
         final int size = round.size;
+        final int changes = round.changes;
         int workCount = 0;
         int position = round.first;
         for (int left = size; left > 0; left--) {
@@ -172,9 +206,14 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             if (stall.isActive()) {
                 stall.end();
             }
+            final int next = position + 1 == size ? 0 : position + 1;
+            if (handlesInPlace) {
+                // Where the next round begins if a handler changes the round; a removal moves it.
+                round.first = next;
+            }
             workCount += poll(polledQueues[position], claimed);
-            position = position + 1 == size ? 0 : position + 1;
-            if (handlesInPlace && (paused || round.size != size || round.queues != polledQueues)) {
+            position = next;
+            if (handlesInPlace && (paused || round.changes != changes)) {
                 // A handler has paused this poller, or added or removed a queue: what is left is the next round's.
                 break;
             }
@@ -192,6 +231,9 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         return workCount;
     }
 
+    /**
+     * Ends the poller, started or not: what it opened is closed, and pending commands are executed. A second call has no effect.
+     */
     @Override
     public void onClose() {
         if (stall.isActive()) {
@@ -203,6 +245,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             round.sleeper = null;
         }
         commands.onClose();
+        failAwaiting(PollerState.ENDED);
         queues.onClose();
     }
 
@@ -213,47 +256,56 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     /**
      * Stops polling until {@link #resume}; completions wait in their queues. Called by a handler on the polling thread, it takes
-     * effect with the next round.
+     * effect with the next round. Any thread; an interrupt does not end the wait and is kept for later.
      *
      * @param deadlineNs by {@link System#nanoTime()}
      * @throws TimeoutException if the poller has not stopped by then; it stops as soon as it can
      */
     public void pause(final long deadlineNs) throws TimeoutException {
-        pauseRequested.set(true);
-        final PollerCommand command = new PollerCommand(() -> paused = true);
+        final PollerCommand command = new PollerCommand(this::onPause);
         commands.submit(command, deadlineNs);
         command.await(deadlineNs, "pause");
     }
 
     /**
-     * Polls again after {@link #pause}. Any thread.
+     * Polls again after {@link #pause}. Any thread; an interrupt does not end the wait and is kept for later.
      *
      * @param deadlineNs by {@link System#nanoTime()}
-     * @throws TimeoutException if the poller has not taken it by then
+     * @throws TimeoutException if the poller has not taken it by then, and does as soon as it can; at once if it has halted, has
+     *     been stopped or has ended
      */
     public void resume(final long deadlineNs) throws TimeoutException {
-        pauseRequested.set(false);
-        final PollerCommand command = new PollerCommand(() -> paused = false);
+        final PollerState state = state();
+        if (state.isFinal()) {
+            throw new TimeoutException("the poller cannot resume: it " + state.predicate());
+        }
+        final PollerCommand command = new PollerCommand(this::onResume);
         commands.submit(command, deadlineNs);
         command.await(deadlineNs, "resume");
     }
 
     /**
-     * Whether {@link #pause} has been called last; any thread.
+     * Whether the poller has stopped polling by {@link #pause} and not been resumed; any thread.
      *
      * @return a moment's value
      */
     public boolean isPaused() {
-        return pauseRequested.get();
+        return pausedSeen;
     }
 
     /**
-     * Waits until the poller has polled every queue in one round and found all of them empty. Any thread but the poller's.
+     * Waits until the poller has polled every queue in one round and found all of them empty. Before the poller's start it waits
+     * for that, too. Any thread but the poller's; an interrupt does not end the wait and is kept for later.
      *
      * @param deadlineNs by {@link System#nanoTime()}
-     * @throws TimeoutException if completions kept coming, the ring stayed full, or the poller is paused or ended
+     * @throws TimeoutException      if completions kept coming or the ring stayed full; at once if the poller is paused, has
+     *     halted, has been stopped or has ended, before or meanwhile
+     * @throws IllegalStateException on the polling thread, which would wait for itself
      */
     public void awaitEmptyRound(final long deadlineNs) throws TimeoutException {
+        if (commands.isPollingThread()) {
+            throw new IllegalStateException("the polling thread cannot wait for a round of its own");
+        }
         final PollerCommand empty = new PollerCommand(() -> { });
         commands.submit(new PollerCommand(() -> onEmptyRoundAwaited(empty)), deadlineNs);
         empty.await(deadlineNs, "find all queues empty");
@@ -262,6 +314,11 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     /** The commands by which other threads reach this poller. */
     CommandQueue commands() {
         return commands;
+    }
+
+    /** How many waits for an empty round the poller knows of; polling thread, or any while none runs. */
+    int awaitingEmptyRound() {
+        return awaitingEmptyRound.size();
     }
 
     /** Lets a strategy sleep on the events of the queues; before any is added. */
@@ -291,16 +348,16 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             final int receives = (int) errorsAndReceives;
             final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
             final CompletionBudget budget = polled.budget;
-            if (handlesInPlace && budget != null) {
-                // Its handlers post from within the publication, into the room that these have left.
+            if (budget != null) {
+                // Before the publication: handlers post into the room that these have left.
                 budget.onPolled(count - receives - errors, receives, errors);
             }
-            ring.publish(count);
-            // Counted once the handlers have it: they need not wait for that.
-            counters.published.getAndAddRelease(count);
-            tally.onBatch(count, receives, errors);
-            if (!handlesInPlace && budget != null) {
-                budget.onPolled(count - receives - errors, receives, errors);
+            try {
+                ring.publish(count);
+            } finally {
+                // Counted once the handlers have it: they need not wait for that. Also when one that runs in place throws.
+                counters.published.getAndAddRelease(count);
+                tally.onBatch(count, receives, errors);
             }
             return count;
         }
@@ -380,11 +437,15 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     private void publishFault(final PolledQueue polled, final int offset, final int code) {
         polled.faultCode = code;
-        QueueFault.write(slab, offset, polled.index, code);
-        ring.publish(1);
-        counters.published.incrementRelease();
-        counters.queueFaults.incrementRelease();
+        polled.state = QueueState.FAILED;
         failed = true;
+        counters.queueFaults.incrementRelease();
+        QueueFault.write(slab, offset, polled.index, code);
+        try {
+            ring.publish(1);
+        } finally {
+            counters.published.incrementRelease();
+        }
         if (faultProbe.isEnabled()) {
             final QueueFaultEvent event = new QueueFaultEvent();
             event.queue = polled.added.name();
@@ -397,6 +458,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         tally.tell();
         if (claimed == SlotRing.HALTED) {
             outcome = Outcome.HALTED.ordinal();
+            failAwaiting(PollerState.HALTED);
             if (stall.isActive()) {
                 stall.end();
             }
@@ -408,9 +470,26 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         return workCount;
     }
 
+    private void onPause() {
+        paused = true;
+        pausedSeen = true;
+        failAwaiting(PollerState.PAUSED);
+    }
+
+    private void onResume() {
+        paused = false;
+        pausedSeen = false;
+    }
+
     private void onEmptyRoundAwaited(final PollerCommand empty) {
-        awaitingEmptyRound.add(empty);
-        emptyRoundAwaited = true;
+        final PollerState state = paused ? PollerState.PAUSED : state();
+        if (paused || state.isFinal()) {
+            empty.fail(state.predicate());
+        } else {
+            awaitingEmptyRound.removeIf(PollerCommand::isAbandoned);
+            awaitingEmptyRound.add(empty);
+            emptyRoundAwaited = true;
+        }
     }
 
     private void removeFailed() {
@@ -423,8 +502,22 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     private void completeEmptyRound() {
         if (emptyRoundAwaited) {
+            if (ring.isHalted()) {
+                // A round without a queue claims nothing.
+                failAwaiting(PollerState.HALTED);
+            } else {
+                emptyRoundAwaited = false;
+                awaitingEmptyRound.forEach(PollerCommand::complete);
+                awaitingEmptyRound.clear();
+            }
+        }
+    }
+
+    /** Ends the waits for an empty round, since there will be none in this state. */
+    private void failAwaiting(final PollerState state) {
+        if (emptyRoundAwaited) {
             emptyRoundAwaited = false;
-            awaitingEmptyRound.forEach(PollerCommand::complete);
+            awaitingEmptyRound.forEach(waiting -> waiting.fail(state.predicate()));
             awaitingEmptyRound.clear();
         }
     }

@@ -30,7 +30,6 @@ public final class EventDrivenIdle implements IdleStrategy {
 
     private final long spinNs;
     private final int maxSleepMs;
-    private final DescriptorPoll descriptors = new DescriptorPoll();
     private final Map<Integer, Integer> queuesByFd = new HashMap<>();
     private CommandQueue commands;
     private QueueRound round;
@@ -42,7 +41,10 @@ public final class EventDrivenIdle implements IdleStrategy {
     private long spinStartNs;
     private boolean wokenByEvent;
     private boolean hasSilentQueue;
-    private volatile boolean sleeping;
+    /** Null before the polling thread has started and after it has ended. */
+    private DescriptorPoll descriptors;
+    /** What {@link #wakeUp} ends: the descriptors while the poller sleeps on them, else null. */
+    private volatile DescriptorPoll sleepingOn;
 
     /** Creates a strategy with the default times. */
     public EventDrivenIdle() {
@@ -77,30 +79,40 @@ public final class EventDrivenIdle implements IdleStrategy {
         waking.wakeUpBy(this::wakeUp);
     }
 
-    /** Hears of a queue that is polled from now on. */
+    /**
+     * Opens the descriptors; the polling thread has started.
+     *
+     * @throws io.ringpoll.os.OsException if the process has no file descriptor left
+     */
+    void open() {
+        descriptors = new DescriptorPoll();
+        queuesByFd.keySet().forEach(this::watch);
+    }
+
+    /** Takes a queue in that is polled from now on. */
     void onAdded(final PolledQueue polled) {
-        if (polled.queue instanceof final NotifyingQueue notifying) {
-            final int fd = notifying.eventFd();
-            if (queuesByFd.merge(fd, 1, Integer::sum) == 1) {
-                descriptors.add(fd, () -> takeEvents(notifying, fd));
-            }
+        if (polled.eventFd != PolledQueue.NO_EVENT_FD &&
+            queuesByFd.merge(polled.eventFd, 1, Integer::sum) == 1 && descriptors != null) {
+            watch(polled.eventFd);
         }
     }
 
-    /** Hears of a queue that is polled no more. */
+    /** Lets a queue go that is polled no more. */
     void onRemoved(final PolledQueue polled) {
-        if (polled.queue instanceof final NotifyingQueue notifying) {
-            final int fd = notifying.eventFd();
-            if (queuesByFd.merge(fd, -1, Integer::sum) == 0) {
-                queuesByFd.remove(fd);
-                descriptors.remove(fd);
+        if (polled.eventFd != PolledQueue.NO_EVENT_FD && queuesByFd.merge(polled.eventFd, -1, Integer::sum) == 0) {
+            queuesByFd.remove(polled.eventFd);
+            if (descriptors != null) {
+                descriptors.remove(polled.eventFd);
             }
         }
     }
 
     /** Gives the descriptors back. */
     void close() {
-        descriptors.close();
+        if (descriptors != null) {
+            descriptors.close();
+            descriptors = null;
+        }
     }
 
     @Override
@@ -139,8 +151,9 @@ public final class EventDrivenIdle implements IdleStrategy {
 
     /** Ends the sleep that is under way; any thread. */
     void wakeUp() {
-        if (sleeping) {
-            descriptors.wakeUp();
+        final DescriptorPoll sleep = sleepingOn;
+        if (sleep != null) {
+            sleep.wakeUp();
         }
     }
 
@@ -176,12 +189,12 @@ public final class EventDrivenIdle implements IdleStrategy {
             polled.armed = true;
             counters.arms.incrementRelease();
         } catch (final RuntimeException failed) {
-            polled.faultCode = QueueFault.NOTIFICATION_FAILED;
+            polled.fail(QueueFault.NOTIFICATION_FAILED);
         }
     }
 
     private void sleep() {
-        sleeping = true;
+        sleepingOn = descriptors;
         try {
             // After the store above: whoever submits a command either sees it and wakes the poller, or is seen here.
             if (!commands.isWakeUpDue()) {
@@ -189,33 +202,42 @@ public final class EventDrivenIdle implements IdleStrategy {
                 tally.tell();
                 round.sumBudgets(counters);
                 final int ready = descriptors.await(hasSilentQueue ? SILENT_QUEUE_SLEEP_MS : maxSleepMs);
-                if (ready == 0) {
+                if (ready == 0 && !descriptors.wasWokenUp()) {
                     counters.sleepTimeouts.incrementRelease();
                 }
             }
         } finally {
-            sleeping = false;
+            sleepingOn = null;
         }
     }
 
-    private void takeEvents(final NotifyingQueue notifying, final int fd) {
+    private void watch(final int fd) {
+        descriptors.add(fd, () -> takeEvents(fd));
+    }
+
+    /** Takes the events of a channel by a queue of it that is polled now: the one that came first may have left since. */
+    private void takeEvents(final int fd) {
         int taken = 0;
         int faultCode = 0;
-        try {
-            taken = notifying.takeEvents();
-        } catch (final RuntimeException failed) {
-            faultCode = QueueFault.NOTIFICATION_FAILED;
-        }
-        counters.events.getAndAddRelease(taken);
+        boolean asked = false;
         for (int i = 0; i < round.size; i++) {
             final PolledQueue polled = round.queues[i];
-            if (polled.queue instanceof final NotifyingQueue other && other.eventFd() == fd) {
+            if (polled.eventFd == fd) {
+                if (!asked) {
+                    asked = true;
+                    try {
+                        taken = ((NotifyingQueue) polled.queue).takeEvents();
+                    } catch (final RuntimeException failed) {
+                        faultCode = QueueFault.NOTIFICATION_FAILED;
+                    }
+                }
                 polled.armed = false;
-                if (faultCode != 0 && polled.faultCode == 0) {
-                    polled.faultCode = faultCode;
+                if (faultCode != 0) {
+                    polled.fail(faultCode);
                 }
             }
         }
+        counters.events.getAndAddRelease(taken);
         wokenByEvent = taken > 0;
         spinning = spinNs > 0;
         spins = 0;

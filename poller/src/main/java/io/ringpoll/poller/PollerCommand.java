@@ -1,21 +1,25 @@
 package io.ringpoll.poller;
 
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 
 /**
- * Something that another thread wants of the poller, done between two duty cycles on the polling thread.
+ * A change to what the poller owns, made between two duty cycles on the polling thread.
  *
- * <p>Made and awaited by the thread that wants it.
+ * <p>Made and awaited by other threads. It may be submitted again: its action has no effect the second time.
  */
 final class PollerCommand {
-    private static final long PARK_NS = 50_000;
-
     private final Runnable action;
+    /** Whether the queue holds it; guarded by the lock of the {@link CommandQueue}. */
+    boolean queued;
     private volatile boolean done;
+    private volatile boolean abandoned;
+    private volatile String failure;
 
-    /** A command that is done when its action has run; null for one that is completed later. */
+    /**
+     * Creates a command.
+     *
+     * @param action run by {@link #execute}
+     */
     PollerCommand(final Runnable action) {
         this.action = action;
     }
@@ -26,41 +30,45 @@ final class PollerCommand {
         complete();
     }
 
-    /** Says that what was wanted has come about; polling thread only. */
+    /** Ends the wait for it: the request is fulfilled. Polling thread only. */
     void complete() {
         done = true;
+    }
+
+    /** Ends the wait for it: the request can no longer be fulfilled. Polling thread only. */
+    void fail(final String reason) {
+        failure = reason;
     }
 
     boolean isDone() {
         return done;
     }
 
+    /** Whether its wait has timed out. */
+    boolean isAbandoned() {
+        return abandoned;
+    }
+
     /**
      * Waits until the poller has done it.
      *
      * @param deadlineNs by {@link System#nanoTime()}
-     * @param what       was wanted, for the exception
-     * @throws TimeoutException if the deadline passes before
+     * @param what       the poller is to do, for the exception
+     * @throws TimeoutException if the deadline passes before, or at once if the poller can no longer do it
      */
     void await(final long deadlineNs, final String what) throws TimeoutException {
-        final long startNs = System.nanoTime();
-        boolean interrupted = false;
-        while (!done) {
-            if (System.nanoTime() - deadlineNs >= 0) {
-                restoreInterrupt(interrupted);
-                throw new TimeoutException("the poller did not " + what + " within " +
-                    TimeUnit.NANOSECONDS.toMillis(deadlineNs - startNs) + " ms");
+        try (BoundedWait wait = new BoundedWait(deadlineNs)) {
+            while (!done) {
+                final String reason = failure;
+                if (reason != null) {
+                    throw new TimeoutException("the poller cannot " + what + ": it " + reason);
+                }
+                if (wait.isOver()) {
+                    abandoned = true;
+                    throw new TimeoutException("the poller did not " + what + " within " + wait.boundMs() + " ms");
+                }
+                wait.park();
             }
-            LockSupport.parkNanos(PARK_NS);
-            // A park returns at once while the flag is set: the wait would spin.
-            interrupted |= Thread.interrupted();
-        }
-        restoreInterrupt(interrupted);
-    }
-
-    private static void restoreInterrupt(final boolean interrupted) {
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 }

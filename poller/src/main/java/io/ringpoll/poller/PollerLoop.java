@@ -87,10 +87,10 @@ public final class PollerLoop implements Runnable {
         }
     }
 
-    /** Ends the loop after its present duty cycle. */
+    /** Ends the loop after its present duty cycle, or at its start; no queue can be added any more. Any thread. */
     public void stop() {
         running = false;
-        poller.commands().stopSleeping();
+        poller.commands().stop();
     }
 
     private void idle(final int workCount) {

@@ -27,12 +27,13 @@ public final class QueueRegistry {
     private static final int NAMES_KEPT = 1024;
     private static final long COMMAND_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
+    private final SlotRing ring;
     private final QueueRound round;
     private final CommandQueue commands;
     private final PollerCounters counters;
 
     /** Guarded by this, as what follows. */
-    private final Map<CompletionQueue, PolledQueue> registered = new IdentityHashMap<>();
+    private final Map<CompletionQueue, Registration> registered = new IdentityHashMap<>();
     /** Which indexes {@link #registered} queues have. */
     private final BitSet taken = new BitSet();
     /** By index. Of a queue that has left nothing else is held: it holds its connection, and that what it has off-heap. */
@@ -40,9 +41,19 @@ public final class QueueRegistry {
     /** Indexes of the queues that have left last, whose names are still known. */
     private final ArrayDeque<Integer> left = new ArrayDeque<>(NAMES_KEPT + 1);
     private int nextIndex;
+    /** Null if the poller does not sleep on events. */
     private RpmaNotifications notifications;
 
-    QueueRegistry(final QueueRound round, final CommandQueue commands, final PollerCounters counters) {
+    /** A queue between its addition and the end of its removal, and the one command that takes it out. */
+    private record Registration(PolledQueue polled, PollerCommand removal) {
+        private boolean isRemoved() {
+            return removal.isDone();
+        }
+    }
+
+    QueueRegistry(
+        final SlotRing ring, final QueueRound round, final CommandQueue commands, final PollerCounters counters) {
+        this.ring = ring;
         this.round = round;
         this.commands = commands;
         this.counters = counters;
@@ -53,58 +64,42 @@ public final class QueueRegistry {
      *
      * @param queue to be polled, by this poller only
      * @return the index that its completions carry; an index is not given again until all others have been
-     * @throws IllegalStateException if the queue is there already, {@link #MAX_QUEUES} are, or the poller takes no commands
+     * @throws IllegalStateException if the queue is there already, {@link #MAX_QUEUES} are, the poller has halted, has been
+     *     stopped or has ended, or it takes no commands
      */
-    public synchronized int add(final CompletionQueue queue) {
-        if (registered.containsKey(queue)) {
-            throw new IllegalStateException(queue.name() + " is polled already");
+    public int add(final CompletionQueue queue) {
+        if (ring.isHalted()) {
+            throw notAdded(queue, "the poller " + PollerState.HALTED.predicate(), null);
         }
-        if (registered.size() == MAX_QUEUES) {
-            throw new IllegalStateException("a poller has room for " + MAX_QUEUES + " completion queues");
-        }
-        while (taken.get(nextIndex)) {
-            nextIndex = nextIndex + 1 & MAX_QUEUES - 1;
-        }
-        final int index = nextIndex;
-        final PolledQueue polled =
-            new PolledQueue(queue, notifications == null ? queue : notifications.open(queue), index);
+        endRemoval(queue);
+        final Registration added = register(queue);
         try {
-            commands.submit(new PollerCommand(() -> onAdd(polled)), System.nanoTime() + COMMAND_TIMEOUT_NS);
-        } catch (final TimeoutException stalled) {
-            closeNotifications(queue);
-            throw new IllegalStateException(queue.name() + " cannot be added: " + stalled.getMessage(), stalled);
+            // Registered before: a removal by another thread may overtake this command, which has no effect then.
+            commands.submitBeforeStop(
+                new PollerCommand(() -> onAdd(added.polled)), BoundedWait.deadlineNs(COMMAND_TIMEOUT_NS));
+            return added.polled.index & MAX_QUEUES - 1;
+        } catch (final TimeoutException | IllegalStateException refused) {
+            unregister(added);
+            throw notAdded(queue, refused.getMessage(), refused);
         }
-        taken.set(index);
-        names[index] = queue.name();
-        nextIndex = index + 1 & MAX_QUEUES - 1;
-        registered.put(queue, polled);
-        return index;
     }
 
     /**
-     * Takes a queue out of the round and waits until the poller can no longer touch it.
+     * Takes a queue out of the round and waits until the poller can no longer touch it. An interrupt does not end the wait; it is
+     * kept for later.
      *
      * @param queue     that was added; one that is not in the round is removed already
-     * @param timeoutNs how long to wait for the poller, in nanoseconds
+     * @param timeoutNs how long to wait for the poller, in nanoseconds; if not positive, the poller is asked only
      * @throws TimeoutException if the poller did not finish its duty cycle in time; the queue must not be destroyed then, and a
      *     further call waits again
      */
     public void remove(final CompletionQueue queue, final long timeoutNs) throws TimeoutException {
-        final long deadlineNs = System.nanoTime() + timeoutNs;
-        final PolledQueue polled;
-        synchronized (this) {
-            polled = registered.get(queue);
-        }
-        if (polled != null) {
-            final PollerCommand removal = new PollerCommand(() -> onRemove(polled));
-            commands.submit(removal, deadlineNs);
-            removal.await(deadlineNs, "let go of " + queue.name());
-            synchronized (this) {
-                if (registered.remove(queue, polled)) {
-                    leave(polled.index & MAX_QUEUES - 1);
-                    closeNotifications(queue);
-                }
-            }
+        final long deadlineNs = BoundedWait.deadlineNs(timeoutNs);
+        final Registration leaving = registration(queue);
+        if (leaving != null) {
+            commands.submit(leaving.removal, deadlineNs);
+            leaving.removal.await(deadlineNs, "let go of " + queue.name());
+            unregister(leaving);
         }
     }
 
@@ -112,7 +107,8 @@ public final class QueueRegistry {
      * Reports that a queue has failed by what its owner has heard outside of polling, for instance an asynchronous
      * {@code IBV_EVENT_CQ_ERR}: it leaves the round and the error path hears of it.
      *
-     * @param queue that was added; nothing happens if it is not in the round or has failed already
+     * @param queue that was added; nothing happens if it has not been added or has failed already. If it is removed and added
+     *     again before the poller takes the report, the report has no effect on the new addition
      * @param code  negative; handed to the error path
      * @throws IllegalArgumentException if the code is not negative
      * @throws IllegalStateException    if the poller takes no commands
@@ -121,13 +117,11 @@ public final class QueueRegistry {
         if (code >= 0) {
             throw new IllegalArgumentException("fault code " + code + " of " + queue.name() + " is not negative");
         }
-        final PolledQueue polled;
-        synchronized (this) {
-            polled = registered.get(queue);
-        }
-        if (polled != null) {
+        final Registration failed = registration(queue);
+        if (failed != null) {
             try {
-                commands.submit(new PollerCommand(() -> onFault(polled, code)), System.nanoTime() + COMMAND_TIMEOUT_NS);
+                commands.submit(
+                    new PollerCommand(() -> failed.polled.fail(code)), BoundedWait.deadlineNs(COMMAND_TIMEOUT_NS));
             } catch (final TimeoutException stalled) {
                 throw new IllegalStateException("the fault of " + queue.name() + " cannot be reported: " +
                     stalled.getMessage(), stalled);
@@ -172,15 +166,19 @@ public final class QueueRegistry {
     }
 
     /**
-     * The queues that have neither been removed nor failed; only after the poller has ended, when nobody polls them.
+     * The queues that have neither been removed nor failed; only before the poller has started and after it has ended, when
+     * nobody polls them.
      *
      * @return a new list
+     * @throws IllegalStateException if the poller runs
      */
     public List<CompletionQueue> remaining() {
         final List<CompletionQueue> remaining = new ArrayList<>();
         commands.guarded(() -> {
             for (int i = 0; i < round.size; i++) {
-                remaining.add(round.queues[i].added);
+                if (round.queues[i].faultCode == 0) {
+                    remaining.add(round.queues[i].added);
+                }
             }
         });
         return remaining;
@@ -192,14 +190,77 @@ public final class QueueRegistry {
     }
 
     /** Gives back what was opened to be notified; the poller has ended. */
-    synchronized void onClose() {
-        registered.keySet().forEach(this::closeNotifications);
-        notifications = null;
+    void onClose() {
+        final List<Registration> left;
+        synchronized (this) {
+            left = List.copyOf(registered.values());
+        }
+        left.forEach(this::closeView);
     }
 
-    private void closeNotifications(final CompletionQueue queue) {
-        if (notifications != null) {
-            notifications.close(queue);
+    private synchronized Registration registration(final CompletionQueue queue) {
+        return registered.get(queue);
+    }
+
+    private synchronized Registration register(final CompletionQueue queue) {
+        if (registered.containsKey(queue)) {
+            throw new IllegalStateException(queue.name() + " is polled already");
+        }
+        if (registered.size() == MAX_QUEUES) {
+            throw new IllegalStateException("a poller has room for " + MAX_QUEUES + " completion queues");
+        }
+        while (taken.get(nextIndex)) {
+            nextIndex = nextIndex + 1 & MAX_QUEUES - 1;
+        }
+        final int index = nextIndex;
+        final PolledQueue polled = newPolledQueue(queue, index);
+        final Registration added = new Registration(polled, new PollerCommand(() -> onRemove(polled)));
+        taken.set(index);
+        names[index] = queue.name();
+        nextIndex = index + 1 & MAX_QUEUES - 1;
+        registered.put(queue, added);
+        return added;
+    }
+
+    private PolledQueue newPolledQueue(final CompletionQueue queue, final int index) {
+        if (notifications == null) {
+            return new PolledQueue(queue, queue, index, PolledQueue.NO_EVENT_FD);
+        }
+        final CompletionQueue view = notifications.open(queue);
+        final int eventFd = view instanceof final NotifyingQueue notifying ? notifying.eventFd() : PolledQueue.NO_EVENT_FD;
+        return new PolledQueue(queue, view, index, eventFd);
+    }
+
+    /** Completes a removal whose caller did not wait for the poller, if the poller has let go of the queue since. */
+    private void endRemoval(final CompletionQueue queue) {
+        final Registration earlier = registration(queue);
+        if (earlier != null && earlier.isRemoved()) {
+            unregister(earlier);
+        }
+    }
+
+    /** Forgets a queue that the poller does not touch any more; nothing happens if another thread has done so. */
+    private void unregister(final Registration leaving) {
+        try {
+            // Before the queue is forgotten: whoever finds it gone may destroy it.
+            closeView(leaving);
+        } finally {
+            synchronized (this) {
+                if (registered.remove(leaving.polled.added, leaving)) {
+                    leave(leaving.polled.index & MAX_QUEUES - 1);
+                }
+            }
+        }
+    }
+
+    /** Not under the lock of this: a handler that asks for a name does not wait for it. */
+    private void closeView(final Registration leaving) {
+        final RpmaNotifications opened;
+        synchronized (this) {
+            opened = notifications;
+        }
+        if (opened != null) {
+            opened.close(leaving.polled.queue);
         }
     }
 
@@ -224,9 +285,7 @@ public final class QueueRegistry {
         counters.queues.setRelease(round.size);
     }
 
-    private static void onFault(final PolledQueue polled, final int code) {
-        if (polled.faultCode == 0) {
-            polled.faultCode = code;
-        }
+    private static IllegalStateException notAdded(final CompletionQueue queue, final String reason, final Exception cause) {
+        return new IllegalStateException(queue.name() + " cannot be added: " + reason, cause);
     }
 }

@@ -15,23 +15,31 @@ final class QueueRound {
     int size;
     /** Position at which the next round begins: the queue that missed its turn when the ring became full. */
     int first;
+    /** How often a queue has come or gone. */
+    int changes;
     /** Posts that were refused by the budgets of queues that have left. */
     private long refusedBefore;
     /** Sleeps on the queues' events; null if the poller does not sleep so. */
     EventDrivenIdle sleeper;
 
+    /** Takes a queue in, unless it has been removed meanwhile. */
     void add(final PolledQueue polled) {
-        if (size == queues.length) {
-            queues = Arrays.copyOf(queues, 2 * size);
-        }
-        queues[size++] = polled;
-        if (sleeper != null) {
-            sleeper.onAdded(polled);
+        if (polled.state == QueueState.ADDING) {
+            polled.state = QueueState.POLLED;
+            if (size == queues.length) {
+                queues = Arrays.copyOf(queues, 2 * size);
+            }
+            queues[size++] = polled;
+            changes++;
+            if (sleeper != null) {
+                sleeper.onAdded(polled);
+            }
         }
     }
 
-    /** Takes a queue out, if it is there, and lets the round begin where it would have begun. */
+    /** Takes a queue out for good, whether it is there, has failed, or has not come yet. */
     void remove(final PolledQueue polled) {
+        polled.state = QueueState.REMOVED;
         for (int i = 0; i < size; i++) {
             if (queues[i] == polled) {
                 removeAt(i);
@@ -40,10 +48,10 @@ final class QueueRound {
         }
     }
 
-    /** Takes all queues out that have failed. */
+    /** Takes all queues out whose fault has been published. */
     void removeFailed() {
         for (int i = size - 1; i >= 0; i--) {
-            if (queues[i].faultCode != 0) {
+            if (queues[i].state == QueueState.FAILED) {
                 removeAt(i);
             }
         }
@@ -78,6 +86,7 @@ final class QueueRound {
         size--;
         System.arraycopy(queues, position + 1, queues, position, size - position);
         queues[size] = null;
+        changes++;
         if (position < first) {
             first--;
         }

@@ -15,44 +15,78 @@ import java.util.Map;
  * been removed.
  *
  * <p>librpma's own wait acknowledges each event by itself and has a call of its own for channels that two queues share; the
- * channels of libibverbs below it do both better. Belongs to whoever adds and removes queues, one thread at a time.
+ * channels of libibverbs below it do both better. Any thread.
  */
 final class RpmaNotifications {
+    /** Guarded by this, as what follows. */
     private final Map<Integer, SharedChannel> byFd = new HashMap<>();
-    private final Map<CompletionQueue, SharedChannel> byQueue = new IdentityHashMap<>();
+    private final Map<CompletionQueue, SharedChannel> byView = new IdentityHashMap<>();
 
     /** A channel with the queues of it that are polled. */
     private static final class SharedChannel {
-        private final List<VerbsCompletionQueue> views = new ArrayList<>();
+        private final int fd;
+        private final List<VerbsCompletionQueue> queues = new ArrayList<>();
         private CompletionChannel channel;
         private int users;
+
+        SharedChannel(final int fd) {
+            this.fd = fd;
+        }
+
+        void include(final VerbsCompletionQueue queue) {
+            if (channel == null) {
+                channel = CompletionChannel.borrow(queue);
+            } else {
+                channel.include(queue);
+            }
+            queues.add(queue);
+            users++;
+        }
+
+        /** Closes the channel first, which acknowledges what is left when its queues are closed. */
+        void close() {
+            try {
+                channel.close();
+            } finally {
+                queues.forEach(VerbsCompletionQueue::close);
+            }
+        }
     }
 
-    /** What an event-driven poller polls in the place of a queue; the queue itself if it is none of librpma's. */
-    CompletionQueue open(final CompletionQueue queue) {
+    /**
+     * Opens what an event-driven poller polls in the place of a queue.
+     *
+     * @return a view of the queue, to be closed by {@link #close}; the queue itself if it is none of librpma's
+     */
+    synchronized CompletionQueue open(final CompletionQueue queue) {
         if (!(queue instanceof final RpmaCompletionQueue rpma)) {
             return queue;
         }
-        final SharedChannel shared = byFd.computeIfAbsent(rpma.fd(), fd -> new SharedChannel());
-        final VerbsCompletionQueue view = rpma.openVerbs();
-        shared.views.add(view);
-        if (shared.channel == null) {
-            shared.channel = CompletionChannel.borrow(view);
-        } else {
-            shared.channel.include(view);
+        final SharedChannel known = byFd.get(rpma.fd());
+        final SharedChannel shared = known == null ? new SharedChannel(rpma.fd()) : known;
+        final VerbsCompletionQueue verbs = rpma.openVerbs();
+        try {
+            shared.include(verbs);
+        } catch (final RuntimeException failed) {
+            verbs.close();
+            throw failed;
         }
-        shared.users++;
-        byQueue.put(queue, shared);
-        return new ChannelQueue(rpma, view, shared.channel);
+        byFd.put(shared.fd, shared);
+        final ChannelQueue view = new ChannelQueue(rpma, verbs, shared.channel);
+        byView.put(view, shared);
+        return view;
     }
 
-    /** Closes what was opened for a queue, once no other queue of its channel is polled; events are acknowledged then. */
-    void close(final CompletionQueue queue) {
-        final SharedChannel shared = byQueue.remove(queue);
+    /**
+     * Closes what was opened for a queue, once no other queue of its channel is polled; events are acknowledged then.
+     *
+     * @param view as {@link #open} returned it; nothing happens if it has been closed before
+     */
+    synchronized void close(final CompletionQueue view) {
+        final SharedChannel shared = byView.remove(view);
         if (shared != null && --shared.users == 0) {
-            byFd.values().remove(shared);
-            shared.channel.close();
-            shared.views.forEach(VerbsCompletionQueue::close);
+            byFd.remove(shared.fd, shared);
+            shared.close();
         }
     }
 }

@@ -5,8 +5,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 /**
  * What the poller knows of the ring: free slots are claimed in order, filled in place, and taken back published.
  *
- * <p>Owned by the polling thread. No call blocks, allocates or throws for want of slots. A slot is one
- * {@link io.ringpoll.verbs.IbvWc} record, and claimed slots lie side by side in memory.
+ * <p>Owned by the polling thread, but for {@link #isHalted()}. No call blocks, allocates or throws for want of slots. A slot is
+ * one {@link io.ringpoll.verbs.IbvWc} record, and claimed slots lie side by side in memory.
  */
 public interface SlotRing {
     /** What {@link #claim} returns while handlers have yet to pass all slots. */
@@ -43,6 +43,13 @@ public interface SlotRing {
      * @param count how many, at least 1 and at most what {@link #claim} returned
      */
     void publish(int count);
+
+    /**
+     * Whether a handler has died, so that {@link #claim} returns {@link #HALTED}; any thread.
+     *
+     * @return true for good from the first time on
+     */
+    boolean isHalted();
 
     /**
      * Whether {@link #publish} has the slots handled before it returns, on the polling thread, so that handlers may post, add and

@@ -10,13 +10,27 @@ final class ArraySlots implements SlotRing {
     private final UnsafeBuffer slab;
     private int free;
     private int published;
-    private boolean halted;
+    private volatile boolean halted;
     private long heldBackNs;
     private int stalls;
+    private boolean inPlace;
+    private Runnable onPublish = () -> { };
 
     ArraySlots(final int capacity, final int free) {
         this.slab = new UnsafeBuffer(ByteBuffer.allocateDirect(capacity * IbvWc.SIZE_BYTES));
         this.free = free;
+    }
+
+    /** Lets each publication run a handler before it returns. */
+    ArraySlots handledInPlaceBy(final Runnable handler) {
+        inPlace = true;
+        return handledBy(handler);
+    }
+
+    /** Lets each publication run an action, as if a handler of another thread were that fast. */
+    ArraySlots handledBy(final Runnable handler) {
+        onPublish = handler;
+        return this;
     }
 
     void release(final int slots) {
@@ -49,6 +63,11 @@ final class ArraySlots implements SlotRing {
     }
 
     @Override
+    public boolean isHalted() {
+        return halted;
+    }
+
+    @Override
     public int claim(final int limit) {
         return halted ? HALTED : Math.min(limit, free);
     }
@@ -68,5 +87,11 @@ final class ArraySlots implements SlotRing {
     public void publish(final int count) {
         published += count;
         free -= count;
+        onPublish.run();
+    }
+
+    @Override
+    public boolean handlesInPlace() {
+        return inPlace;
     }
 }

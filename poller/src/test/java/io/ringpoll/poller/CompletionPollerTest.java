@@ -2,11 +2,15 @@ package io.ringpoll.poller;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.AsyncEventType;
+import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.CountedQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import java.util.ArrayList;
@@ -361,6 +365,152 @@ class CompletionPollerTest {
         assertEquals(0, poller.doWork());
         waiting.join();
         assertTrue(empty.get());
+    }
+
+    @Test
+    void shouldReturnTheBudgetBeforeItPublishes() {
+        for (final boolean inPlace : new boolean[]{false, true}) {
+            for (final boolean countsItself : new boolean[]{false, true}) {
+                final CompletionBudget budget = new CompletionBudget(1);
+                final List<Boolean> hadRoom = new ArrayList<>();
+                final Runnable handler = () -> hadRoom.add(budget.hasRoom());
+                final ArraySlots handled = new ArraySlots(64, 64);
+                final CompletionPoller returning = new CompletionPoller("poller",
+                    inPlace ? handled.handledInPlaceBy(handler) : handled.handledBy(handler), BATCH_LIMIT, counters);
+                final ScriptedQueue queue = queueOf("a", 1);
+                returning.queues().add(countsItself ? countingItself(queue, budget) : counted(queue, budget));
+                budget.onPosted(true);
+                assertEquals(1, returning.doWork());
+                assertEquals(List.of(true), hadRoom, "in place: " + inPlace + ", counts itself: " + countsItself);
+                assertEquals(0, budget.inFlight());
+            }
+        }
+    }
+
+    @Test
+    void shouldTakeAFailedQueueOutWhenTheRingIsFullBehindItsFault() {
+        final ArraySlots few = new ArraySlots(64, 1);
+        final CompletionPoller stalled = new CompletionPoller("poller", few, BATCH_LIMIT, counters);
+        final ScriptedQueue failing = new ScriptedQueue("failing");
+        failing.failWith(-1);
+        stalled.queues().add(failing);
+        stalled.queues().add(queueOf("a", 1));
+        assertEquals(1, stalled.doWork());
+        assertEquals(CompletionPoller.Outcome.RING_FULL, stalled.outcome());
+        assertEquals(1, counters.queues.get());
+        few.release(10);
+        assertEquals(1, stalled.doWork());
+        assertEquals(0, stalled.doWork());
+        assertEquals(2, few.published());
+        assertEquals(1, counters.queueFaults());
+    }
+
+    @Test
+    void shouldPublishEachFaultThoughTheRingIsFullBehindAnother() {
+        final ArraySlots few = new ArraySlots(64, 1);
+        final CompletionPoller stalled = new CompletionPoller("poller", few, BATCH_LIMIT, counters);
+        final ScriptedQueue first = new ScriptedQueue("first");
+        final ScriptedQueue second = new ScriptedQueue("second");
+        stalled.queues().add(first);
+        stalled.queues().add(second);
+        stalled.queues().reportFault(first, -1);
+        stalled.queues().reportFault(second, -2);
+        assertEquals(1, stalled.doWork());
+        few.release(1);
+        assertEquals(1, stalled.doWork());
+        assertEquals(-1, few.get(0).vendorError());
+        assertEquals(-2, few.get(1).vendorError());
+        assertEquals(0, counters.queues.get());
+    }
+
+    @Test
+    void shouldCountTheBatchInWhichAHandlerThrowsThroughThePoller() {
+        final ArraySlots failing = new ArraySlots(64, 64).handledInPlaceBy(() -> {
+            throw new IllegalStateException("provoked");
+        });
+        final CompletionPoller thrown = new CompletionPoller("poller", failing, BATCH_LIMIT, counters);
+        thrown.queues().add(queueOf("a", 1, 2, 3));
+        assertThrows(IllegalStateException.class, thrown::doWork);
+        thrown.onClose();
+        assertEquals(3, counters.completions());
+        assertEquals(3, counters.published.get());
+    }
+
+    @Test
+    void shouldCountTheBatchInWhichAHandlerHalts() {
+        for (final boolean removes : new boolean[]{false, true}) {
+            final PollerCounters halting = new PollerCounters(TestCounters.create(), "halting");
+            final ArraySlots handled = new ArraySlots(64, 64);
+            final ScriptedQueue queue = queueOf("a", 1, 2, 3);
+            final CompletionPoller halted = new CompletionPoller("poller", handled, BATCH_LIMIT, halting);
+            handled.handledInPlaceBy(() -> {
+                handled.halt();
+                if (removes) {
+                    remove(halted, queue);
+                }
+            });
+            halted.queues().add(queue);
+            halted.onStart();
+            assertEquals(3, halted.doWork());
+            assertEquals(0, halted.doWork());
+            assertEquals(3, halting.completions(), "removes: " + removes);
+            assertEquals(3, halting.published.get());
+        }
+    }
+
+    private static void remove(final CompletionPoller poller, final ScriptedQueue queue) {
+        try {
+            poller.queues().remove(queue, 0);
+        } catch (final TimeoutException late) {
+            throw new AssertionError(late);
+        }
+    }
+
+    /** A queue that leaves the counting to its poller. */
+    private static CompletionQueue counted(final ScriptedQueue queue, final CompletionBudget budget) {
+        return new CountedQueue() {
+            @Override
+            public int pollUncounted(final long wcAddress, final int maxEntries) {
+                return queue.poll(wcAddress, maxEntries);
+            }
+
+            @Override
+            public int poll(final long wcAddress, final int maxEntries) {
+                throw new AssertionError("the poller counts");
+            }
+
+            @Override
+            public CompletionBudget budget() {
+                return budget;
+            }
+
+            @Override
+            public String name() {
+                return queue.name();
+            }
+        };
+    }
+
+    /** A queue that counts by itself. */
+    private static CompletionQueue countingItself(final ScriptedQueue queue, final CompletionBudget budget) {
+        return new CompletionQueue() {
+            @Override
+            public int poll(final long wcAddress, final int maxEntries) {
+                final int polled = queue.poll(wcAddress, maxEntries);
+                budget.onPolled(wcAddress, polled);
+                return polled;
+            }
+
+            @Override
+            public CompletionBudget budget() {
+                return budget;
+            }
+
+            @Override
+            public String name() {
+                return queue.name();
+            }
+        };
     }
 
     private static long soon() {

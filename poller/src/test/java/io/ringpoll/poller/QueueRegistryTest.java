@@ -1,24 +1,39 @@
 package io.ringpoll.poller;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
+@Timeout(60)
 class QueueRegistryTest {
+    /** A thread for each action. */
+    private static final Executor ASYNC = action -> Thread.ofPlatform().daemon().start(action);
+
     private final ArraySlots slots = new ArraySlots(64, 64);
     private final CompletionPoller poller =
         new CompletionPoller("poller", slots, 4, new PollerCounters(TestCounters.create(), "poller"));
+    /** The poller whose handlers run in place. */
+    private CompletionPoller self;
 
     @Test
     void shouldNotPollARemovedQueue() throws TimeoutException {
@@ -146,6 +161,293 @@ class QueueRegistryTest {
     }
 
     @Test
+    void shouldNotPollAQueueWhoseRemovalOvertakesItsAddition() throws Exception {
+        final ScriptedQueue queue = queueOfOne();
+        poller.onStart();
+        assertTrue(onAnotherThread(() -> poller.queues().add(queue)) >= 0);
+        assertTrue(poller.commands().hasPending());
+        // As a handler does that runs on the polling thread: executed at once, before what is pending.
+        poller.queues().remove(queue, 0);
+        assertEquals(0, poller.doWork());
+        assertEquals(0, queue.polls());
+        assertEquals(0, poller.queues().size());
+        assertEquals(List.of(), remainingAfterEnd());
+    }
+
+    @Test
+    void shouldPollAQueueThatIsAddedAgainAfterItsRemovalHasOvertakenItsAddition() throws Exception {
+        final ScriptedQueue queue = queueOfOne();
+        poller.onStart();
+        onAnotherThread(() -> poller.queues().add(queue));
+        poller.queues().remove(queue, 0);
+        final int index = poller.queues().add(queue);
+        assertEquals(1, poller.doWork());
+        assertEquals(index, slots.get(0).queueIndex());
+        assertEquals(1, queue.polls());
+        assertEquals(0, poller.doWork());
+        assertEquals(2, queue.polls());
+    }
+
+    @Test
+    void shouldNotHoldUpOthersWhileAnAdditionWaitsForThePoller() throws Exception {
+        final ScriptedQueue first = queueOfOne();
+        final int index = poller.queues().add(first);
+        startOnAnotherThread();
+        fillCommands();
+        final ScriptedQueue waiting = queueOfOne();
+        final CompletableFuture<Integer> addition = CompletableFuture.supplyAsync(() -> poller.queues().add(waiting), ASYNC);
+        while (poller.queues().size() == 1) {
+            Thread.onSpinWait();
+        }
+        assertEquals("a", poller.queues().name(index));
+        assertEquals(2, poller.queues().size());
+        assertFalse(addition.isDone());
+        assertThrows(TimeoutException.class, () -> poller.queues().remove(waiting, 0));
+        poller.doWork();
+        addition.get();
+        poller.doWork();
+        assertEquals(0, waiting.size());
+    }
+
+    @Test
+    void shouldNotPollAQueueThatIsRemovedWhileItsAdditionWaitsForThePoller() throws Exception {
+        poller.onStart();
+        onAnotherThread(() -> {
+            fillCommands();
+            return null;
+        });
+        final ScriptedQueue queue = queueOfOne();
+        final CompletableFuture<Integer> addition = CompletableFuture.supplyAsync(() -> poller.queues().add(queue), ASYNC);
+        while (poller.queues().size() == 0) {
+            Thread.onSpinWait();
+        }
+        poller.queues().remove(queue, 0);
+        assertEquals(0, poller.queues().size());
+        poller.doWork();
+        addition.get();
+        poller.doWork();
+        assertEquals(0, queue.polls());
+        assertEquals(List.of(), remainingAfterEnd());
+    }
+
+    @Test
+    void shouldAskThePollerOnceHoweverOftenARemovalTimesOut() throws Exception {
+        final ScriptedQueue queue = queueOfOne();
+        poller.queues().add(queue);
+        startOnAnotherThread();
+        for (final long timeoutNs : new long[]{0, 1, -1, Long.MIN_VALUE}) {
+            for (int i = 0; i < CommandQueue.CAPACITY; i++) {
+                final TimeoutException late =
+                    assertThrows(TimeoutException.class, () -> poller.queues().remove(queue, timeoutNs));
+                assertEquals("the poller did not let go of a within 0 ms", late.getMessage());
+            }
+        }
+        poller.doWork();
+        assertEquals(0, queue.polls());
+        poller.queues().remove(queue, 0);
+        assertEquals(0, poller.queues().size());
+    }
+
+    @Test
+    void shouldWaitForThePollerHoweverLongTheTimeOutIs() throws Exception {
+        final ScriptedQueue queue = queueOfOne();
+        poller.queues().add(queue);
+        poller.onStart();
+        final CompletableFuture<Void> removal = runAsync(() -> poller.queues().remove(queue, Long.MAX_VALUE));
+        while (!poller.commands().hasPending()) {
+            Thread.onSpinWait();
+        }
+        assertFalse(removal.isDone());
+        poller.doWork();
+        removal.get();
+        assertEquals(0, queue.polls());
+    }
+
+    @Test
+    void shouldKeepAnInterruptForLaterWhileARemovalWaits() throws Exception {
+        final ScriptedQueue queue = queueOfOne();
+        poller.queues().add(queue);
+        poller.onStart();
+        final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+        Thread.ofPlatform().daemon().start(() -> {
+            Thread.currentThread().interrupt();
+            try {
+                poller.queues().remove(queue, Long.MAX_VALUE);
+                interrupted.complete(Thread.interrupted());
+            } catch (final TimeoutException late) {
+                interrupted.completeExceptionally(late);
+            }
+        });
+        while (!poller.commands().hasPending()) {
+            Thread.onSpinWait();
+        }
+        poller.doWork();
+        assertTrue(interrupted.get());
+    }
+
+    @Test
+    void shouldAddAQueueAgainOnceThePollerHasLetGoOfItAfterARemovalThatTimedOut() throws Exception {
+        final ScriptedQueue queue = queueOfOne();
+        poller.queues().add(queue);
+        poller.onStart();
+        onAnotherThread(() -> assertThrows(TimeoutException.class, () -> poller.queues().remove(queue, 0)));
+        onAnotherThread(() -> assertThrows(IllegalStateException.class, () -> poller.queues().add(queue)));
+        assertEquals(0, poller.doWork());
+        onAnotherThread(() -> poller.queues().add(queue));
+        assertEquals(1, poller.queues().size());
+        assertEquals(1, poller.doWork());
+        assertEquals(1, queue.polls());
+    }
+
+    @Test
+    void shouldNotTakeAReportOfAnEarlierFaultForOneOfAQueueThatWasAddedAgain() throws Exception {
+        final ScriptedQueue queue = queueOfOne();
+        poller.queues().add(queue);
+        poller.onStart();
+        onAnotherThread(() -> {
+            poller.queues().reportFault(queue, -7);
+            return null;
+        });
+        poller.queues().remove(queue, 0);
+        poller.queues().add(queue);
+        assertEquals(1, poller.doWork());
+        assertEquals(WcStatus.SUCCESS, slots.get(0).status());
+        assertEquals(0, poller.doWork());
+        assertEquals(2, queue.polls());
+    }
+
+    @Test
+    void shouldPublishAFaultThatIsReportedBeforeTheQueueIsPolled() throws Exception {
+        final ScriptedQueue queue = queueOfOne();
+        poller.onStart();
+        onAnotherThread(() -> poller.queues().add(queue));
+        poller.queues().reportFault(queue, -7);
+        assertEquals(1, poller.doWork());
+        assertEquals(-7, slots.get(0).vendorError());
+        assertEquals(0, queue.polls());
+    }
+
+    @Test
+    void shouldNotPollAQueueThatAHandlerRemovesInTheMidstOfTheRoundThoughItAddsAnother() {
+        final ScriptedQueue removed = queueOfOne();
+        final ScriptedQueue added = queueOfOne();
+        final CompletionPoller inPlace = inPlace(() -> {
+            if (slots.published() == 1) {
+                remove(removed);
+                self.queues().add(added);
+            }
+        });
+        inPlace.queues().add(queueOfOne());
+        inPlace.queues().add(removed);
+        inPlace.onStart();
+        while (inPlace.doWork() > 0) {
+            // Until all are empty.
+        }
+        assertEquals(0, removed.polls());
+        assertEquals(2, added.polls());
+    }
+
+    @Test
+    void shouldGiveEachQueueItsTurnThoughAHandlerChangesTheRoundAllTheTime() {
+        final ScriptedQueue busy = new ScriptedQueue("busy");
+        final ScriptedQueue quiet = queueOfOne();
+        final ScriptedQueue passing = new ScriptedQueue("passing");
+        final CompletionPoller inPlace = inPlace(() -> {
+            self.queues().add(passing);
+            remove(passing);
+        });
+        inPlace.queues().add(busy);
+        inPlace.queues().add(quiet);
+        inPlace.onStart();
+        for (int round = 0; round < 3; round++) {
+            busy.add(round, WcStatus.SUCCESS, WcOpcode.SEND);
+            inPlace.doWork();
+        }
+        assertEquals(0, quiet.size());
+    }
+
+    @Test
+    void shouldComeToTheNextQueueAfterAHandlerHasRemovedTheOneItWasCalledFor() {
+        final ScriptedQueue first = queueOfOne();
+        final ScriptedQueue second = queueOfOne();
+        final ScriptedQueue third = queueOfOne();
+        final CompletionPoller inPlace = inPlace(() -> {
+            if (slots.published() == 1) {
+                remove(first);
+            }
+        });
+        inPlace.queues().add(first);
+        inPlace.queues().add(second);
+        inPlace.queues().add(third);
+        inPlace.onStart();
+        assertEquals(1, inPlace.doWork());
+        assertEquals(2, inPlace.doWork());
+        assertEquals(1, slots.get(1).queueIndex());
+        assertEquals(2, slots.get(2).queueIndex());
+    }
+
+    @Test
+    void shouldNotReportAFaultAgainWhenAHandlerRemovesTheFailedQueueAtOnce() {
+        final ScriptedQueue failing = new ScriptedQueue("failing");
+        failing.failWith(-1);
+        final CompletionPoller inPlace = inPlace(() -> remove(failing));
+        inPlace.queues().add(failing);
+        inPlace.onStart();
+        assertEquals(1, inPlace.doWork());
+        assertEquals(0, inPlace.doWork());
+        assertEquals(1, failing.polls());
+        assertEquals(0, inPlace.queues().size());
+    }
+
+    @Test
+    void shouldNotPollAQueueAfterItsRemovalWhenSeveralThreadsAddAndRemoveIt() throws Exception {
+        final ScriptedQueue queue = new ScriptedQueue("shared");
+        final AtomicBoolean ended = new AtomicBoolean();
+        final Thread polling = Thread.ofPlatform().daemon().start(() -> {
+            poller.onStart();
+            while (!ended.get()) {
+                poller.doWork();
+                Thread.yield();
+            }
+            poller.onClose();
+        });
+        final List<CompletableFuture<Void>> users = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            users.add(runAsync(() -> {
+                for (int round = 0; round < 300; round++) {
+                    addUnlessPolled(queue);
+                    poller.queues().remove(queue, Long.MAX_VALUE);
+                }
+            }));
+        }
+        for (final CompletableFuture<Void> user : users) {
+            user.get();
+        }
+        final long polls = queue.polls();
+        assertEquals(0, poller.queues().size());
+        poller.awaitEmptyRound(Long.MAX_VALUE);
+        assertEquals(polls, queue.polls());
+        ended.set(true);
+        polling.join();
+        assertEquals(List.of(), poller.queues().remaining());
+    }
+
+    @Test
+    void shouldCountNeitherFailedNorRemovedQueuesAmongThoseThatRemain() throws Exception {
+        final ScriptedQueue kept = queueOfOne();
+        final ScriptedQueue failed = queueOfOne();
+        final ScriptedQueue removed = queueOfOne();
+        poller.queues().add(failed);
+        poller.queues().add(kept);
+        poller.queues().add(removed);
+        poller.onStart();
+        assertThrows(IllegalStateException.class, () -> poller.queues().remaining());
+        poller.queues().remove(removed, 0);
+        poller.queues().reportFault(failed, -1);
+        assertEquals(List.of(kept), remainingAfterEnd());
+    }
+
+    @Test
     void shouldLetAQueueGoAtOnceWhenThePollingThreadItselfAsksForIt() throws TimeoutException {
         final ScriptedQueue queue = queueOfOne();
         poller.onStart();
@@ -157,9 +459,66 @@ class QueueRegistryTest {
         assertEquals(1, queue.size());
     }
 
+    /** Something that may throw. */
+    private interface Action {
+        void run() throws Exception;
+    }
+
+    private CompletionPoller inPlace(final Runnable handler) {
+        self = new CompletionPoller("in-place", slots.handledInPlaceBy(handler), 4,
+            new PollerCounters(TestCounters.create(), "in-place"));
+        return self;
+    }
+
+    /** As a handler does on the polling thread. */
+    private void remove(final ScriptedQueue queue) {
+        try {
+            self.queues().remove(queue, 0);
+        } catch (final TimeoutException late) {
+            throw new AssertionError(late);
+        }
+    }
+
+    private void addUnlessPolled(final ScriptedQueue queue) {
+        try {
+            poller.queues().add(queue);
+        } catch (final IllegalStateException polled) {
+            assertEquals("shared is polled already", polled.getMessage());
+        }
+    }
+
+    private List<CompletionQueue> remainingAfterEnd() {
+        poller.onClose();
+        return poller.queues().remaining();
+    }
+
+    private void fillCommands() throws TimeoutException {
+        for (int i = 0; i < CommandQueue.CAPACITY; i++) {
+            poller.commands().submit(new PollerCommand(() -> { }), System.nanoTime());
+        }
+    }
+
     /** As if a poller ran there that makes no duty cycle of its own. */
     private void startOnAnotherThread() throws InterruptedException {
         Thread.ofPlatform().start(poller::onStart).join();
+    }
+
+    private static <T> T onAnotherThread(final Callable<T> action) throws Exception {
+        final FutureTask<T> task = new FutureTask<>(action);
+        Thread.ofPlatform().daemon().start(task);
+        return task.get();
+    }
+
+    private static CompletableFuture<Void> runAsync(final Action action) {
+        return CompletableFuture.runAsync(
+            () -> {
+                try {
+                    action.run();
+                } catch (final Exception failed) {
+                    throw new CompletionException(failed);
+                }
+            },
+            ASYNC);
     }
 
     private static ScriptedQueue queueOfOne() {

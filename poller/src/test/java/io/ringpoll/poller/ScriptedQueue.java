@@ -22,6 +22,7 @@ public final class ScriptedQueue implements CompletionQueue {
     private volatile RuntimeException toThrow;
     private volatile int largestRequest;
     private volatile long address;
+    private volatile long polls;
 
     /**
      * Creates an empty queue.
@@ -73,6 +74,15 @@ public final class ScriptedQueue implements CompletionQueue {
     }
 
     /**
+     * How often it has been polled.
+     *
+     * @return polls so far
+     */
+    public long polls() {
+        return polls;
+    }
+
+    /**
      * How many completions have not been polled.
      *
      * @return completions
@@ -84,6 +94,7 @@ public final class ScriptedQueue implements CompletionQueue {
     @Override
     public int poll(final long wcAddress, final int maxEntries) {
         largestRequest = Math.max(largestRequest, maxEntries);
+        polls = polls + 1;
         if (toThrow != null) {
             throw toThrow;
         }

@@ -134,6 +134,11 @@ public class CountersBenchmark {
         }
 
         @Override
+        public boolean isHalted() {
+            return false;
+        }
+
+        @Override
         public int claim(final int limit) {
             return Math.min(limit, SLOTS - next);
         }

@@ -1,0 +1,75 @@
+package io.ringpoll.poller;
+
+/**
+ * The states of a poller, their transitions, and what each call does in each state.
+ *
+ * <pre>
+ *             onStart              pause
+ *    NEW ---------------&gt; RUNNING --------&gt; PAUSED
+ *     |                     | |   &lt;--------   |
+ *     |         a handler   | |     resume    |
+ *     |         halts       v |               |
+ *     |             HALTED &lt;--+---------------+
+ *     |                |      |               |
+ *     | stop           v      v stop          |
+ *     +------------&gt; STOPPING &lt;---------------+
+ *     |                |
+ *     | onClose        v onClose
+ *     +-------------&gt; ENDED
+ * </pre>
+ *
+ * <table>
+ *   <caption>Calls by state</caption>
+ *   <tr><th>Call</th><th>NEW</th><th>RUNNING</th><th>PAUSED</th><th>HALTED</th><th>STOPPING</th><th>ENDED</th></tr>
+ *   <tr><td>{@link QueueRegistry#add}</td><td>at once</td><td>next duty cycle</td><td>polled after {@code resume}</td>
+ *     <td>refused</td><td>refused</td><td>refused</td></tr>
+ *   <tr><td>{@link QueueRegistry#remove}</td><td>at once</td><td>between duty cycles</td><td>between duty cycles</td>
+ *     <td>between duty cycles</td><td>between duty cycles</td><td>at once</td></tr>
+ *   <tr><td>{@link QueueRegistry#reportFault}</td><td>published first</td><td>next duty cycle</td>
+ *     <td>published after {@code resume}</td><td>not published</td><td>not published</td><td>not published</td></tr>
+ *   <tr><td>{@link QueueRegistry#remaining}</td><td>all</td><td>refused</td><td>refused</td><td>refused</td><td>refused</td>
+ *     <td>those left</td></tr>
+ *   <tr><td>{@link CompletionPoller#pause}</td><td>starts paused</td><td>between duty cycles</td><td>no effect</td>
+ *     <td>between duty cycles</td><td>between duty cycles</td><td>no effect</td></tr>
+ *   <tr><td>{@link CompletionPoller#resume}</td><td>undoes a pause</td><td>no effect</td><td>between duty cycles</td>
+ *     <td>fails at once</td><td>fails at once</td><td>fails at once</td></tr>
+ *   <tr><td>{@link CompletionPoller#awaitEmptyRound}</td><td>waits</td><td>waits</td><td>fails at once</td>
+ *     <td>fails at once</td><td>fails at once</td><td>fails at once</td></tr>
+ *   <tr><td>{@link PollerLoop#stop}</td><td>ends at its start</td><td>ends</td><td>ends</td><td>ends</td><td>no effect</td>
+ *     <td>no effect</td></tr>
+ * </table>
+ *
+ * <p>"Refused" is an {@link IllegalStateException}; "fails at once" is a {@link java.util.concurrent.TimeoutException} that does
+ * not use up the time-out, and a wait that is under way when the poller enters such a state fails then. "Between duty cycles" is
+ * "at once" for a handler that runs on the polling thread. A poller without a {@link PollerLoop} has no {@code STOPPING}.
+ */
+public enum PollerState {
+    /** No thread runs the poller yet; the calling threads change its queues themselves. */
+    NEW("has not started"),
+    /** The polling thread makes duty cycles. */
+    RUNNING("runs"),
+    /** The polling thread executes commands only. */
+    PAUSED("is paused"),
+    /** A handler has died: nothing can be published any more. The polling thread executes commands only. */
+    HALTED("has halted"),
+    /** The loop ends after its present duty cycle. */
+    STOPPING("is stopping"),
+    /** No thread will run the poller any more; the calling threads change its queues themselves. */
+    ENDED("has ended");
+
+    private final String predicate;
+
+    PollerState(final String predicate) {
+        this.predicate = predicate;
+    }
+
+    /** The end of a sentence that begins with "the poller". */
+    String predicate() {
+        return predicate;
+    }
+
+    /** Whether a poller in this state will never publish a completion again. */
+    boolean isFinal() {
+        return this == HALTED || this == STOPPING || this == ENDED;
+    }
+}
