@@ -21,7 +21,6 @@ import org.agrona.concurrent.SystemNanoClock;
 public final class PollerLoop implements Runnable {
     private static final int FULL_RING_SPINS = 200;
     private static final long PAUSED_PARK_NS = 200_000;
-    private static final int BUSY_SPIN_CLOCK_INTERVAL = 64;
 
     private final CompletionPoller poller;
     private final IdleStrategy idleStrategy;
@@ -52,7 +51,7 @@ public final class PollerLoop implements Runnable {
             poller.sleepBy(eventDriven);
         }
         this.stallTracker = new StallTracker(
-            SystemNanoClock.INSTANCE, poller.counters(), thresholdNs, spins ? BUSY_SPIN_CLOCK_INTERVAL : 1);
+            SystemNanoClock.INSTANCE, poller.counters(), thresholdNs, spins ? StallTracker.MAX_WINDOW : 1);
     }
 
     /**
@@ -74,10 +73,10 @@ public final class PollerLoop implements Runnable {
     @Override
     public void run() {
         try {
-            stallTracker.restart();
+            stallTracker.restart(poller.cycles());
             while (running) {
                 final int workCount = poller.doWork();
-                stallTracker.onCycle(poller.cycles());
+                stallTracker.onCycle(poller.cycles(), workCount > 0);
                 idle(workCount);
             }
         } catch (final Throwable failure) {
@@ -99,18 +98,19 @@ public final class PollerLoop implements Runnable {
             fullCycles = 0;
             idleStrategy.idle(workCount);
             if (workCount == 0 && !spins) {
-                stallTracker.restart();
+                stallTracker.restart(poller.cycles());
             }
         } else if (outcome == Outcome.RING_FULL) {
             if (++fullCycles <= FULL_RING_SPINS) {
                 Thread.onSpinWait();
             } else {
                 Thread.yield();
+                stallTracker.restart(poller.cycles());
             }
         } else {
             LockSupport.parkNanos(PAUSED_PARK_NS);
             Thread.interrupted();
-            stallTracker.restart();
+            stallTracker.restart(poller.cycles());
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.ringpoll.poller;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.agrona.concurrent.CachedNanoClock;
 import org.junit.jupiter.api.Test;
@@ -8,16 +9,19 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(10)
 class StallTrackerTest {
+    private static final long THRESHOLD_NS = 1_000_000;
+    private static final long EMPTY_NS = 15;
+
     private final CachedNanoClock clock = new CachedNanoClock();
     private final PollerCounters counters = new PollerCounters(TestCounters.create(), "poller");
+    private long cycles;
+    private int readings;
 
     @Test
     void shouldKeepTheLongestDutyCycleAndCountThoseOverTheThreshold() {
-        final StallTracker tracker = new StallTracker(clock, counters, 100, 1);
-        tracker.restart();
+        final StallTracker tracker = tracker(100, 1);
         for (final long cycleNs : new long[]{50, 101, 100, 7000, 20}) {
-            clock.advance(cycleNs);
-            tracker.onCycle(1);
+            cycle(tracker, cycleNs, false);
         }
         assertEquals(7000, counters.dutyCycleMaxNs());
         assertEquals(2, counters.dutyCyclesOver());
@@ -25,38 +29,133 @@ class StallTrackerTest {
 
     @Test
     void shouldNotCountTheTimeOfASleep() {
-        final StallTracker tracker = new StallTracker(clock, counters, 100, 1);
-        tracker.restart();
+        final StallTracker tracker = tracker(100, 1);
         clock.advance(1_000_000);
-        tracker.restart();
-        clock.advance(30);
-        tracker.onCycle(1);
+        tracker.restart(cycles);
+        cycle(tracker, 30, false);
         assertEquals(30, counters.dutyCycleMaxNs());
         assertEquals(0, counters.dutyCyclesOver());
     }
 
     @Test
-    void shouldReadTheClockOnceAnInterval() {
-        final int[] readings = new int[1];
-        final StallTracker tracker = new StallTracker(() -> ++readings[0], counters, 100, 64);
-        tracker.restart();
-        for (int i = 0; i < 640; i++) {
-            tracker.onCycle(i);
+    void shouldCountALongDutyCycleAfterASleep() {
+        final StallTracker tracker = tracker(100, 1);
+        cycle(tracker, 30, false);
+        tracker.restart(cycles);
+        cycle(tracker, 500, false);
+        assertEquals(500, counters.dutyCycleMaxNs());
+        assertEquals(1, counters.dutyCyclesOver());
+    }
+
+    @Test
+    void shouldReadTheClockOnceAWindowWhileDutyCyclesAreShort() {
+        final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
+        cycles(tracker, 10_000, EMPTY_NS, false);
+        readings = 0;
+        cycles(tracker, 6_400, EMPTY_NS, false);
+        assertEquals(100, readings);
+        assertEquals(EMPTY_NS, counters.dutyCycleMaxNs());
+    }
+
+    @Test
+    void shouldReportTheTimeOfOneDutyCycleAndNotOfAWindow() {
+        final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
+        cycles(tracker, 10_000, 30_000, true);
+        assertEquals(30_000, counters.dutyCycleMaxNs());
+        assertEquals(0, counters.dutyCyclesOver());
+    }
+
+    @Test
+    void shouldReportTheTimeOfOneLongDutyCycleAmongShortOnes() {
+        final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
+        for (int burst = 0; burst < 100; burst++) {
+            cycles(tracker, 1 + burst, EMPTY_NS, false);
+            cycles(tracker, 1 + burst % 7, 30_000, true);
         }
-        assertEquals(11, readings[0]);
+        assertBetween(30_000, 31_000, counters.dutyCycleMaxNs());
+        assertEquals(0, counters.dutyCyclesOver());
+    }
+
+    @Test
+    void shouldFindAStallAmongShortDutyCyclesThatAreMeasuredTogether() {
+        for (final boolean worked : new boolean[]{true, false}) {
+            final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
+            final long before = counters.dutyCyclesOver();
+            cycles(tracker, 10_000, EMPTY_NS, worked);
+            cycle(tracker, 2_000_000, worked);
+            cycles(tracker, 100, EMPTY_NS, worked);
+            assertBetween(2_000_000, 2_001_000, counters.dutyCycleMaxNs());
+            assertEquals(before + 1, counters.dutyCyclesOver());
+        }
+    }
+
+    @Test
+    void shouldNotTakeShortDutyCyclesThatBecomeLongForAStall() {
+        final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
+        cycles(tracker, 10_000, EMPTY_NS, true);
+        cycles(tracker, 1_000, 30_000, true);
+        assertEquals(30_000, counters.dutyCycleMaxNs());
+        assertEquals(0, counters.dutyCyclesOver());
+        // As after many queues were added.
+        cycles(tracker, 10_000, EMPTY_NS, false);
+        cycles(tracker, 1_000, 40_000, false);
+        assertEquals(40_000, counters.dutyCycleMaxNs());
+        assertEquals(0, counters.dutyCyclesOver());
+    }
+
+    @Test
+    void shouldNotTakeLongDutyCyclesBeforeASleepForAStall() {
+        final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
+        cycles(tracker, 10_240, EMPTY_NS, false);
+        readings = 0;
+        while (readings == 0) {
+            cycle(tracker, 30_000, false);
+        }
+        tracker.restart(cycles);
+        assertBetween(25_000, 30_000, counters.dutyCycleMaxNs());
+        assertEquals(0, counters.dutyCyclesOver());
+    }
+
+    @Test
+    void shouldMeasureEachDutyCycleBelowAThresholdThatIsShort() {
+        final StallTracker tracker = tracker(0, StallTracker.MAX_WINDOW);
+        cycles(tracker, 1_000, EMPTY_NS, false);
+        assertEquals(1_000, counters.dutyCyclesOver());
     }
 
     @Test
     void shouldReadNoClockWhenItIsSwitchedOff() {
+        final StallTracker tracker = tracker(-1, 1);
+        cycles(tracker, 1_000, EMPTY_NS, false);
+        tracker.restart(cycles);
+        cycles(tracker, 1_000, EMPTY_NS, true);
+        assertEquals(0, readings);
+        assertEquals(0, counters.dutyCycleMaxNs());
+    }
+
+    private StallTracker tracker(final long thresholdNs, final int maxWindow) {
         final StallTracker tracker = new StallTracker(
             () -> {
-                throw new AssertionError("the clock was read");
+                readings++;
+                return clock.nanoTime();
             },
-            counters, -1, 1);
-        tracker.restart();
-        for (int i = 0; i < 1000; i++) {
-            tracker.onCycle(i);
+            counters, thresholdNs, maxWindow);
+        tracker.restart(cycles);
+        return tracker;
+    }
+
+    private void cycles(final StallTracker tracker, final int number, final long eachNs, final boolean worked) {
+        for (int i = 0; i < number; i++) {
+            cycle(tracker, eachNs, worked);
         }
-        assertEquals(0, counters.dutyCycleMaxNs());
+    }
+
+    private void cycle(final StallTracker tracker, final long elapsedNs, final boolean worked) {
+        clock.advance(elapsedNs);
+        tracker.onCycle(++cycles, worked);
+    }
+
+    private static void assertBetween(final long least, final long most, final long value) {
+        assertTrue(least <= value && value <= most, value + " is not within " + least + " and " + most);
     }
 }
