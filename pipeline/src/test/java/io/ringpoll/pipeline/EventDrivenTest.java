@@ -224,6 +224,14 @@ class EventDrivenTest {
     }
 
     @Test
+    void shouldGiveBackWhatItOpenedForAQueueThatIsRefused() {
+        final Pipeline pipeline = start(0, FOREVER_NS);
+        pipeline.close();
+        assertThrows(IllegalStateException.class, () -> pipeline.addQueue(pair.client().completionQueue()));
+        pair.close();
+    }
+
+    @Test
     void shouldLetTheQueuesGoWhenThePipelineIsClosed() {
         try (Pipeline pipeline = start(0, FOREVER_NS)) {
             pipeline.addQueue(pair.client().completionQueue());

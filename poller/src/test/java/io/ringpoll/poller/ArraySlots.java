@@ -15,6 +15,7 @@ final class ArraySlots implements SlotRing {
     private int stalls;
     private boolean inPlace;
     private Runnable onPublish = () -> { };
+    private Runnable onClaim = () -> { };
 
     ArraySlots(final int capacity, final int free) {
         this.slab = new UnsafeBuffer(ByteBuffer.allocateDirect(capacity * IbvWc.SIZE_BYTES));
@@ -30,6 +31,12 @@ final class ArraySlots implements SlotRing {
     /** Lets each publication run an action, as if a handler of another thread were that fast. */
     ArraySlots handledBy(final Runnable handler) {
         onPublish = handler;
+        return this;
+    }
+
+    /** Runs an action at each claim. */
+    ArraySlots claimedBy(final Runnable action) {
+        onClaim = action;
         return this;
     }
 
@@ -69,6 +76,7 @@ final class ArraySlots implements SlotRing {
 
     @Override
     public int claim(final int limit) {
+        onClaim.run();
         return halted ? HALTED : Math.min(limit, free);
     }
 

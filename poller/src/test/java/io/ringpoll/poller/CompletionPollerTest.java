@@ -24,7 +24,7 @@ import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(10)
+@Timeout(60)
 class CompletionPollerTest {
     private static final int BATCH_LIMIT = 4;
 

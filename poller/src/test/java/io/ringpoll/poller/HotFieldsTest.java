@@ -3,7 +3,7 @@ package io.ringpoll.poller;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(10)
+@Timeout(60)
 class HotFieldsTest {
     @Test
     void shouldKeepThePollersHotFieldsOnCacheLinesOfTheirOwn() {

@@ -1,7 +1,6 @@
 package io.ringpoll.poller;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.verbs.WcOpcode;
@@ -9,12 +8,14 @@ import io.ringpoll.verbs.WcStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.IdleStrategy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(10)
+@Timeout(60)
 class PollerLoopTest {
     private final ArraySlots slots = new ArraySlots(64, 64);
     private final PollerCounters counters = new PollerCounters(TestCounters.create(), "poller");
@@ -30,7 +31,7 @@ class PollerLoopTest {
     @AfterEach
     void stop() throws InterruptedException {
         loop.stop();
-        thread.join();
+        Waiting.awaitEnd(thread);
         assertEquals(List.of(), errors);
     }
 
@@ -38,38 +39,52 @@ class PollerLoopTest {
     void shouldIdleByTheStrategyWhenAllQueuesAreEmpty() {
         poller.queues().add(new ScriptedQueue("a"));
         thread.start();
-        while (idle.emptyRounds < 10) {
-            Thread.yield();
-        }
+        Waiting.await(() -> idle.emptyRounds >= 10);
     }
 
     @Test
     void shouldTellTheStrategyOfWorkSoThatItStartsAfresh() {
         poller.queues().add(new ScriptedQueue("a").add(1, WcStatus.SUCCESS, WcOpcode.SEND));
         thread.start();
-        while (idle.emptyRounds == 0) {
-            Thread.yield();
-        }
+        Waiting.await(() -> idle.emptyRounds > 0);
         assertEquals(1, idle.work);
     }
 
     @Test
-    void shouldNeverParkNorIdleByTheStrategyWhileTheRingIsFull() throws InterruptedException {
-        final ArraySlots none = new ArraySlots(64, 0);
+    void shouldNeverParkNorIdleByTheStrategyWhileTheRingIsFull() {
+        final AtomicReference<PollerLoop> full = new AtomicReference<>();
+        final int[] claims = new int[1];
+        final ArraySlots none = new ArraySlots(64, 0).claimedBy(() -> {
+            if (++claims[0] == 2_000) {
+                full.get().stop();
+            }
+        });
         final CompletionPoller stalled = new CompletionPoller("poller", none, 4, counters);
         stalled.queues().add(new ScriptedQueue("a"));
-        final PollerLoop full = new PollerLoop(stalled, idle, -1, errors::add);
-        final Thread stalledThread = new Thread(full);
-        stalledThread.start();
-        boolean parked = false;
-        while (counters.ringFull() < 20_000) {
-            final Thread.State state = stalledThread.getState();
-            parked |= state == Thread.State.TIMED_WAITING || state == Thread.State.WAITING;
-        }
-        full.stop();
-        stalledThread.join();
-        assertFalse(parked);
+        full.set(new PollerLoop(stalled, idle, -1, errors::add));
+        // On this thread, with a permit that the first park would use up.
+        LockSupport.unpark(Thread.currentThread());
+        full.get().onStart();
+        full.get().run();
+        assertEquals(2_000, counters.ringFull());
         assertEquals(0, idle.emptyRounds + idle.work);
+        assertTrue(hasPermit(), "it has parked");
+    }
+
+    @Test
+    void shouldReportWhatEndsItAndEndThePoller() {
+        final IllegalStateException thrown = new IllegalStateException("provoked");
+        final ArraySlots failing = new ArraySlots(64, 64).claimedBy(() -> {
+            throw thrown;
+        });
+        final CompletionPoller ending = new CompletionPoller("poller", failing, 4, counters);
+        ending.queues().add(new ScriptedQueue("a"));
+        final List<Throwable> reported = new ArrayList<>();
+        final PollerLoop endingLoop = new PollerLoop(ending, idle, -1, reported::add);
+        endingLoop.onStart();
+        endingLoop.run();
+        assertEquals(List.of(thrown), reported);
+        assertEquals(PollerState.ENDED, ending.state());
     }
 
     @Test
@@ -78,17 +93,17 @@ class PollerLoopTest {
         thread.start();
         poller.pause(System.nanoTime() + TimeUnit.SECONDS.toNanos(5));
         final long before = counters.polls();
-        boolean slept = false;
-        for (int i = 0; i < 1000 && !slept; i++) {
-            slept = thread.getState() == Thread.State.TIMED_WAITING;
-            Thread.sleep(1);
-        }
-        assertTrue(slept);
+        Waiting.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
         assertEquals(before, counters.polls());
         poller.resume(System.nanoTime() + TimeUnit.SECONDS.toNanos(5));
-        while (counters.polls() == before) {
-            Thread.yield();
-        }
+        Waiting.await(() -> counters.polls() > before);
+    }
+
+    /** Whether a park returns at once. */
+    private static boolean hasPermit() {
+        final long startNs = System.nanoTime();
+        LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(20));
+        return System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(10);
     }
 
     /** Counts how it was called. */

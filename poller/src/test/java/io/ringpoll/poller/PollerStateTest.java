@@ -1,5 +1,7 @@
 package io.ringpoll.poller;
 
+import static io.ringpoll.poller.Waiting.await;
+import static io.ringpoll.poller.Waiting.awaitEnd;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -11,7 +13,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
-import java.util.function.BooleanSupplier;
 import org.agrona.concurrent.NoOpIdleStrategy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -42,7 +43,7 @@ class PollerStateTest {
         held = false;
         loop.stop();
         if (thread.isAlive()) {
-            thread.join();
+            awaitEnd(thread);
         }
     }
 
@@ -247,7 +248,7 @@ class PollerStateTest {
         loop.stop();
         assertThrows(IllegalStateException.class, () -> poller.queues().add(new ScriptedQueue("b")));
         thread.start();
-        thread.join();
+        awaitEnd(thread);
         assertEquals(PollerState.ENDED, poller.state());
         assertEquals(0, queue.polls());
         assertEquals(List.of(queue), poller.queues().remaining());
@@ -292,7 +293,7 @@ class PollerStateTest {
         if (thread.getState() == Thread.State.NEW) {
             thread.start();
         }
-        thread.join();
+        awaitEnd(thread);
     }
 
     private CompletableFuture<Void> emptyRound() {
@@ -319,11 +320,5 @@ class PollerStateTest {
 
     private static long deadline() {
         return System.nanoTime() + FOREVER_NS;
-    }
-
-    private static void await(final BooleanSupplier condition) {
-        while (!condition.getAsBoolean()) {
-            Thread.onSpinWait();
-        }
     }
 }

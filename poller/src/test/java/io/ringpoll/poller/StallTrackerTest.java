@@ -7,7 +7,7 @@ import org.agrona.concurrent.CachedNanoClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(10)
+@Timeout(60)
 class StallTrackerTest {
     private static final long THRESHOLD_NS = 1_000_000;
     private static final long EMPTY_NS = 15;

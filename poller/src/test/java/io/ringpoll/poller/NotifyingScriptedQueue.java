@@ -1,0 +1,92 @@
+package io.ringpoll.poller;
+
+import io.ringpoll.verbs.WcOpcode;
+import io.ringpoll.verbs.WcStatus;
+
+/** A scripted queue whose completions raise events in a {@link Fifo} that it may share, as queues share a channel. */
+final class NotifyingScriptedQueue implements NotifyingQueue {
+    private final ScriptedQueue queue;
+    private final Fifo channel;
+    private volatile long calls;
+    private volatile boolean armed;
+    private volatile boolean fails;
+    private volatile Runnable atPollAfterArm;
+
+    NotifyingScriptedQueue(final String name, final Fifo channel) {
+        this.queue = new ScriptedQueue(name);
+        this.channel = channel;
+    }
+
+    /** Calls of the poller so far, of any kind. */
+    long calls() {
+        return calls;
+    }
+
+    boolean isArmed() {
+        return armed;
+    }
+
+    int size() {
+        return queue.size();
+    }
+
+    /** Adds a completion, and raises an event if the queue owes one. */
+    void complete() {
+        queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+        raiseIfArmed();
+    }
+
+    /** Raises the event that the queue owes. */
+    void raiseIfArmed() {
+        if (armed) {
+            armed = false;
+            channel.raise();
+        }
+    }
+
+    /** Runs once on the polling thread, in the poll that follows when the queue has been armed. */
+    void atPollAfterArm(final Runnable action) {
+        atPollAfterArm = action;
+    }
+
+    /** Lets the channel fail when events are taken. */
+    void failAtEvents() {
+        fails = true;
+    }
+
+    @Override
+    public int poll(final long wcAddress, final int maxEntries) {
+        calls = calls + 1;
+        final Runnable action = atPollAfterArm;
+        if (armed && action != null) {
+            atPollAfterArm = null;
+            action.run();
+        }
+        return queue.poll(wcAddress, maxEntries);
+    }
+
+    @Override
+    public String name() {
+        return queue.name();
+    }
+
+    @Override
+    public int eventFd() {
+        return channel.fd();
+    }
+
+    @Override
+    public void arm() {
+        calls = calls + 1;
+        armed = true;
+    }
+
+    @Override
+    public int takeEvents() {
+        calls = calls + 1;
+        if (fails) {
+            throw new IllegalStateException("provoked");
+        }
+        return channel.take();
+    }
+}
