@@ -222,7 +222,8 @@ public final class PollerCounters {
     }
 
     /**
-     * The longest duty cycle so far.
+     * The longest duty cycle so far. A poller that spins measures duty cycles one by one where they take microseconds; shorter
+     * ones it measures several together, and then this is their mean.
      *
      * @return nanoseconds; 0 if stalls are not tracked
      */

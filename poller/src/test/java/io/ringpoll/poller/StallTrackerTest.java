@@ -104,6 +104,19 @@ class StallTrackerTest {
     }
 
     @Test
+    void shouldNotTakeLongDutyCyclesForAStallWhenTheNextOneIsSomewhatShorter() {
+        final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
+        cycles(tracker, 10_240, EMPTY_NS, true);
+        readings = 0;
+        while (readings == 0) {
+            cycle(tracker, 30_000, true);
+        }
+        cycles(tracker, 100, 20_000, true);
+        assertBetween(25_000, 30_000, counters.dutyCycleMaxNs());
+        assertEquals(0, counters.dutyCyclesOver());
+    }
+
+    @Test
     void shouldNotTakeLongDutyCyclesBeforeASleepForAStall() {
         final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
         cycles(tracker, 10_240, EMPTY_NS, false);
