@@ -127,6 +127,9 @@ class WorkCompletionTest {
         byAddress.unwrap();
         assertThrows(IllegalStateException.class, byAddress::workRequestId);
         assertThrows(IllegalStateException.class, new WorkCompletion()::status);
+        completion.unwrap();
+        assertThrows(IllegalStateException.class, completion::workRequestId);
+        assertThrows(IllegalStateException.class, () -> completion.moveTo(0), "the buffer may have been freed");
     }
 
     @Test
