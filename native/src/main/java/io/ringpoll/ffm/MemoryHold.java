@@ -104,7 +104,7 @@ public final class MemoryHold {
         private volatile boolean released;
 
         Holder(final MemorySegment memory) {
-            super("ringpoll-hold-0x" + Long.toHexString(memory.address()));
+            super(null, null, "ringpoll-hold-0x" + Long.toHexString(memory.address()), 0, false);
             setDaemon(true);
             this.memory = memory;
             if (!memory.isAccessibleBy(this)) {

@@ -5,7 +5,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Makes calls that block in C on platform threads of its own, while the caller waits in Java: there an interrupt reaches it, and
@@ -13,12 +12,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * work.
  */
 public final class BlockingCalls {
-    private static final AtomicInteger STARTED = new AtomicInteger();
-    private static final Executor THREADS = Executors.newCachedThreadPool(action -> {
-        final Thread thread = new Thread(action, "ringpoll-call-" + STARTED.incrementAndGet());
-        thread.setDaemon(true);
-        return thread;
-    });
+    private static final Executor THREADS = Executors.newCachedThreadPool(
+        Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("ringpoll-call-", 1).factory());
 
     /**
      * A call into C that creates an object.

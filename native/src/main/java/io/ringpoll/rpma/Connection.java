@@ -152,17 +152,23 @@ public final class Connection extends NativeResource {
     public Optional<ConnectionEvent> nextEvent(final int timeoutMs) {
         final long connection = enter();
         try {
-            if (!awaitReadable(eventFd, timeoutMs)) {
-                return Optional.empty();
+            final long startNs = System.nanoTime();
+            int remainingMs = timeoutMs;
+            while (awaitReadable(eventFd, remainingMs)) {
+                final CallState state = CallState.current();
+                LogSink.clearError();
+                final int result = Librpma.CONNECTION.rpma_conn_next_event(connection, state.scratch());
+                if (!Endpoint.isNoEvent(result)) {
+                    RpmaException.check("rpma_conn_next_event", result);
+                    return Optional.of(ConnectionEvent.of(state.intAt(0)));
+                }
+                // Another thread has taken it.
+                if (remainingMs == 0) {
+                    return Optional.empty();
+                }
+                remainingMs = RpmaCompletionQueue.remaining(timeoutMs, startNs);
             }
-            final CallState state = CallState.current();
-            LogSink.clearError();
-            final int result = Librpma.CONNECTION.rpma_conn_next_event(connection, state.scratch());
-            if (Endpoint.isNoEvent(result)) {
-                return Optional.empty();
-            }
-            RpmaException.check("rpma_conn_next_event", result);
-            return Optional.of(ConnectionEvent.of(state.intAt(0)));
+            return Optional.empty();
         } finally {
             exit();
         }

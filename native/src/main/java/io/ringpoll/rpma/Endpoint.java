@@ -99,28 +99,39 @@ public final class Endpoint extends NativeResource {
     public Optional<ConnectionRequest> nextRequest(final ConnectionConfig config, final int timeoutMs) {
         final long endpoint = enter();
         try {
-            if (!awaitReadable(fd, timeoutMs)) {
-                return Optional.empty();
-            }
-            final long configAddress = ConnectionConfig.enter(config);
-            try {
-                final CallState state = CallState.current();
-                LogSink.clearError();
-                final int result;
-                // librpma takes an event from the endpoint's channel by several calls.
-                synchronized (taking) {
-                    result = Librpma.CONNECTION.rpma_ep_next_conn_req(endpoint, configAddress, state.scratch());
+            final long startNs = System.nanoTime();
+            int remainingMs = timeoutMs;
+            while (awaitReadable(fd, remainingMs)) {
+                final Optional<ConnectionRequest> request = take(endpoint, config);
+                // Another thread may have taken it.
+                if (request.isPresent() || remainingMs == 0) {
+                    return request;
                 }
-                if (isNoEvent(result)) {
-                    return Optional.empty();
-                }
-                RpmaException.check("rpma_ep_next_conn_req", result);
-                return Optional.of(ConnectionRequest.ofPassive(this, config, state.longAt(0)));
-            } finally {
-                ConnectionConfig.exit(config);
+                remainingMs = RpmaCompletionQueue.remaining(timeoutMs, startNs);
             }
+            return Optional.empty();
         } finally {
             exit();
+        }
+    }
+
+    private Optional<ConnectionRequest> take(final long endpoint, final ConnectionConfig config) {
+        final long configAddress = ConnectionConfig.enter(config);
+        try {
+            final CallState state = CallState.current();
+            final int result;
+            // librpma takes an event from the endpoint's channel by several calls.
+            synchronized (taking) {
+                LogSink.clearError();
+                result = Librpma.CONNECTION.rpma_ep_next_conn_req(endpoint, configAddress, state.scratch());
+            }
+            if (isNoEvent(result)) {
+                return Optional.empty();
+            }
+            RpmaException.check("rpma_ep_next_conn_req", result);
+            return Optional.of(ConnectionRequest.ofPassive(this, config, state.longAt(0)));
+        } finally {
+            ConnectionConfig.exit(config);
         }
     }
 

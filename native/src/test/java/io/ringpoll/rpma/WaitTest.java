@@ -10,6 +10,8 @@ import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -55,6 +57,16 @@ class WaitTest {
             assertTrue(System.nanoTime() - startNs >= TimeUnit.MILLISECONDS.toNanos(20));
             assertFalse(pair.server().completionQueue().await(0));
         }
+    }
+
+    @Test
+    void shouldCountATimeOutFromTheBeginningOfTheWait() {
+        final long longAgoNs = System.nanoTime() - TimeUnit.MILLISECONDS.toNanos(4_000);
+        final int remainingMs = RpmaCompletionQueue.remaining(TIMEOUT_MS, longAgoNs);
+        assertTrue(remainingMs > 0 && remainingMs <= TIMEOUT_MS - 4_000, remainingMs + " ms");
+        assertEquals(0, RpmaCompletionQueue.remaining(3_000, longAgoNs));
+        assertEquals(0, RpmaCompletionQueue.remaining(0, longAgoNs));
+        assertEquals(-1, RpmaCompletionQueue.remaining(-1, longAgoNs));
     }
 
     @Test
@@ -128,6 +140,26 @@ class WaitTest {
             queue.failure(IllegalStateException.class).getMessage());
         pair.close();
         separate.close();
+    }
+
+    @Test
+    void shouldGiveEachRequestToOneOfTheThreadsThatWaitAndLetTheOthersWaitOn() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            final String port = ConnectedPair.anyPort();
+            final Endpoint endpoint = peer.listen(TestDevice.address(), port);
+            final List<OtherThread<Optional<ConnectionRequest>>> takers = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                takers.add(OtherThread.run(() -> endpoint.nextRequest(TIMEOUT_MS)));
+            }
+            takers.forEach(OtherThread::requireWaiting);
+            for (int i = 0; i < 3; i++) {
+                try (Connection client = peer.request(TestDevice.address(), port).connect()) {
+                    client.nextEvent(20);
+                }
+            }
+            takers.forEach(taker -> taker.result().orElseThrow().close());
+            endpoint.close();
+        }
     }
 
     @Test
