@@ -14,6 +14,7 @@ import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -191,16 +192,42 @@ class CompletionChannelTest {
 
     @Test
     void shouldIncludeAQueueOrRefuseItWhenItIsClosedAtThatMoment() {
-        for (int round = 0; round < 1_000; round++) {
+        final int rounds = 1_000;
+        final AtomicReference<VerbsCompletionQueue> toClose = new AtomicReference<>();
+        final AtomicReference<Boolean> outcome = new AtomicReference<>();
+        final OtherThread<Void> closer = OtherThread.run(() -> {
+            for (int round = 0; round < rounds; round++) {
+                final VerbsCompletionQueue other = await(toClose);
+                outcome.set(isDone(other::close));
+            }
+            return null;
+        });
+        for (int round = 0; round < rounds; round++) {
             final VerbsCompletionQueue other = pair.server().completionQueue().openVerbs();
             final CompletionChannel both = CompletionChannel.borrow(queue);
-            final OtherThread<Boolean> closer = OtherThread.run(() -> isDone(other::close));
+            toClose.set(other);
+            for (int i = round % 50; i > 0; i--) {
+                Thread.onSpinWait();
+            }
             final boolean isIncluded = isDone(() -> both.include(other));
-            final boolean isClosed = closer.result();
+            final boolean isClosed = await(outcome);
             assertTrue(isIncluded != isClosed, "included: " + isIncluded + ", closed: " + isClosed);
             assertEquals(isClosed, other.isClosed());
             both.close();
             other.close();
+        }
+        closer.result();
+    }
+
+    private static <T> T await(final AtomicReference<T> value) {
+        final long startNs = System.nanoTime();
+        while (true) {
+            final T taken = value.getAndSet(null);
+            if (taken != null) {
+                return taken;
+            }
+            assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(20), "the other thread gave nothing");
+            Thread.yield();
         }
     }
 
