@@ -173,7 +173,128 @@ static void should_name_the_limit_when_descriptors_are_exhausted(void)
     rdma_destroy_event_channel(channel);
 }
 
+/* Eight bytes that are aligned for the peer are so in memory. */
+static void should_register_under_an_address_with_the_same_offset_alone(void)
+{
+    struct verbs_pair pair;
+
+    verbs_pair_open(&pair, NULL);
+    errno = 0;
+    CHECK(ibv_reg_mr_iova2(pair.pd, pair.buffer[1] + 4, 4096, 0x10000, IBV_ACCESS_LOCAL_WRITE) == NULL);
+    CHECK_EQ(errno, EINVAL);
+    struct ibv_mr *mr = ibv_reg_mr_iova2(pair.pd, pair.buffer[1] + 4, 4096, 0x10004, IBV_ACCESS_LOCAL_WRITE);
+    CHECK(mr != NULL);
+    CHECK_EQ(ibv_dereg_mr(mr), 0);
+    verbs_pair_close(&pair);
+}
+
+static struct rdma_cm_id *resolved_id(struct rdma_event_channel *channel, struct sockaddr_in *address)
+{
+    struct rdma_cm_event *event;
+    struct rdma_cm_id *id;
+
+    CHECK_EQ(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+    CHECK_EQ(rdma_resolve_addr(id, NULL, (struct sockaddr *)address, 1000), 0);
+    CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
+    CHECK_EQ(event->event, RDMA_CM_EVENT_ADDR_RESOLVED);
+    CHECK_EQ(rdma_ack_cm_event(event), 0);
+    return id;
+}
+
+/* A user may call ibv_destroy_qp instead of rdma_destroy_qp; the id then must not look at the queue pair again. */
+static void should_destroy_an_id_after_its_queue_pair(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_port = htons(2)};
+    struct rdma_event_channel *channel = rdma_create_event_channel();
+    const struct ibv_qp_init_attr wanted = {.qp_type = IBV_QPT_RC,
+        .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1}};
+    struct ibv_qp_init_attr init = wanted;
+
+    CHECK(channel != NULL);
+    struct rdma_cm_id *id = resolved_id(channel, &address);
+    CHECK_EQ(rdma_create_qp(id, NULL, &init), 0);
+    CHECK_EQ(ibv_destroy_qp(id->qp), 0);
+    id->qp = NULL;
+    rdma_destroy_qp(id); /* the queues that were made with it */
+    CHECK_EQ(rdma_destroy_id(id), 0);
+    id = resolved_id(channel, &address);
+    init = wanted;
+    CHECK_EQ(rdma_create_qp(id, NULL, &init), 0);
+    struct ibv_qp *qp = id->qp;
+    id->qp = NULL;
+    CHECK_EQ(ibv_destroy_qp(qp), 0);
+    CHECK_EQ(ibv_destroy_cq(id->send_cq), 0);
+    CHECK_EQ(ibv_destroy_cq(id->recv_cq), 0);
+    CHECK_EQ(ibv_destroy_comp_channel(id->send_cq_channel), 0);
+    CHECK_EQ(ibv_destroy_comp_channel(id->recv_cq_channel), 0);
+    CHECK_EQ(rdma_destroy_id(id), 0);
+    rdma_destroy_event_channel(channel);
+}
+
+/* An id whose resolution has failed has no port; trying again gives it one, once. */
+static void should_resolve_again_after_a_failure(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_port = htons(3)};
+    struct sockaddr_in source = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_port = htons(4711)};
+    struct rdma_event_channel *channel = rdma_create_event_channel();
+    struct rdma_cm_event *event;
+    struct rdma_cm_id *id[2];
+
+    CHECK(channel != NULL);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(rdma_create_id(channel, &id[i], NULL, RDMA_PS_TCP), 0);
+    /* The second call is ibv_alloc_pd, behind the port. */
+    CHECK_EQ(ringpoll_loopback_fail_call(2, ENOMEM), 0);
+    CHECK_EQ(rdma_resolve_addr(id[0], (struct sockaddr *)&source, (struct sockaddr *)&address, 1000), -1);
+    CHECK(strcmp(ringpoll_loopback_failed_call(), "ibv_alloc_pd") == 0);
+    CHECK_EQ(ringpoll_loopback_fail_call(0, 0), 0);
+    /* The port is free for another id, and then taken. */
+    CHECK_EQ(rdma_resolve_addr(id[1], (struct sockaddr *)&source, (struct sockaddr *)&address, 1000), 0);
+    CHECK_EQ(rdma_resolve_addr(id[0], (struct sockaddr *)&source, (struct sockaddr *)&address, 1000), -1);
+    CHECK_EQ(errno, EADDRINUSE);
+    CHECK_EQ(rdma_get_cm_event(channel, &event), 0);
+    CHECK_EQ(rdma_ack_cm_event(event), 0);
+    CHECK_EQ(rdma_destroy_id(id[1]), 0);
+    CHECK_EQ(rdma_resolve_addr(id[0], (struct sockaddr *)&source, (struct sockaddr *)&address, 1000), 0);
+    CHECK_EQ(rdma_destroy_id(id[0]), 0);
+    rdma_destroy_event_channel(channel);
+}
+
+/* Polls for nothing, and requests of lengths at the edges of 32 bits. */
+static void should_bear_absurd_numbers(void)
+{
+    static const uint32_t lengths[] = {INT32_MAX, (uint32_t)INT32_MAX + 1, UINT32_MAX};
+    struct ibv_wc wc = {.wr_id = 99};
+    struct verbs_pair pair;
+
+    verbs_pair_open(&pair, NULL);
+    verbs_send(&pair, 0, 1, IBV_WR_RDMA_WRITE, 0, IBV_SEND_SIGNALED);
+    CHECK_EQ(ibv_poll_cq(pair.cq[0], 0, &wc), 0);
+    CHECK_EQ(ibv_poll_cq(pair.cq[0], -1, &wc), 0);
+    CHECK_EQ(ibv_poll_cq(pair.cq[0], INT32_MIN, &wc), 0);
+    CHECK_EQ(wc.wr_id, 99);
+    CHECK_EQ(verbs_wc(pair.cq[0]).wr_id, 1);
+    CHECK_EQ(ibv_resize_cq(pair.cq[0], 0), EINVAL);
+    CHECK_EQ(ibv_resize_cq(pair.cq[0], -1), EINVAL);
+    CHECK_EQ(ibv_resize_cq(pair.cq[0], INT32_MAX), EINVAL);
+    verbs_pair_close(&pair);
+    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+        for (int opcode = IBV_WR_RDMA_WRITE; opcode <= IBV_WR_RDMA_READ; opcode++) {
+            verbs_pair_open(&pair, NULL);
+            verbs_recv(&pair, 1, 2, 0, UINT32_MAX); /* longer than its region, which is found out by a message alone */
+            verbs_send(&pair, 0, 1, (enum ibv_wr_opcode)opcode, lengths[i], IBV_SEND_SIGNALED);
+            CHECK_EQ(verbs_wc(pair.cq[0]).status, IBV_WC_LOC_PROT_ERR);
+            CHECK_EQ(verbs_try_recv(&pair, 1, 3, 0, lengths[i]), 0);
+            verbs_pair_close(&pair);
+        }
+    }
+}
+
 const struct test hostile_tests[] = {
+    {"another address has the same offset in its page", should_register_under_an_address_with_the_same_offset_alone},
+    {"an id may go after its queue pair", should_destroy_an_id_after_its_queue_pair},
+    {"an id can be resolved again after a failure", should_resolve_again_after_a_failure},
+    {"absurd numbers are borne", should_bear_absurd_numbers},
     {"an atomic write that waits has room for its value", should_have_room_for_an_atomic_write_that_waits},
     {"inline data beyond what was granted is refused", should_refuse_inline_data_beyond_what_was_granted},
     {"a shared queue's receives belong to its own protection domain",

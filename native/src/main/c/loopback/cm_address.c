@@ -297,9 +297,12 @@ LB_EXPORT int rdma_resolve_addr(struct rdma_cm_id *rdma_id, struct sockaddr *sou
         cm_raise(id, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
         goto unlock;
     }
+    const bool was_bound = id->has_port;
     error = bind_source(id, source);
     if (!error)
         error = cm_attach_device(id);
+    if (error && !was_bound)
+        cm_release_port(id); /* it is still idle, and takes one when it tries again */
     if (error)
         goto unlock;
     cm_set_gids(id);

@@ -221,6 +221,9 @@ static struct ibv_mr *register_region(struct ibv_pd *pd, void *addr, size_t leng
         goto fail;
     if (access & needs_local_write && !(access & IBV_ACCESS_LOCAL_WRITE))
         goto fail;
+    /* As in the kernel: what is aligned under the one address is so under the other. */
+    if (((uintptr_t)addr ^ iova) & ((uintptr_t)sysconf(_SC_PAGESIZE) - 1))
+        goto fail;
     if (!(access & IBV_ACCESS_ON_DEMAND)) {
         error = make_present(addr, length, access & IBV_ACCESS_LOCAL_WRITE);
         if (error)

@@ -71,7 +71,7 @@ void lb_qp_put(struct lb_qp *qp)
     free(qp);
 }
 
-static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
+static int check_init_attr(const struct ibv_context *context, const struct ibv_qp_init_attr_ex *attr)
 {
     const struct ibv_qp_cap *cap = &attr->cap;
 
@@ -79,7 +79,7 @@ static int check_init_attr(const struct ibv_qp_init_attr_ex *attr)
         return EOPNOTSUPP;
     if (attr->pd == NULL || attr->send_cq == NULL || attr->recv_cq == NULL)
         return EINVAL;
-    if (attr->send_cq->context != attr->pd->context || attr->recv_cq->context != attr->pd->context)
+    if (attr->pd->context != context || attr->send_cq->context != attr->pd->context || attr->recv_cq->context != attr->pd->context)
         return EINVAL;
     if (attr->srq != NULL && attr->srq->context != attr->pd->context)
         return EINVAL;
@@ -120,7 +120,7 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_
     error = EOPNOTSUPP;
     if (lb_context_of(context)->synthetic != NULL)
         goto fail;
-    error = check_init_attr(attr);
+    error = check_init_attr(context, attr);
     if (error)
         goto fail;
     error = ENOMEM;

@@ -180,7 +180,8 @@ static inline bool lb_qp_responds_to(const struct lb_qp *peer, const struct lb_q
 uint64_t lb_rnr_pause_ns(const struct lb_qp *receiver);
 
 /*
- * qp_state.c. For the connection manager, which knows whose a queue pair is: the owner is set and read under its lock; the
+ * qp_state.c. For the connection manager, which knows whose a queue pair is: the owner is set and read under its lock, and has a
+ * reference, since users may destroy the queue pair behind its back; the
  * function hears, with no lock held, of a queue pair whose connection is gone, and that of its peer, and that both have failed.
  */
 LB_EXPORT void lb_qp_set_owner(struct ibv_qp *qp, void *owner);

@@ -169,7 +169,14 @@ void lb_qp_on_disconnect(void (*function)(struct ibv_qp *qp))
 
 void lb_qp_set_owner(struct ibv_qp *qp, void *owner)
 {
-    lb_qp_of(qp)->owner = owner;
+    struct lb_qp *owned = lb_qp_of(qp);
+    const bool was_owned = owned->owner != NULL;
+
+    owned->owner = owner;
+    if (owner != NULL && !was_owned)
+        lb_qp_get(owned);
+    else if (owner == NULL && was_owned)
+        lb_qp_put(owned);
 }
 
 void *lb_qp_owner(struct ibv_qp *qp)

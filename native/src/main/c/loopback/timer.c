@@ -95,6 +95,26 @@ destroy_cond:
     return error;
 }
 
+/* From the back: most timers have the same delay as the one armed last. */
+static struct lb_timer *last_not_later(uint64_t deadline_ns)
+{
+    struct lb_timer *after = timers.previous;
+
+    while (after != &timers && after->deadline_ns > deadline_ns)
+        after = after->previous;
+    return after;
+}
+
+/* The same from the front, for a timer that is due at once: few are before it, however many are armed. */
+static struct lb_timer *last_due(uint64_t deadline_ns)
+{
+    struct lb_timer *next = timers.next;
+
+    while (next != &timers && next->deadline_ns <= deadline_ns)
+        next = next->next;
+    return next->previous;
+}
+
 int lb_timer_arm(struct lb_timer *timer, uint64_t delay_ns, void (*expired)(struct lb_timer *))
 {
     struct lb_timer *after;
@@ -106,11 +126,7 @@ int lb_timer_arm(struct lb_timer *timer, uint64_t delay_ns, void (*expired)(stru
     if (!thread_started)
         error = start_thread();
     if (!error) {
-        /* From the back: most timers have the same delay as the one armed last. */
-        for (after = timers.previous; after != &timers; after = after->previous) {
-            if (after->deadline_ns <= timer->deadline_ns)
-                break;
-        }
+        after = delay_ns == 0 ? last_due(timer->deadline_ns) : last_not_later(timer->deadline_ns);
         timer->previous = after;
         timer->next = after->next;
         after->next->previous = timer;
