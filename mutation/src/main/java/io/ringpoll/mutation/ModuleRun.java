@@ -1,15 +1,18 @@
 package io.ringpoll.mutation;
 
 import java.io.File;
+import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import org.pitest.mutationtest.MutationResult;
 import org.pitest.mutationtest.config.PluginServices;
 import org.pitest.mutationtest.config.ReportOptions;
@@ -18,6 +21,7 @@ import org.pitest.mutationtest.engine.MutationIdentifier;
 import org.pitest.mutationtest.tooling.AnalysisResult;
 import org.pitest.mutationtest.tooling.EntryPoint;
 import org.pitest.testapi.TestGroupConfig;
+import org.pitest.util.Glob;
 import org.pitest.util.Verbosity;
 
 /** One module's mutants, its own tests and those of its dependents. PIT does the work; its plug-ins here find this object. */
@@ -27,14 +31,20 @@ final class ModuleRun {
     private static final float TIMEOUT_FACTOR = 2;
 
     private final Module module;
+    private final Path root;
     private final Sample sample;
+    private final KnownSurvivors known;
+    private final PrintStream out;
     private final MutantKeys mutantKeys;
     private final Map<MutationIdentifier, String> keys = new HashMap<>();
     private final List<Mutant> mutants = new ArrayList<>();
 
-    ModuleRun(final Module module, final Path root, final Sample sample) {
+    ModuleRun(final Module module, final Path root, final Sample sample, final KnownSurvivors known, final PrintStream out) {
         this.module = module;
+        this.root = root;
         this.sample = sample;
+        this.known = known;
+        this.out = out;
         mutantKeys = new MutantKeys(module.sources(root));
     }
 
@@ -43,14 +53,16 @@ final class ModuleRun {
     }
 
     /** Runs the tests against the mutants of the classes that match; their results are in {@link #mutants} afterwards. */
-    void run(final Path root, final List<String> classes, final int threads) {
+    void run(final List<String> classes, final List<String> onlyTests, final int threads) {
         final ReportOptions options = new ReportOptions();
         final Properties properties = new Properties();
         properties.put(PROPERTY, this);
         options.setFreeFormProperties(properties);
         options.setTargetClasses(classes);
         final Set<String> tests = module.tests(root);
-        options.setTargetTests(List.of(tests::contains));
+        final Collection<Predicate<String>> chosen = Glob.toGlobPredicates(onlyTests);
+        options.setTargetTests(List.of(name -> tests.contains(name) &&
+            (chosen.isEmpty() || chosen.stream().anyMatch(glob -> glob.test(name)))));
         options.setCodePaths(List.of(module.classes(root).toString()));
         options.setSourceDirs(List.of(module.sources(root)));
         options.setReportDir(root.resolve("mutation/target/report").toString());
@@ -97,7 +109,17 @@ final class ModuleRun {
                 yield Mutant.Outcome.KILLED;
             }
         };
-        mutants.add(new Mutant(keys.get(result.getDetails().getId()), outcome));
+        final Mutant mutant = new Mutant(keys.get(result.getDetails().getId()), outcome);
+        mutants.add(mutant);
+        if (!mutant.isKilled() && known.kind(mutant.key()) == null) {
+            out.println(outcome.name().toLowerCase(Locale.ROOT) + ", not on the list: " + mutant.key());
+        }
+    }
+
+    /** A class is done: says so, since all of them take long. */
+    synchronized void onClass(final String name) {
+        out.println("done: " + name + ", " + mutants.size() + " mutants so far, " +
+            mutants.stream().filter(Mutant::isKilled).count() + " killed");
     }
 
     List<Mutant> mutants() {

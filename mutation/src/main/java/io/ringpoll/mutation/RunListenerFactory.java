@@ -44,6 +44,7 @@ public final class RunListenerFactory implements MutationResultListenerFactory {
         @Override
         public void handleMutationResult(final ClassMutationResults results) {
             results.getMutations().forEach(run::onResult);
+            run.onClass(results.getMutatedClass().asJavaName());
         }
 
         @Override

@@ -44,7 +44,7 @@ final class Score {
     /** Survivors without a reason. */
     List<String> unexplained() {
         return mutants.stream().filter(mutant -> !mutant.isKilled() && known.kind(mutant.key()) == null)
-            .map(mutant -> mutant.outcome().name().toLowerCase(Locale.ROOT) + "  " + mutant.key()).sorted().toList();
+            .map(Mutant::key).sorted().toList();
     }
 
     /** Equivalent ones that a test has killed, which therefore are not equivalent. */

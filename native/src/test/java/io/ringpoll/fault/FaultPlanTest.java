@@ -8,12 +8,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.os.Errno;
 import io.ringpoll.verbs.WcStatus;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -49,6 +51,13 @@ class FaultPlanTest {
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "\"\"|fault plan: '': a rule is KIND[:ARGUMENT...]@WHEN",
         "poll|fault plan: 'poll': a rule is KIND[:ARGUMENT...]@WHEN",
+        "@1|fault plan: '@1': there is no such fault; there are status, full, rnr, *",
+        "poll@#1|fault plan: 'poll@#1': '' is not a number from 1 to 9223372036854775807",
+        "poll:1:2@1|fault plan: 'poll:1:2@1': its form is poll[:TIMES]",
+        "status@1|fault plan: 'status@1': its form is status:STATUS[:OPERATION]",
+        "status:fatal-err:send:x@1|fault plan: 'status:fatal-err:send:x@1': its form is status:STATUS[:OPERATION]",
+        "delay:10001ms@1|fault plan: 'delay:10001ms@1': '10001ms' is longer than 10s",
+        "delay:10000001us@1|fault plan: 'delay:10000001us@1': '10000001us' is longer than 10s",
         "poll@1@2|fault plan: 'poll@1@2': a rule is KIND[:ARGUMENT...]@WHEN",
         "poll@0|fault plan: 'poll@0': '0' is not a number from 1 to 9223372036854775807",
         "poll@-1|fault plan: 'poll@-1': '-1' is not a number from 1 to 9223372036854775807",
@@ -88,6 +97,84 @@ class FaultPlanTest {
     }
 
     @Test
+    void shouldShowSixtyCharactersAndNoMore() {
+        for (final int length : new int[] {60, 61}) {
+            final String text = "x".repeat(length);
+            final String said = assertThrows(IllegalArgumentException.class, () -> FaultPlan.parse(text)).getMessage();
+            assertEquals(
+                "fault plan: '" + "x".repeat(60) + (length > 60 ? "..." : "") + "': a rule is KIND[:ARGUMENT...]@WHEN", said);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"10s", "10000ms", "10000000us", "10000000000ns"})
+    void shouldTakeTheLongestTimeInEveryUnit(final String time) {
+        final FaultPlan plan = FaultPlan.parse("delay:" + time + "@1");
+        assertEquals(FaultRule.MAX_DURATION_NS, plan.rules().getFirst().durationNs());
+        assertEquals("delay:10s@1", plan.toString());
+    }
+
+    @Test
+    void shouldTakeAsManyRulesAsTheDeviceHasRoomForAndNoMore() {
+        final FaultRule rule = FaultRule.of(FaultKind.DISCONNECT);
+        assertEquals(FaultPlan.MAX_RULES, new FaultPlan(1, Collections.nCopies(FaultPlan.MAX_RULES, rule)).rules().size());
+        assertThrows(IllegalArgumentException.class, () -> new FaultPlan(1, Collections.nCopies(FaultPlan.MAX_RULES + 1, rule)));
+        assertThrows(IllegalArgumentException.class, () -> new FaultPlan(1, List.of()));
+        assertTrue(FaultPlan.builder().isEmpty());
+        assertFalse(FaultPlan.builder().rule(rule).isEmpty());
+    }
+
+    @Test
+    void shouldTakeTheLargestNumbersOfARule() {
+        FaultRule.repeated(FaultKind.POLL, 1024);
+        FaultRule.late(FaultKind.DELAY, 1);
+        FaultRule.late(FaultKind.DELAY, FaultRule.MAX_DURATION_NS);
+        FaultRule.call("a_90z".repeat(7) + "abcd", 4095);
+        FaultRule.status(WcStatus.GENERAL_ERR, FaultOperation.SEND);
+        FaultRule.status(1, FaultOperation.ANY);
+    }
+
+    @Test
+    void shouldRefuseRulesThatNoDeviceCanFollow() {
+        final FaultRule disconnect = FaultRule.of(FaultKind.DISCONNECT);
+        assertRefused(() -> disconnect.at(-1), "a number is negative");
+        assertRefused(() -> disconnect.every(-1), "a number is negative");
+        assertRefused(() -> disconnect.oneIn(-1), "a number is negative");
+        assertRefused(() -> disconnect.ofObject(-1), "a number is negative");
+        assertRefused(() -> disconnect.at(0), "it strikes either at a number or one in so many");
+        assertRefused(() -> rule(FaultKind.DISCONNECT, 0, 1, 0, "", 1, 1), "it strikes either at a number or one in so many");
+        assertRefused(() -> disconnect.oneIn(5).every(2), "it strikes either");
+        assertRefused(() -> FaultRule.repeated(FaultKind.POLL, 0), "times 0 is not from 1 to 1024");
+        assertRefused(() -> FaultRule.repeated(FaultKind.POLL, 1025), "times 1025 is not from 1 to 1024");
+        assertRefused(() -> FaultRule.repeated(FaultKind.DISCONNECT, 2), "disconnect has no times");
+        assertRefused(() -> new FaultRule(FaultKind.POLL, FaultOperation.SEND, 0, 1, 0, "", 1, 0, 0, 0), "poll has no operation");
+        assertRefused(() -> FaultRule.late(FaultKind.DELAY, 0), "by 0 ns is not possible");
+        assertRefused(() -> FaultRule.late(FaultKind.DELAY, FaultRule.MAX_DURATION_NS + 1), "is not possible");
+        assertRefused(() -> FaultRule.late(FaultKind.POLL, 1), "by 1 ns is not possible");
+        assertRefused(() -> FaultRule.status(0, FaultOperation.ANY), "IBV_WC_SUCCESS is no status");
+        assertRefused(() -> FaultRule.status(WcStatus.GENERAL_ERR + 1, FaultOperation.ANY), "is no status");
+        assertRefused(() -> FaultRule.call("", 0), "0 is no errno");
+        assertRefused(() -> FaultRule.call("", 4096), "4096 is no errno");
+        assertRefused(() -> rule(FaultKind.DISCONNECT, 3, 1, 0, "", 1, 0), "disconnect has no code");
+        assertRefused(() -> rule(FaultKind.DISCONNECT, 0, 1, 0, "f", 1, 0), "disconnect has no function");
+        assertRefused(() -> FaultRule.call("a".repeat(40), 1), "is not the name of a function");
+        for (final String name : new String[] {"A", "`", "{", "/", ":", "a b"}) {
+            assertRefused(() -> FaultRule.call(name, 1), "is not the name of a function");
+        }
+        assertRefused(() -> FaultRule.call("", 1).ofObject(1), "calls belong to no object");
+    }
+
+    private static FaultRule rule(final FaultKind kind, final int code, final int times, final long durationNs,
+        final String function, final long at, final long oneIn) {
+        return new FaultRule(kind, FaultOperation.ANY, code, times, durationNs, function, at, 0, oneIn, 0);
+    }
+
+    private static void assertRefused(final Executable making, final String reason) {
+        final String said = assertThrows(IllegalArgumentException.class, making).getMessage();
+        assertTrue(said.contains(reason), said);
+    }
+
+    @Test
     void shouldStrikeAtItsNumberAndAgain() {
         final FaultPlan plan = FaultPlan.parse("status:fatal-err:send@3+4,poll:2@5#2,disconnect@2");
         final List<Long> struck = new ArrayList<>();
@@ -101,6 +188,16 @@ class FaultPlanTest {
         }
         assertEquals(List.of(3L, 7L, 11L), struck);
         assertEquals(Optional.of(plan.rules().get(2)), plan.strike(FaultKind.DISCONNECT, FaultOperation.ANY, 1, 2));
+    }
+
+    @Test
+    void shouldNotBeginARepetitionBeforeTheFirstOperation() {
+        for (long seed = 1; seed <= 50; seed++) {
+            final FaultPlan once = FaultPlan.parse("seed=" + seed + ",poll@~2");
+            final FaultPlan repeated = FaultPlan.parse("seed=" + seed + ",poll:1024@~2");
+            assertEquals(once.strike(FaultKind.POLL, FaultOperation.ANY, 1, 1).isPresent(),
+                repeated.strike(FaultKind.POLL, FaultOperation.ANY, 1, 1).isPresent(), "seed " + seed);
+        }
     }
 
     @Test

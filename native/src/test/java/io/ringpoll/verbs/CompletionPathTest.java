@@ -2,13 +2,17 @@ package io.ringpoll.verbs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.ringpoll.testing.Completions;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.EnumSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(20)
 class CompletionPathTest {
+    private static final int[] OPCODES = {WcOpcode.SEND, WcOpcode.ATOMIC_WRITE, WcOpcode.RECV, WcOpcode.RECV_RDMA_WITH_IMM};
+
     @Test
     void shouldGiveTheSamePathAsAnObjectAndAsABit() {
         for (int status = 0; status < WcStatus.COUNT; status++) {
@@ -19,5 +23,48 @@ class CompletionPathTest {
                 assertEquals(1 << path.ordinal(), CompletionPath.bit(word), status + ", " + opcode + ": " + path);
             }
         }
+    }
+
+    @Test
+    void shouldGiveStatusAndReceiveBitOfTheWord() {
+        for (int status = 0; status < WcStatus.COUNT; status++) {
+            for (final int opcode : OPCODES) {
+                final long word = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder()).putInt(status).putInt(opcode)
+                    .getLong(0);
+                final int receive = opcode >= WcOpcode.RECV ? 1 : 0;
+                assertEquals(status, CompletionPath.status(word));
+                assertEquals(receive, CompletionPath.receiveBit(word));
+                assertEquals(receive, CompletionPath.receiveBit(opcode));
+                assertEquals(status != WcStatus.SUCCESS, CompletionPath.isError(word));
+            }
+        }
+    }
+
+    @Test
+    void shouldNameASetOfPathsByTheirBits() {
+        assertEquals(0, CompletionPath.bits(EnumSet.noneOf(CompletionPath.class)));
+        assertEquals(0b101, CompletionPath.bits(EnumSet.of(CompletionPath.SEND_WRITE, CompletionPath.ERROR)));
+        assertEquals(0b111, CompletionPath.bits(EnumSet.allOf(CompletionPath.class)));
+    }
+
+    @Test
+    void shouldCountReceivesAndErrorsOfABatch() {
+        final Completions completions = new Completions(5);
+        assertEquals(0, CompletionPath.tally(completions.address(), 0));
+        fill(completions, 0, WcStatus.SUCCESS, WcOpcode.RECV);
+        fill(completions, 1, WcStatus.SUCCESS, WcOpcode.SEND);
+        fill(completions, 2, WcStatus.SUCCESS, WcOpcode.RECV_RDMA_WITH_IMM);
+        fill(completions, 3, WcStatus.SUCCESS, WcOpcode.RDMA_READ);
+        assertEquals(2, CompletionPath.tally(completions.address(), 4));
+        // The opcode of a failure says nothing.
+        fill(completions, 1, WcStatus.WR_FLUSH_ERR, WcOpcode.RECV);
+        fill(completions, 3, WcStatus.LOC_LEN_ERR, WcOpcode.SEND);
+        assertEquals(2L << Integer.SIZE | 2, CompletionPath.tally(completions.address(), 4));
+        assertEquals(1L << Integer.SIZE | 2, CompletionPath.tally(completions.address(), 3));
+    }
+
+    private static void fill(final Completions completions, final int index, final int status, final int opcode) {
+        completions.memory().putInt(index * IbvWc.SIZE_BYTES + IbvWc.STATUS_OFFSET, status);
+        completions.memory().putInt(index * IbvWc.SIZE_BYTES + IbvWc.OPCODE_OFFSET, opcode);
     }
 }

@@ -67,6 +67,18 @@ class RequestSeriesTest {
     }
 
     @Test
+    void shouldGoOnThroughAnotherConnectionAsSoonAsTheLastThroughTheFirstHasFailed() {
+        send(connection, 5, 6);
+        series.failed(5);
+        send(next, 5);
+        assertSent(5L, 6L);
+        series.failed(6);
+        assertSent(5L, 6L, 5L);
+        send(next, 6);
+        assertSent(5L, 6L, 5L, 6L);
+    }
+
+    @Test
     void shouldWaitForARequestThatFoundNoConnection() {
         series.notSent(0);
         send(next, 1, 2);

@@ -66,7 +66,7 @@ final class RegionPool implements AutoCloseable {
      * @param lengthBytes at least that long
      */
     Lease take(final int lengthBytes) {
-        final int capacity = Math.max(MIN_BYTES, ceilingPowerOfTwo(lengthBytes));
+        final int capacity = ceilingPowerOfTwo(Math.max(MIN_BYTES, lengthBytes));
         synchronized (this) {
             if (closed) {
                 throw new IllegalStateException("the memory for long messages is closed");
@@ -100,10 +100,9 @@ final class RegionPool implements AutoCloseable {
     public synchronized void close() {
         closed = true;
         free.values().forEach(leases -> leases.forEach(lease -> lease.region.close()));
-        free.clear();
     }
 
     private static int ceilingPowerOfTwo(final int lengthBytes) {
-        return lengthBytes <= 1 ? 1 : Integer.highestOneBit(lengthBytes - 1) << 1;
+        return Integer.highestOneBit(lengthBytes - 1) << 1;
     }
 }

@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.ratis.proto.RaftProtos.ThrowableProto;
 import org.apache.ratis.protocol.exceptions.GroupMismatchException;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -59,6 +60,7 @@ class FailuresTest {
             failure = new IOException("cause " + i, failure);
         }
         final ThrowableProto sent = Failures.toProto(failure);
+        assertEquals(8, causes(sent));
         assertEquals(8, causes(Failures.toException(sent, "s1")));
         // A peer that sends more.
         ThrowableProto deep = sent;
@@ -67,6 +69,10 @@ class FailuresTest {
                 .setCause(deep.toByteString()).build();
         }
         assertEquals(8, causes(Failures.toException(deep, "s1")));
+    }
+
+    private static int causes(final ThrowableProto failure) throws InvalidProtocolBufferException {
+        return failure.getCause().isEmpty() ? 0 : 1 + causes(ThrowableProto.parseFrom(failure.getCause()));
     }
 
     private static int causes(final Throwable failure) {

@@ -41,7 +41,7 @@ class FrameTest {
 
     @Test
     void shouldRefuseWhatNoPeerSends() {
-        assertRefused("magic", frame -> frame.putShort(0, (short) 1));
+        assertRefused("magic number 0x1", frame -> frame.putShort(0, (short) 1));
         assertRefused("version", frame -> frame.put(2, (byte) 2));
         assertRefused("kind", frame -> frame.put(3, (byte) 0));
         assertRefused("kind", frame -> frame.put(3, (byte) 6));
@@ -123,6 +123,9 @@ class FrameTest {
             assertThrows(ProtocolException.class, () -> withoutMessage(kind, FrameHeader.FLAG_RENDEZVOUS, 0));
             assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, 1));
             assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, -1));
+        }
+        for (final byte kind : new byte[] {Byte.MIN_VALUE, 0, FrameKind.RELEASE + 1, Byte.MAX_VALUE}) {
+            assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, 0));
         }
     }
 
