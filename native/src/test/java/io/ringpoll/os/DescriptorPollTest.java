@@ -1,0 +1,96 @@
+package io.ringpoll.os;
+
+import static io.ringpoll.os.FfmPosixFunctions.POSIX;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A wait on many descriptors at the limits of its list and of its life. */
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class DescriptorPollTest {
+    /** With the one that wakes it up, as many as it has room for at first. */
+    private static final int FIRST_ROOM = 15;
+
+    private final List<Integer> fds = new ArrayList<>();
+    private final List<Integer> ran = new ArrayList<>();
+
+    @AfterEach
+    void closeDescriptors() {
+        fds.forEach(POSIX::close);
+    }
+
+    /** A descriptor that is readable from the beginning. */
+    private int readable() {
+        final int fd = POSIX.eventfd(1, 0);
+        assertTrue(fd >= 0);
+        fds.add(fd);
+        return fd;
+    }
+
+    @Test
+    void shouldTakeNoNoticeOfADescriptorThatIsNotThere() {
+        try (DescriptorPoll poll = new DescriptorPoll()) {
+            final int once = readable();
+            poll.add(once, () -> ran.add(once));
+            poll.remove(once);
+            poll.remove(once);
+            for (int i = 0; i < FIRST_ROOM; i++) {
+                final int fd = readable();
+                poll.add(fd, () -> ran.add(fd));
+                poll.remove(once);
+            }
+            assertEquals(FIRST_ROOM, poll.await(0));
+            assertEquals(fds.subList(1, fds.size()), ran);
+        }
+    }
+
+    @Test
+    void shouldKeepAllDescriptorsWhenItNeedsMoreRoom() {
+        try (DescriptorPoll poll = new DescriptorPoll()) {
+            for (int i = 0; i < 5 * FIRST_ROOM; i++) {
+                final int fd = readable();
+                poll.add(fd, () -> ran.add(fd));
+                ran.clear();
+                assertEquals(i + 1, poll.await(0));
+                assertEquals(fds, ran);
+            }
+        }
+    }
+
+    @Test
+    void shouldRefuseEverythingAfterItsEnd() {
+        final DescriptorPoll poll = new DescriptorPoll();
+        final int fd = readable();
+        poll.add(fd, () -> ran.add(fd));
+        poll.close();
+        assertThrows(IllegalStateException.class, () -> poll.add(fd, () -> { }));
+        assertThrows(IllegalStateException.class, () -> poll.remove(fd));
+        assertThrows(IllegalStateException.class, () -> poll.await(0));
+        // Too late, but no mistake.
+        poll.wakeUp();
+        assertEquals(List.of(), ran);
+    }
+
+    @Test
+    void shouldNotBlockTheCarrierOfAVirtualThread() throws Exception {
+        try (DescriptorPoll poll = new DescriptorPoll()) {
+            final CompletableFuture<Throwable> refusal = new CompletableFuture<>();
+            final Thread virtual = Thread.ofVirtual().start(() -> {
+                // To look is not to wait.
+                poll.await(0);
+                refusal.complete(assertThrows(IllegalStateException.class, () -> poll.await(1)));
+            });
+            assertInstanceOf(IllegalStateException.class, refusal.get(20, TimeUnit.SECONDS));
+            virtual.join();
+        }
+    }
+}

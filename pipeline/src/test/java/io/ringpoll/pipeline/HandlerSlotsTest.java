@@ -1,0 +1,122 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.poller.SyntheticQueue;
+import io.ringpoll.verbs.WorkCompletion;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Which slots a handler may dispose of. */
+@Timeout(30)
+class HandlerSlotsTest {
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+
+    private final AtomicReference<SlotControl> slots = new AtomicReference<>();
+    private final AtomicReference<Throwable> refusal = new AtomicReference<>();
+
+    /** Does something at one slot. */
+    private final class At implements CompletionHandler {
+        private final long sequence;
+        private final Runnable action;
+
+        private At(final long sequence, final Runnable action) {
+            this.sequence = sequence;
+            this.action = action;
+        }
+
+        @Override
+        public void onStart(final SlotControl control) {
+            slots.set(control);
+        }
+
+        @Override
+        public void onCompletion(final WorkCompletion wc, final long at, final boolean endOfBatch) {
+            if (at == sequence) {
+                action.run();
+            }
+        }
+    }
+
+    private void run(final int maxHeld, final long sequence, final Runnable action) {
+        try (Pipeline pipeline = Pipeline.builder().ringSize(64).batchLimit(4)
+                .onAll(new At(sequence, action), options -> options.maxHeld(maxHeld).batchLimit(4))
+                .queue(new SyntheticQueue("queue", 40)).start()) {
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertEquals(0, pipeline.handlerExceptions());
+        }
+    }
+
+    private String refused(final Runnable disposal) {
+        refusal.set(assertThrows(IllegalStateException.class, disposal::run));
+        return refusal.get().getMessage();
+    }
+
+    @Test
+    void shouldRefuseASlotThatTheHandlerHasPassed() {
+        run(1, 20, () -> {
+            slots.get().releaseThrough(20);
+            assertTrue(refused(() -> slots.get().releaseThrough(20)).startsWith("slot 20 is not in the present batch, 21 to "));
+            refused(() -> slots.get().hold(20));
+            refused(() -> slots.get().releaseThrough(0));
+        });
+        assertTrue(refusal.get() != null);
+    }
+
+    @Test
+    void shouldRefuseToReleaseWhatLiesBehindTheBatch() {
+        run(1, 20, () -> {
+            assertTrue(refused(() -> slots.get().releaseThrough(20 + 4)).startsWith("slot 24 is not in the present batch, "));
+        });
+        assertTrue(refusal.get() != null);
+    }
+
+    @Test
+    void shouldHoldNothingForAHandlerThatMayHoldNone() {
+        final AtomicReference<Boolean> answer = new AtomicReference<>();
+        run(0, 20, () -> {
+            answer.set(slots.get().hold(20));
+            refused(() -> slots.get().view(20, new WorkCompletion()));
+            refused(() -> slots.get().giveBack(20));
+            assertEquals(0, slots.get().held());
+        });
+        assertFalse(answer.get());
+    }
+
+    @Test
+    void shouldCountASlotOnceThatIsHeldTwice() {
+        run(2, 20, () -> {
+            assertTrue(slots.get().hold(20));
+            assertTrue(slots.get().hold(20));
+            assertEquals(1, slots.get().held());
+            slots.get().giveBack(20);
+            assertEquals(0, slots.get().held());
+            refused(() -> slots.get().giveBack(20));
+        });
+        assertTrue(refusal.get() != null);
+    }
+
+    @Test
+    void shouldDisposeOfNothingAfterTheHandlersDeath() throws InterruptedException {
+        try (Pipeline pipeline = Pipeline.builder().ringSize(64).batchLimit(4)
+                .onAll(
+                    new At(20, () -> {
+                        throw new IllegalStateException("on purpose");
+                    }),
+                    options -> options.maxHeld(1).batchLimit(4).onFailure(FailurePolicy.HALT))
+                .queue(new SyntheticQueue("queue", 40)).start()) {
+            for (final Thread handler : pipeline.handlerThreads()) {
+                handler.join();
+            }
+            // The rest of the batch in which it died.
+            refused(() -> slots.get().hold(21));
+            refused(() -> slots.get().releaseThrough(23));
+            pipeline.stop(0);
+        }
+    }
+}
