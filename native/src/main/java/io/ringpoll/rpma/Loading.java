@@ -13,7 +13,7 @@ final class Loading {
     private Loading() {
     }
 
-    /** Loads device and librpma, once, and takes over librpma's log. */
+    /** Loads device and librpma, once, takes over librpma's log, and initialises what librpma stands on. */
     static void require() {
         if (!done) {
             loadOnce();
@@ -23,6 +23,7 @@ final class Loading {
     private static synchronized void loadOnce() {
         if (!done) {
             LogSink.install(Device.current());
+            Librdmacm.initialise(Device.current().librpma());
             done = true;
         }
     }

@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
  * <p>Thread-safe: several threads may make and close requests, endpoints, regions and shared queues at once, and none waits for
  * another's. librpma's THREAD_SAFETY.md calls these functions not thread-safe because valgrind reports races below them, in
  * libibverbs, librdmacm and syslog(3); librpma itself shares nothing between two objects, and those libraries are thread-safe by
- * their own contract. A peer is closed last.
+ * their own contract. The one exception, librdmacm's first use, is made when the binding is loaded. A peer is closed last.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>

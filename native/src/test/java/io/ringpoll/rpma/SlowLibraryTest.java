@@ -15,6 +15,7 @@ import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
 import java.io.PrintStream;
 import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,6 +48,14 @@ class SlowLibraryTest {
             while (slow && !released)
                 usleep(1000);
         }
+        static atomic_int channels;
+        int slow_channels(void) { return channels; }
+        struct rdma_event_channel *rdma_create_event_channel(void)
+        {
+            struct rdma_event_channel *(*create)(void) = dlsym(RTLD_NEXT, "rdma_create_event_channel");
+            channels++;
+            return create();
+        }
         int rpma_mr_reg(struct rpma_peer *peer, void *ptr, size_t size, int usage, struct rpma_mr_local **mr)
         {
             int (*reg)(struct rpma_peer *, void *, size_t, int, struct rpma_mr_local **) = next("rpma_mr_reg");
@@ -72,6 +81,11 @@ class SlowLibraryTest {
     }
 
     @Test
+    void shouldMakeTheFirstUseOfTheConnectionManagerWhileItLoads() {
+        assertEquals("1", run(Loaded.class));
+    }
+
+    @Test
     void shouldEndAResolutionAtAnInterruptAndLeaveNothingBehind() {
         assertEquals("done", run(Interrupted.class));
     }
@@ -86,11 +100,27 @@ class SlowLibraryTest {
 
     private static void release(final int yes) {
         final MethodHandle release =
-            Device.current().librpma().plain("slow_release", FunctionDescriptor.ofVoid(java.lang.foreign.ValueLayout.JAVA_INT));
+            Device.current().librpma().plain("slow_release", FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT));
         try {
             release.invokeExact(yes);
         } catch (final Throwable t) {
             throw new AssertionError(t);
+        }
+    }
+
+    /** Loads the binding, without any use of the connection manager. */
+    static final class Loaded {
+        private static final PrintStream OUT = System.out;
+
+        private Loaded() {
+        }
+
+        public static void main(final String[] arguments) throws Throwable {
+            ConnectionConfig.create().close();
+            final MethodHandle channels =
+                Device.current().librpma().plain("slow_channels", FunctionDescriptor.of(ValueLayout.JAVA_INT));
+            final int created = (int) channels.invokeExact();
+            OUT.println(created);
         }
     }
 
