@@ -37,9 +37,9 @@ class MemoryHoldTest {
         assertThrows(IllegalStateException.class, arena::close);
         second.release();
         arena.close();
-        assertEquals(0, holders(memory));
+        awaitNoHolder(memory);
         assertThrows(IllegalStateException.class, () -> MemoryHold.of(memory));
-        assertEquals(0, holders(memory));
+        awaitNoHolder(memory);
     }
 
     @Test
@@ -103,6 +103,13 @@ class MemoryHoldTest {
     private static MemoryHold hold(final AtomicBoolean freed) {
         final Arena arena = Arena.ofAuto();
         return MemoryHold.of(arena.allocate(64).reinterpret(64, arena, memory -> freed.set(true)));
+    }
+
+    /** The thread ends a moment after it has released the memory. */
+    private static void awaitNoHolder(final MemorySegment memory) {
+        while (holders(memory) > 0) {
+            Thread.yield();
+        }
     }
 
     private static long holders(final MemorySegment memory) {
