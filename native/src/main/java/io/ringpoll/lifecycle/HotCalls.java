@@ -1,63 +1,88 @@
 package io.ringpoll.lifecycle;
 
-import io.ringpoll.ffm.CallTurn;
 import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Marks the time that one thread spends in critical calls into C, so that another thread can free what they use.
+ * Marks calls into C on the hot path, so that one thread at a time makes them and another thread can free what they use.
  *
- * <p>The caller pays two plain stores, to a count of its calls, and no fence. What a fence would do, {@link #awaitQuiescence()}
- * does instead, from the other side: it makes every thread of the JVM pass a handshake. A thread in a critical call counts as
- * "in Java", and there is no safepoint between {@link #enter()}, the check of the address and the call; so after the handshake
- * either its mark is visible, or the thread sees the address gone.
+ * <p><b>One at a time.</b> The first thread that calls becomes the owner: it pays two plain stores and no fence. When another
+ * thread calls, ownership moves to it, which costs a handshake with all threads of the JVM and waits for a call of the old
+ * owner. After {@value #MAX_HANDOVERS} such moves there is no owner any more, and all threads enter by a lock that spins. So
+ * threads may take turns as they like: rarely, for the price of a handshake; often, for that of a compare-and-swap.
  *
- * <p>The count is also the {@link CallTurn} of each call, by which some of them are plain downcalls that poll for safepoints.
+ * <p><b>Freeing.</b> {@link #awaitQuiescence()} makes every thread of the JVM pass a handshake, which is the fence that callers
+ * omit. After it, a thread that has read an address before shows its mark, and any other finds the address gone. The same holds
+ * for the move of ownership, with the owner instead of the address.
  *
- * <p>One marker belongs to one thread at a time; that is what librpma asks of a connection too.
+ * <p>The mark's count is also the {@link io.ringpoll.ffm.CallTurn} of each call, by which some are plain downcalls that poll for
+ * safepoints. A virtual thread is a thread like any other here: it never leaves its carrier within a call.
  */
 public final class HotCalls {
-    private static final VarHandle MARK = MethodHandles.arrayElementVarHandle(int[].class);
+    /** Moves of ownership before it is given up for a lock. */
+    static final int MAX_HANDOVERS = 8;
+
+    private static final VarHandle OWNED;
     private static final Set<HotCalls> LIVE = ConcurrentHashMap.newKeySet();
     private static final long QUIESCENCE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long QUIESCENCE_POLL_NS = TimeUnit.MICROSECONDS.toNanos(5);
-    private static final int INSIDE = 1;
-    private static final int CALL = 2;
-    private static final int TURN_SHIFT = 1;
 
-    // Written twice per poll: 112 bytes on either side keep it out of the cache lines, also paired ones, of other data.
-    private static final int INDEX = 28;
-    private static final int LENGTH = 57;
+    static {
+        try {
+            OWNED = MethodHandles.lookup().findVarHandle(HotCalls.class, "owned", HotMark.class);
+        } catch (final ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
 
-    /** Odd, so that the first turns of any {@link CallTurn#PERIOD} markers in a row differ, and near its golden section. */
-    private static final int TURN_STEP = 633;
-    private static final AtomicInteger FIRST_TURN = new AtomicInteger();
+    /** Guards changes of ownership, of the partner too. */
+    private final Object ownership;
+    /** Null if there is none. */
+    private HotCalls partner;
+    /** The owner's mark, as the owner reads it: {@link #current}, or that of nobody while ownership moves. */
+    private HotMark owned = HotMark.NOBODY;
+    /** The mark that a thread may be in. */
+    private volatile HotMark current = HotMark.NOBODY;
+    private int handovers;
 
-    private final int[] padded = new int[LENGTH];
-
-    private HotCalls() {
-        // A loop over many markers makes a plain call now and then, not a plain call of each at once.
-        padded[INDEX] = FIRST_TURN.getAndAdd(TURN_STEP) << TURN_SHIFT;
+    private HotCalls(final Object ownership) {
+        this.ownership = ownership;
     }
 
     /**
-     * Creates a marker that {@link #awaitQuiescence()} knows.
+     * Creates what {@link #awaitQuiescence()} knows.
      *
      * @return to be given to {@link #discard()} in the end
      */
     public static HotCalls register() {
-        final HotCalls calls = new HotCalls();
+        return register(new Object());
+    }
+
+    /**
+     * Creates a partner: calls of both may be made at the same time, but each learns by {@link HotMark#isShared()} whether other
+     * threads make the partner's, since the two have something in common that is not thread-safe.
+     *
+     * @return to be given to {@link #discard()} in the end
+     */
+    public HotCalls registerPartner() {
+        final HotCalls other = register(ownership);
+        other.partner = this;
+        partner = other;
+        return other;
+    }
+
+    private static HotCalls register(final Object ownership) {
+        final HotCalls calls = new HotCalls(ownership);
         LIVE.add(calls);
         return calls;
     }
 
     /**
-     * How many markers there are, for those who look for leaks.
+     * How many there are, for those who look for leaks.
      *
      * @return those registered and not discarded
      */
@@ -65,55 +90,123 @@ public final class HotCalls {
         return LIVE.size();
     }
 
-    /** Forgets the marker; its owner makes no calls any more. */
+    /** Forgets this; no thread makes calls any more. */
     public void discard() {
         LIVE.remove(this);
     }
 
     /**
-     * Marks the owning thread as being about to read an address and to call C with it.
+     * Begins a call: the calling thread is about to read an address and to call C with it. Allocates nothing, unless ownership
+     * moves.
      *
-     * @return the {@link CallTurn} of that call
+     * @return the mark, to be left after the call
+     * @throws IllegalStateException if another thread's call does not end within 10 seconds
      */
-    public int enter() {
-        final int mark = (int) MARK.get(padded, INDEX) + CALL | INSIDE;
-        MARK.setOpaque(padded, INDEX, mark);
-        return mark >>> TURN_SHIFT;
+    public HotMark enter() {
+        final HotMark mark = (HotMark) OWNED.getOpaque(this);
+        if (mark.isOwnedBy(Thread.currentThread())) {
+            mark.enter();
+            if ((HotMark) OWNED.getOpaque(this) == mark) {
+                return mark;
+            }
+            mark.leave();
+        }
+        return enterAsAnother();
     }
 
-    /** Says that the owning thread is back from C. */
-    public void leave() {
-        MARK.setRelease(padded, INDEX, (int) MARK.get(padded, INDEX) & ~INSIDE);
+    private HotMark enterAsAnother() {
+        final Thread thread = Thread.currentThread();
+        while (true) {
+            final HotMark mark = current;
+            if (mark.isLock()) {
+                mark.enterLock();
+                return mark;
+            }
+            synchronized (ownership) {
+                own(thread);
+            }
+            final HotMark mine = (HotMark) OWNED.getOpaque(this);
+            if (mine.isOwnedBy(thread)) {
+                mine.enter();
+                if ((HotMark) OWNED.getOpaque(this) == mine) {
+                    return mine;
+                }
+                mine.leave();
+            }
+        }
+    }
+
+    private void own(final Thread thread) {
+        if (current.isLock() || owned == current && current.isOwnedBy(thread)) {
+            return;
+        }
+        final boolean isHandover = current != HotMark.NOBODY && !current.isOwnedBy(thread);
+        final boolean toLock = isHandover && handovers == MAX_HANDOVERS;
+        disown(thread);
+        boolean shared = false;
+        if (partner != null && partner.current != HotMark.NOBODY) {
+            shared = toLock || !partner.current.isOwnedBy(thread);
+            if (shared != partner.current.isShared()) {
+                partner.disown(thread);
+                partner.install(HotMark.of(partner.current.owner(), shared));
+            }
+        }
+        handovers += isHandover ? 1 : 0;
+        install(toLock ? HotMark.lock(partner != null) : HotMark.of(thread, shared));
+    }
+
+    /** Makes sure that the owner is outside, and does not enter again before it has taken part in the change of ownership. */
+    private void disown(final Thread thread) {
+        OWNED.setVolatile(this, HotMark.NOBODY);
+        if (current != HotMark.NOBODY && !current.isOwnedBy(thread)) {
+            handshake();
+            final UninterruptiblePause pause = new UninterruptiblePause();
+            try {
+                awaitOutside(current, pause, System.nanoTime());
+            } finally {
+                pause.end();
+            }
+        }
+    }
+
+    private void install(final HotMark mark) {
+        // In this order: who waits for quiescence must find every mark that a thread can be in.
+        current = mark;
+        OWNED.setVolatile(this, mark);
     }
 
     /**
-     * Waits until no thread is in a critical call that it began before this method did. Addresses that were taken away before
-     * are in no thread's hands afterwards.
+     * Waits until no thread is in a call that it began before this method did. Addresses that were taken away before are in no
+     * thread's hands afterwards.
      *
-     * @throws IllegalStateException if a critical call does not end within 10 seconds
+     * @throws IllegalStateException if a call does not end within 10 seconds
      */
     public static void awaitQuiescence() {
-        // Closing a shared arena is a handshake with all threads: JDK 25's only one that Java code can ask for.
-        Arena.ofShared().close();
+        handshake();
         final UninterruptiblePause pause = new UninterruptiblePause();
         try {
-            awaitEachCall(pause);
+            final long startNs = System.nanoTime();
+            for (final HotCalls calls : LIVE) {
+                awaitOutside(calls.current, pause, startNs);
+            }
         } finally {
             pause.end();
         }
     }
 
-    private static void awaitEachCall(final UninterruptiblePause pause) {
-        final long startNs = System.nanoTime();
-        for (final HotCalls calls : LIVE) {
-            final int mark = (int) MARK.getAcquire(calls.padded, INDEX);
-            // A thread that is outside, or in another call by now, is not in the call that was under way.
-            while ((mark & INSIDE) != 0 && (int) MARK.getAcquire(calls.padded, INDEX) == mark) {
-                if (System.nanoTime() - startNs > QUIESCENCE_TIMEOUT_NS) {
-                    throw new IllegalStateException("a call into C has not returned for 10 s; what it uses cannot be freed");
-                }
-                pause.parkNanos(QUIESCENCE_POLL_NS);
+    /** Closing a shared arena is a handshake with all threads: JDK 25's only one that Java code can ask for. */
+    private static void handshake() {
+        Arena.ofShared().close();
+    }
+
+    /** A thread that is outside, or in another call by now, is not in the call that was under way. */
+    private static void awaitOutside(final HotMark mark, final UninterruptiblePause pause, final long startNs) {
+        final int word = mark.word();
+        while (!mark.hasChanged(word)) {
+            if (System.nanoTime() - startNs > QUIESCENCE_TIMEOUT_NS) {
+                throw new IllegalStateException("a call into C has not returned for 10 s; what it uses cannot be freed");
             }
+            pause.parkNanos(QUIESCENCE_POLL_NS);
         }
     }
 }

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
  * <ul>
  * <li>Calls off the hot path stand between {@link #enter()} and {@link #exit()}; {@link #end()} waits for them.</li>
  * <li>Waits use {@link #awaitReadable}; {@link #end()} ends them.</li>
- * <li>Calls on the hot path stand between {@link HotCalls#enter()} and {@link HotCalls#leave()} and take the address in between;
+ * <li>Calls on the hot path stand between {@link HotCalls#enter()} and {@link HotMark#leave()} and take the address in between;
  * after {@link #end()} they get none, and after {@link HotCalls#awaitQuiescence()} nobody has an old one.</li>
  * </ul>
  */
@@ -91,7 +91,7 @@ public abstract class NativeObject {
     }
 
     /**
-     * The object's address for a call on the hot path; valid until {@link HotCalls#leave()}.
+     * The object's address for a call on the hot path; valid until {@link HotMark#leave()}.
      *
      * @return the address; 0 if the object is closed
      */
@@ -100,7 +100,7 @@ public abstract class NativeObject {
     }
 
     /**
-     * The object's address for a call on the hot path; valid until {@link HotCalls#leave()}.
+     * The object's address for a call on the hot path; valid until {@link HotMark#leave()}.
      *
      * @return the address
      * @throws IllegalStateException if the object is closed

@@ -70,7 +70,7 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
     protected abstract void destroy(long lastAddress);
 
     /**
-     * Whether threads use this object between {@link HotCalls#enter()} and {@link HotCalls#leave()}.
+     * Whether threads use this object between {@link HotCalls#enter()} and {@link HotMark#leave()}.
      *
      * @return true if its end must wait for them
      */

@@ -4,12 +4,12 @@ import static io.ringpoll.rpma.Posts.checkLength;
 
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.lifecycle.HotMark;
 import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.FileDescriptors;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.AsyncEventElement;
-import io.ringpoll.verbs.CompletionBudget;
 import java.lang.foreign.Arena;
 import java.util.Optional;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -17,10 +17,11 @@ import org.agrona.concurrent.UnsafeBuffer;
 /**
  * A reliable connection to another node: what is posted on one side and completes in its completion queues.
  *
- * <p>Posts belong to one thread at a time, as do the polls of each completion queue; events and {@link #close} may come from any
- * thread, also while another posts, polls or waits. A post allocates nothing and returns false if the queue has no room, or
- * the completion queue may have none for its completion ({@link CompletionBudget}); posted requests complete in the order they
- * were posted.
+ * <p>Any thread may post, poll, wait and {@link #close}, also at the same time. Posts to the send queue and posts to the receive
+ * queue do not wait for each other. Threads that post to the same queue do so one after the other, in no order of their own: fast
+ * if one thread posts, at the price of a handshake with all threads if another takes over, and by a lock that spins if they take
+ * turns often. A post allocates nothing and returns false if the queue has no room, or the completion queue may have none for
+ * its completion ({@link io.ringpoll.verbs.CompletionBudget}); posted requests complete in the order they were posted.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man7/librpma.7.html">librpma(7)</a>
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
@@ -30,7 +31,10 @@ public final class Connection extends NativeResource {
     static final int WAIT_FOR_COMPLETION = 1;
     private static final int CACHE_LINE_BYTES = 64;
 
-    private final HotCalls calls;
+    /** Calls that post to the send queue. */
+    private final HotCalls sends;
+    /** Calls that post to the receive queue. */
+    private final HotCalls receives;
     private final UnsafeBuffer atomicValue;
     private final int queuePairNumber;
     private final int eventFd;
@@ -62,7 +66,9 @@ public final class Connection extends NativeResource {
         for (int i = 0; i < receivesPosted && receiveQueue.budget() != null; i++) {
             receiveQueue.budget().onReceivePosted();
         }
-        calls = HotCalls.register();
+        sends = HotCalls.register();
+        // With one completion queue for both they share its budget.
+        receives = receiveSome.isPresent() ? HotCalls.register() : sends.registerPartner();
         dependsOn(peer);
         if (sharedQueue != null) {
             dependsOn(sharedQueue);
@@ -312,19 +318,22 @@ public final class Connection extends NativeResource {
     public boolean read(final LocalMemoryRegion destination, final long destinationOffset, final RemoteMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final CompletionFlag flag, final long workRequestId) {
         checkLength(lengthBytes);
-        if (isOverBudget(completionQueue)) {
-            return false;
-        }
-        final int result;
-        final int turn = calls.enter();
+        final HotMark mark = sends.enter();
+        int result = Posts.NOT_RESERVED;
         try {
-            result = Librpma.POSTING.rpma_read(turn, openAddress(), addressOf(destination, destinationOffset, lengthBytes),
-                destinationOffset, addressOf(source, sourceOffset, lengthBytes), sourceOffset, lengthBytes, flag.value(),
-                workRequestId);
+            final long connection = openAddress();
+            final long to = addressOf(destination, destinationOffset, lengthBytes);
+            final long from = addressOf(source, sourceOffset, lengthBytes);
+            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+                return false;
+            }
+            result = Posts.RESERVED;
+            result = Librpma.POSTING.rpma_read(mark.turn(), connection, to, destinationOffset, from, sourceOffset, lengthBytes,
+                flag.value(), workRequestId);
         } finally {
-            calls.leave();
+            Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_read", result, flag, completionQueue.budget());
+        return Posts.isAccepted("rpma_read", result);
     }
 
     /**
@@ -347,19 +356,22 @@ public final class Connection extends NativeResource {
     public boolean write(final RemoteMemoryRegion destination, final long destinationOffset, final LocalMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final CompletionFlag flag, final long workRequestId) {
         checkLength(lengthBytes);
-        if (isOverBudget(completionQueue)) {
-            return false;
-        }
-        final int result;
-        final int turn = calls.enter();
+        final HotMark mark = sends.enter();
+        int result = Posts.NOT_RESERVED;
         try {
-            result = Librpma.POSTING.rpma_write(turn, openAddress(), addressOf(destination, destinationOffset, lengthBytes),
-                destinationOffset, addressOf(source, sourceOffset, lengthBytes), sourceOffset, lengthBytes, flag.value(),
-                workRequestId);
+            final long connection = openAddress();
+            final long to = addressOf(destination, destinationOffset, lengthBytes);
+            final long from = addressOf(source, sourceOffset, lengthBytes);
+            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+                return false;
+            }
+            result = Posts.RESERVED;
+            result = Librpma.POSTING.rpma_write(mark.turn(), connection, to, destinationOffset, from, sourceOffset, lengthBytes,
+                flag.value(), workRequestId);
         } finally {
-            calls.leave();
+            Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_write", result, flag, completionQueue.budget());
+        return Posts.isAccepted("rpma_write", result);
     }
 
     /**
@@ -384,19 +396,22 @@ public final class Connection extends NativeResource {
         final LocalMemoryRegion source, final long sourceOffset, final long lengthBytes, final CompletionFlag flag,
         final int immediate, final long workRequestId) {
         checkLength(lengthBytes);
-        if (isOverBudget(completionQueue)) {
-            return false;
-        }
-        final int result;
-        final int turn = calls.enter();
+        final HotMark mark = sends.enter();
+        int result = Posts.NOT_RESERVED;
         try {
-            result = Librpma.POSTING.rpma_write_with_imm(turn, openAddress(),
-                addressOf(destination, destinationOffset, lengthBytes), destinationOffset,
-                addressOf(source, sourceOffset, lengthBytes), sourceOffset, lengthBytes, flag.value(), immediate, workRequestId);
+            final long connection = openAddress();
+            final long to = addressOf(destination, destinationOffset, lengthBytes);
+            final long from = addressOf(source, sourceOffset, lengthBytes);
+            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+                return false;
+            }
+            result = Posts.RESERVED;
+            result = Librpma.POSTING.rpma_write_with_imm(mark.turn(), connection, to, destinationOffset, from, sourceOffset,
+                lengthBytes, flag.value(), immediate, workRequestId);
         } finally {
-            calls.leave();
+            Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_write_with_imm", result, flag, completionQueue.budget());
+        return Posts.isAccepted("rpma_write_with_imm", result);
     }
 
     /**
@@ -416,21 +431,23 @@ public final class Connection extends NativeResource {
      */
     public boolean atomicWrite(final RemoteMemoryRegion destination, final long destinationOffset, final long value,
         final CompletionFlag flag, final long workRequestId) {
-        if (isOverBudget(completionQueue)) {
-            return false;
-        }
-        final int result;
-        final int turn = calls.enter();
+        final HotMark mark = sends.enter();
+        int result = Posts.NOT_RESERVED;
         try {
+            final long connection = openAddress();
+            final long to = destination.addressFor(destinationOffset, ATOMIC_WRITE_BYTES);
+            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+                return false;
+            }
+            result = Posts.RESERVED;
             // librpma posts the value inline: the provider has copied it when the call returns.
             atomicValue.putLong(0, value);
-            result = Librpma.POSTING.rpma_atomic_write(turn, openAddress(),
-                destination.addressFor(destinationOffset, ATOMIC_WRITE_BYTES), destinationOffset, atomicValue.addressOffset(),
-                flag.value(), workRequestId);
+            result = Librpma.POSTING.rpma_atomic_write(mark.turn(), connection, to, destinationOffset,
+                atomicValue.addressOffset(), flag.value(), workRequestId);
         } finally {
-            calls.leave();
+            Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_atomic_write", result, flag, completionQueue.budget());
+        return Posts.isAccepted("rpma_atomic_write", result);
     }
 
     /**
@@ -452,18 +469,21 @@ public final class Connection extends NativeResource {
      */
     public boolean flush(final RemoteMemoryRegion destination, final long destinationOffset, final long lengthBytes,
         final FlushType type, final CompletionFlag flag, final long workRequestId) {
-        if (isOverBudget(completionQueue)) {
-            return false;
-        }
-        final int result;
-        final int turn = calls.enter();
+        final HotMark mark = sends.enter();
+        int result = Posts.NOT_RESERVED;
         try {
-            result = Librpma.POSTING.rpma_flush(turn, openAddress(), destination.addressFor(destinationOffset, lengthBytes),
-                destinationOffset, lengthBytes, type.value(), flag.value(), workRequestId);
+            final long connection = openAddress();
+            final long to = destination.addressFor(destinationOffset, lengthBytes);
+            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+                return false;
+            }
+            result = Posts.RESERVED;
+            result = Librpma.POSTING.rpma_flush(mark.turn(), connection, to, destinationOffset, lengthBytes, type.value(),
+                flag.value(), workRequestId);
         } finally {
-            calls.leave();
+            Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_flush", result, flag, completionQueue.budget());
+        return Posts.isAccepted("rpma_flush", result);
     }
 
     /**
@@ -483,18 +503,20 @@ public final class Connection extends NativeResource {
     public boolean send(final LocalMemoryRegion source, final long offset, final long lengthBytes, final CompletionFlag flag,
         final long workRequestId) {
         checkLength(lengthBytes);
-        if (isOverBudget(completionQueue)) {
-            return false;
-        }
-        final int result;
-        final int turn = calls.enter();
+        final HotMark mark = sends.enter();
+        int result = Posts.NOT_RESERVED;
         try {
-            result = Librpma.POSTING.rpma_send(turn, openAddress(), addressOf(source, offset, lengthBytes), offset, lengthBytes,
-                flag.value(), workRequestId);
+            final long connection = openAddress();
+            final long from = addressOf(source, offset, lengthBytes);
+            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+                return false;
+            }
+            result = Posts.RESERVED;
+            result = Librpma.POSTING.rpma_send(mark.turn(), connection, from, offset, lengthBytes, flag.value(), workRequestId);
         } finally {
-            calls.leave();
+            Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_send", result, flag, completionQueue.budget());
+        return Posts.isAccepted("rpma_send", result);
     }
 
     /**
@@ -515,18 +537,21 @@ public final class Connection extends NativeResource {
     public boolean sendWithImmediate(final LocalMemoryRegion source, final long offset, final long lengthBytes,
         final CompletionFlag flag, final int immediate, final long workRequestId) {
         checkLength(lengthBytes);
-        if (isOverBudget(completionQueue)) {
-            return false;
-        }
-        final int result;
-        final int turn = calls.enter();
+        final HotMark mark = sends.enter();
+        int result = Posts.NOT_RESERVED;
         try {
-            result = Librpma.POSTING.rpma_send_with_imm(turn, openAddress(), addressOf(source, offset, lengthBytes), offset,
-                lengthBytes, flag.value(), immediate, workRequestId);
+            final long connection = openAddress();
+            final long from = addressOf(source, offset, lengthBytes);
+            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+                return false;
+            }
+            result = Posts.RESERVED;
+            result = Librpma.POSTING.rpma_send_with_imm(mark.turn(), connection, from, offset, lengthBytes, flag.value(),
+                immediate, workRequestId);
         } finally {
-            calls.leave();
+            Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_send_with_imm", result, flag, completionQueue.budget());
+        return Posts.isAccepted("rpma_send_with_imm", result);
     }
 
     /**
@@ -545,24 +570,20 @@ public final class Connection extends NativeResource {
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
         final long workRequestId) {
         checkLength(lengthBytes);
-        if (isOverBudget(receiveQueue)) {
-            return false;
-        }
-        final int result;
-        final int turn = calls.enter();
+        final HotMark mark = receives.enter();
+        int result = Posts.NOT_RESERVED;
         try {
-            result = Librpma.POSTING.rpma_recv(turn, openAddress(), addressOf(destination, offset, lengthBytes), offset,
-                lengthBytes, workRequestId);
+            final long connection = openAddress();
+            final long to = addressOf(destination, offset, lengthBytes);
+            if (!Posts.reserveReceive(receiveQueue.budget(), mark)) {
+                return false;
+            }
+            result = Posts.RESERVED;
+            result = Librpma.POSTING.rpma_recv(mark.turn(), connection, to, offset, lengthBytes, workRequestId);
         } finally {
-            calls.leave();
+            Posts.endReceive(receiveQueue.budget(), mark, result);
         }
-        return Posts.isReceiveAccepted("rpma_recv", result, receiveQueue.budget());
-    }
-
-    /** Whether the budget of a queue has no room; one that is closed would have none for ever. */
-    private boolean isOverBudget(final RpmaCompletionQueue queue) {
-        final CompletionBudget budget = queue.budget();
-        return budget != null && !budget.hasRoom() && openAddress() != 0;
+        return Posts.isAccepted("rpma_recv", result);
     }
 
     private static long addressOf(final LocalMemoryRegion region, final long offset, final long lengthBytes) {
@@ -611,7 +632,8 @@ public final class Connection extends NativeResource {
         try {
             RpmaException.check("rpma_conn_delete", delete(lastAddress));
         } finally {
-            calls.discard();
+            sends.discard();
+            receives.discard();
             completionQueue.discard();
             receiveSome.ifPresent(RpmaCompletionQueue::discard);
         }

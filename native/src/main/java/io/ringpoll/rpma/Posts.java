@@ -1,42 +1,55 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.lifecycle.HotMark;
 import io.ringpoll.os.Errno;
 import io.ringpoll.verbs.CompletionBudget;
 
-/** What the result of a post means: accepted, no room, or a failure. */
+/** What posts have in common: their place in the budget, and what their results mean: accepted, no room, or a failure. */
 final class Posts {
     /** Longest message that verbs allow. */
     static final long MAX_MESSAGE_BYTES = 1L << 31;
 
+    /** The result before a request is counted. */
+    static final int NOT_RESERVED = 1;
+    /** The result after a request is counted and before C has given its own, which is 0 or negative. */
+    static final int RESERVED = 2;
+
     private Posts() {
+    }
+
+    /** Counts a request of the send queue before it is posted; false if there is no room for its completion. */
+    static boolean reserveSend(final CompletionBudget budget, final HotMark mark, final CompletionFlag flag) {
+        return budget == null || budget.reserveSend(flag == CompletionFlag.ALWAYS, mark.isShared());
+    }
+
+    /** Counts a receive before it is posted; false if there is no room for its completion. */
+    static boolean reserveReceive(final CompletionBudget budget, final HotMark mark) {
+        return budget == null || budget.reserveReceive(mark.isShared());
+    }
+
+    /** Ends a post to the send queue, which counts no more if it was not accepted. */
+    static void endSend(final CompletionBudget budget, final HotMark mark, final CompletionFlag flag, final int result) {
+        if (isToCancel(budget, result)) {
+            budget.cancelSend(flag == CompletionFlag.ALWAYS);
+        }
+        mark.leave();
+    }
+
+    /** Ends a post to the receive queue, which counts no more if it was not accepted. */
+    static void endReceive(final CompletionBudget budget, final HotMark mark, final int result) {
+        if (isToCancel(budget, result)) {
+            budget.cancelReceive();
+        }
+        mark.leave();
+    }
+
+    private static boolean isToCancel(final CompletionBudget budget, final int result) {
+        return result != RpmaError.SUCCESS && result != NOT_RESERVED && budget != null;
     }
 
     /** Judges the result of a post by the thread that made it; a full queue is an ordinary answer and allocates nothing. */
     static boolean isAccepted(final String function, final int result) {
-        return result == 0 || isRefused(function, result);
-    }
-
-    /** As {@link #isAccepted(String, int)}, for a request of the send queue, which is counted if it was accepted. */
-    static boolean isAccepted(
-        final String function, final int result, final CompletionFlag flag, final CompletionBudget budget) {
-        if (!isAccepted(function, result)) {
-            return false;
-        }
-        if (budget != null) {
-            budget.onPosted(flag == CompletionFlag.ALWAYS);
-        }
-        return true;
-    }
-
-    /** As {@link #isAccepted(String, int)}, for a receive, which is counted if it was accepted. */
-    static boolean isReceiveAccepted(final String function, final int result, final CompletionBudget budget) {
-        if (!isAccepted(function, result)) {
-            return false;
-        }
-        if (budget != null) {
-            budget.onReceivePosted();
-        }
-        return true;
+        return result == RpmaError.SUCCESS || isRefused(function, result);
     }
 
     /** librpma puts the length into 32 bits unseen. */

@@ -3,6 +3,7 @@ package io.ringpoll.rpma;
 import io.ringpoll.device.Device;
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.lifecycle.HotMark;
 import io.ringpoll.lifecycle.NativeObject;
 import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.FileDescriptors;
@@ -18,9 +19,9 @@ import org.agrona.concurrent.UnsafeBuffer;
 /**
  * A completion queue of librpma: a connection's main or receive queue, or the receive queue of a shared receive queue.
  *
- * <p>{@link #poll} and {@link #getCompletion} belong to one thread at a time; the rest may be called by any. The queue ends
- * with the connection or shared receive queue that it belongs to; polling it then gives {@link RpmaError#INVAL}, the rest
- * throws {@link IllegalStateException}.
+ * <p>Any thread may call all of it. Polls of several threads are made one after the other, as the posts of a {@link Connection};
+ * which completions each gets is left to chance. The queue ends with the connection or shared receive queue that it belongs to;
+ * polling it then gives {@link RpmaError#INVAL}, the rest throws {@link IllegalStateException}.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_wc.3.html">rpma_cq_get_wc(3)</a>
  */
@@ -61,11 +62,17 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
      */
     @Override
     public int poll(final long wcAddress, final int maxEntries) {
-        final int count = pollUncounted(wcAddress, maxEntries);
-        if (count > 0 && budget != null) {
-            budget.onPolled(wcAddress, count);
+        final HotMark mark = calls.enter();
+        try {
+            final int count = poll(mark, wcAddress, maxEntries);
+            final CompletionBudget account = budget;
+            if (count > 0 && account != null) {
+                account.onPolled(wcAddress, count);
+            }
+            return count;
+        } finally {
+            mark.leave();
         }
-        return count;
     }
 
     /**
@@ -75,14 +82,18 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
      */
     @Override
     public int pollUncounted(final long wcAddress, final int maxEntries) {
-        final int result;
-        final int turn = calls.enter();
+        final HotMark mark = calls.enter();
         try {
-            result = Librpma.COMPLETION.rpma_cq_get_wc(turn, addressOrZero(), maxEntries, wcAddress, got.addressOffset());
+            return poll(mark, wcAddress, maxEntries);
         } finally {
-            calls.leave();
+            mark.leave();
         }
-        if (result == 0) {
+    }
+
+    private int poll(final HotMark mark, final long wcAddress, final int maxEntries) {
+        final int result =
+            Librpma.COMPLETION.rpma_cq_get_wc(mark.turn(), addressOrZero(), maxEntries, wcAddress, got.addressOffset());
+        if (result == RpmaError.SUCCESS) {
             return got.getInt(0);
         }
         return result == RpmaError.NO_COMPLETION ? 0 : failed(result);
@@ -99,16 +110,17 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
      * @see <a href="https://pmem.io/rpma/manpages/v0.11.0/rpma_cq_get_completion.3/">manual page</a>
      */
     public int getCompletion(final LegacyCompletion completion) {
-        final int turn = calls.enter();
+        final HotMark mark = calls.enter();
         try {
             if (HAS_GET_COMPLETION) {
-                final int result = Librpma.COMPLETION.rpma_cq_get_completion(turn, addressOrZero(), completion.structAddress());
+                final int result =
+                    Librpma.COMPLETION.rpma_cq_get_completion(mark.turn(), addressOrZero(), completion.structAddress());
                 if (result == RpmaError.SUCCESS && budget != null) {
                     budget.onPolled(completion.path());
                 }
                 return failed(result);
             }
-            final int result = Librpma.COMPLETION.rpma_cq_get_wc(turn, addressOrZero(), 1, completion.wcAddress(), 0);
+            final int result = Librpma.COMPLETION.rpma_cq_get_wc(mark.turn(), addressOrZero(), 1, completion.wcAddress(), 0);
             if (result != RpmaError.SUCCESS) {
                 return failed(result);
             }
@@ -117,7 +129,7 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
             }
             return completion.setFromWc();
         } finally {
-            calls.leave();
+            mark.leave();
         }
     }
 

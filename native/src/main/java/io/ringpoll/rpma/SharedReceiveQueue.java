@@ -4,6 +4,7 @@ import static io.ringpoll.rpma.Posts.checkLength;
 
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.lifecycle.HotMark;
 import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.verbs.CompletionBudget;
 import java.util.Optional;
@@ -11,7 +12,9 @@ import java.util.Optional;
 /**
  * Receives that the messages of several connections consume.
  *
- * <p>Posts belong to one thread at a time. It is closed after its connections and the configurations that name it.
+ * <p>Any thread may post; posts of several threads are made one after the other, as those of a {@link Connection}.
+ *
+ * <p>It is closed after its connections and the configurations that name it.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_new.3.html">rpma_srq_new(3)</a>
  */
@@ -86,19 +89,20 @@ public final class SharedReceiveQueue extends NativeResource {
         final long workRequestId) {
         checkLength(lengthBytes);
         final CompletionBudget budget = receiveSome.isPresent() ? receiveSome.get().budget() : null;
-        // A closed queue would have no room for ever.
-        if (budget != null && !budget.hasRoom() && openAddress() != 0) {
-            return false;
-        }
-        final int result;
-        final int turn = calls.enter();
+        final HotMark mark = calls.enter();
+        int result = Posts.NOT_RESERVED;
         try {
-            result = Librpma.POSTING.rpma_srq_recv(turn, openAddress(),
-                destination == null ? 0 : destination.addressFor(offset, lengthBytes), offset, lengthBytes, workRequestId);
+            final long queue = openAddress();
+            final long to = destination == null ? 0 : destination.addressFor(offset, lengthBytes);
+            if (!Posts.reserveReceive(budget, mark)) {
+                return false;
+            }
+            result = Posts.RESERVED;
+            result = Librpma.POSTING.rpma_srq_recv(mark.turn(), queue, to, offset, lengthBytes, workRequestId);
         } finally {
-            calls.leave();
+            Posts.endReceive(budget, mark, result);
         }
-        return Posts.isReceiveAccepted("rpma_srq_recv", result, budget);
+        return Posts.isAccepted("rpma_srq_recv", result);
     }
 
     /** Enters the queue on behalf of what names it. */

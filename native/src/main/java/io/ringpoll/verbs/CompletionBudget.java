@@ -13,9 +13,10 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * request's own, which retires the unsignalled ones before it too, or a failed one of either side. Unsignalled requests that
  * have succeeded just before their queue pair failed stay counted: nothing ever says so, and the queue pair is of no more use.
  *
- * <p>It stands for the requests of one queue pair, or the receives of one shared receive queue. {@link #hasRoom},
- * {@link #onPosted} and {@link #onReceivePosted} belong to the thread that posts, {@link #onPolled} to the one that polls, the
- * rest to any. Each count has one writer, and the two threads write to cache lines of their own. Nothing allocates.
+ * <p>It stands for the requests of one queue pair, or the receives of one shared receive queue. Methods about sends belong to
+ * the thread that posts to the send queue, those about receives to the one that posts to the receive queue; if these are two
+ * threads, both pass {@code shared}. {@link #onPolled} belongs to the thread that polls, the rest to any. Each count has one
+ * writer, and each of the three threads writes to cache lines of its own. Nothing allocates.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
  */
@@ -24,20 +25,28 @@ public final class CompletionBudget {
     /** Longs on two cache lines, which are fetched as a pair. */
     private static final int APART = 16;
 
-    private static final int POSTED = APART;
-    private static final int RECEIVES_POSTED = APART + 1;
-    private static final int SIGNALLED = APART + 2;
-    private static final int REFUSED = APART + 3;
-    /** What the posting thread knows to be retired; its own. */
-    private static final int RETIRED = APART + 4;
-    /** Successful completions of the send queue, as the posting thread has last looked them up; its own. */
-    private static final int SENDS_SEEN = APART + 5;
+    private static final int SENDS_POSTED = APART;
+    private static final int SIGNALLED = SENDS_POSTED + 1;
+    private static final int SENDS_REFUSED = SENDS_POSTED + 2;
+    /** What the thread that posts sends knows to be retired. */
+    private static final int SENDS_RETIRED = SENDS_POSTED + 3;
+    /** Successful completions of the send queue, as that thread has last looked them up. */
+    private static final int SENDS_SEEN = SENDS_POSTED + 4;
 
-    private static final int SENDS_POLLED = 2 * APART + APART / 2;
+    private static final int RECEIVES_POSTED = 2 * APART;
+    private static final int RECEIVES_REFUSED = RECEIVES_POSTED + 1;
+    /** What the thread that posts receives knows to be retired. */
+    private static final int RECEIVES_RETIRED = RECEIVES_POSTED + 2;
+
+    private static final int SENDS_POLLED = 3 * APART;
     private static final int RECEIVES_POLLED = SENDS_POLLED + 1;
     private static final int ERRORS_POLLED = SENDS_POLLED + 2;
 
-    private static final int LENGTH = 4 * APART;
+    /** 1 while one of two posting threads looks for room. */
+    private static final int LOCK = 4 * APART;
+
+    private static final int LENGTH = 5 * APART;
+    private static final int SPINS = 100;
 
     private final int depth;
     private final long[] counts = new long[LENGTH];
@@ -61,46 +70,88 @@ public final class CompletionBudget {
     }
 
     /**
-     * Whether one more request may be posted; a refusal is counted.
+     * Counts a request of the send queue that is about to be posted, if there is room; a refusal is counted otherwise.
      *
-     * @return false if as many are in flight as the queue holds
+     * @param signalled whether it gives a completion when it succeeds
+     * @param shared    whether another thread may post receives
+     * @return false if as many are in flight as the queue holds, and the request must not be posted
      */
-    public boolean hasRoom() {
-        final long[] own = counts;
-        return own[POSTED] - own[RETIRED] < depth || hasRoomByNow(own);
+    public boolean reserveSend(final boolean signalled, final boolean shared) {
+        if (shared) {
+            lock();
+        }
+        final boolean room = hasRoom(SENDS_RETIRED);
+        if (room) {
+            countSend(signalled);
+        }
+        if (shared) {
+            unlock();
+        }
+        return room || refuse(SENDS_REFUSED);
     }
 
     /**
-     * Counts a request of the send queue that has been accepted.
+     * Takes back the latest {@link #reserveSend}, whose request was not accepted.
      *
-     * @param signalled whether it gives a completion when it succeeds
+     * @param signalled as for {@link #reserveSend}
      */
-    public void onPosted(final boolean signalled) {
+    public void cancelSend(final boolean signalled) {
         final long[] own = counts;
-        final long posted = own[POSTED] + 1;
+        COUNT.setRelease(own, SENDS_POSTED, own[SENDS_POSTED] - 1);
+        if (signalled) {
+            COUNT.setRelease(own, SIGNALLED, own[SIGNALLED] - 1);
+        }
+    }
+
+    /**
+     * Counts a receive that is about to be posted, if there is room; a refusal is counted otherwise.
+     *
+     * @param shared whether another thread may post sends
+     * @return false if as many requests are in flight as the queue holds, and the receive must not be posted
+     */
+    public boolean reserveReceive(final boolean shared) {
+        if (shared) {
+            lock();
+        }
+        final boolean room = hasRoom(RECEIVES_RETIRED);
+        if (room) {
+            onReceivePosted();
+        }
+        if (shared) {
+            unlock();
+        }
+        return room || refuse(RECEIVES_REFUSED);
+    }
+
+    /** Takes back the latest {@link #reserveReceive}, whose receive was not accepted. */
+    public void cancelReceive() {
+        COUNT.setRelease(counts, RECEIVES_POSTED, counts[RECEIVES_POSTED] - 1);
+    }
+
+    /** Counts a receive without asking for room: one that was posted before the queue was known. */
+    public void onReceivePosted() {
+        COUNT.setRelease(counts, RECEIVES_POSTED, counts[RECEIVES_POSTED] + 1);
+    }
+
+    private void countSend(final boolean signalled) {
+        final long[] own = counts;
+        final long posted = own[SENDS_POSTED] + 1;
         if (signalled) {
             final long index = own[SIGNALLED];
             if (index - own[SENDS_SEEN] < mask || index - sendsSeenNow(own) < mask) {
-                sendsUntil.setOpaque((int) index & mask, posted - own[RECEIVES_POSTED]);
+                sendsUntil.setOpaque((int) index & mask, posted);
             }
             // Else so many have not succeeded that they must have failed: each retires by its error, and the place of the last
             // that succeeded is still needed.
             COUNT.setRelease(own, SIGNALLED, index + 1);
         }
-        COUNT.setRelease(own, POSTED, posted);
+        COUNT.setRelease(own, SENDS_POSTED, posted);
     }
 
     private static long sendsSeenNow(final long[] own) {
         final long seen = (long) COUNT.getAcquire(own, SENDS_POLLED);
         own[SENDS_SEEN] = seen;
         return seen;
-    }
-
-    /** Counts a receive that has been accepted. */
-    public void onReceivePosted() {
-        final long[] own = counts;
-        COUNT.setRelease(own, RECEIVES_POSTED, own[RECEIVES_POSTED] + 1);
-        COUNT.setRelease(own, POSTED, own[POSTED] + 1);
     }
 
     /**
@@ -159,7 +210,7 @@ public final class CompletionBudget {
      */
     public int inFlight() {
         final long retired = retired();
-        final long posted = (long) COUNT.getAcquire(counts, POSTED);
+        final long posted = posted();
         return (int) Math.max(0, Math.min(depth, posted - retired));
     }
 
@@ -169,19 +220,44 @@ public final class CompletionBudget {
      * @return posts so far
      */
     public long refused() {
-        return (long) COUNT.getAcquire(counts, REFUSED);
+        return (long) COUNT.getAcquire(counts, SENDS_REFUSED) + (long) COUNT.getAcquire(counts, RECEIVES_REFUSED);
     }
 
-    private boolean hasRoomByNow(final long[] own) {
-        final long posted = own[POSTED];
-        // Completions that belong to nothing counted here must not let more through than there is room for.
-        final long retired = Math.min(posted, retired());
-        own[RETIRED] = retired;
-        if (posted - retired < depth) {
+    /** Whether one more request fits; what is known to be retired is looked up again only if it is too little. */
+    private boolean hasRoom(final int knownRetired) {
+        final long[] own = counts;
+        final long posted = posted();
+        if (posted - own[knownRetired] < depth) {
             return true;
         }
-        COUNT.setRelease(own, REFUSED, own[REFUSED] + 1);
+        // Completions that belong to nothing counted here must not let more through than there is room for.
+        final long retired = Math.min(posted, retired());
+        own[knownRetired] = retired;
+        return posted - retired < depth;
+    }
+
+    private boolean refuse(final int refused) {
+        COUNT.setRelease(counts, refused, counts[refused] + 1);
         return false;
+    }
+
+    private long posted() {
+        return (long) COUNT.getAcquire(counts, SENDS_POSTED) + (long) COUNT.getAcquire(counts, RECEIVES_POSTED);
+    }
+
+    private void lock() {
+        int spins = 0;
+        while (!COUNT.weakCompareAndSetAcquire(counts, LOCK, 0L, 1L)) {
+            if (spins++ < SPINS) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield();
+            }
+        }
+    }
+
+    private void unlock() {
+        COUNT.setRelease(counts, LOCK, 0L);
     }
 
     private long retired() {

@@ -5,6 +5,7 @@ import static io.ringpoll.verbs.FfmVerbsFunctions.VERBS;
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.ffm.Memory;
 import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.lifecycle.HotMark;
 import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.Errno;
 import java.lang.foreign.MemorySegment;
@@ -13,7 +14,8 @@ import java.lang.foreign.MemorySegment;
  * A completion queue of libibverbs, polled straight through the function pointer of its device: one that is made here, or the
  * queue below one of librpma's.
  *
- * <p>{@link #poll} belongs to one thread at a time. Events are asked for here and come through the {@link CompletionChannel}.
+ * <p>Any thread may poll; polls of several threads are made one after the other. Events are asked for here and come through the
+ * {@link CompletionChannel}.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
@@ -102,23 +104,32 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
      */
     @Override
     public int poll(final long wcAddress, final int maxEntries) {
-        final int result = pollUncounted(wcAddress, maxEntries);
-        final CompletionBudget account = budget;
-        if (result > 0 && account != null) {
-            account.onPolled(wcAddress, result);
+        final HotMark mark = calls.enter();
+        try {
+            final int result = poll(mark, wcAddress, maxEntries);
+            final CompletionBudget account = budget;
+            if (result > 0 && account != null) {
+                account.onPolled(wcAddress, result);
+            }
+            return result;
+        } finally {
+            mark.leave();
         }
-        return result;
     }
 
     @Override
     public int pollUncounted(final long wcAddress, final int maxEntries) {
-        final int turn = calls.enter();
+        final HotMark mark = calls.enter();
         try {
-            final long cq = addressOrZero();
-            return cq == 0 ? -Errno.EINVAL : VERBS.ibv_poll_cq(turn, pollFunction, cq, maxEntries, wcAddress);
+            return poll(mark, wcAddress, maxEntries);
         } finally {
-            calls.leave();
+            mark.leave();
         }
+    }
+
+    private int poll(final HotMark mark, final long wcAddress, final int maxEntries) {
+        final long cq = addressOrZero();
+        return cq == 0 ? -Errno.EINVAL : VERBS.ibv_poll_cq(mark.turn(), pollFunction, cq, maxEntries, wcAddress);
     }
 
     @Override
@@ -132,7 +143,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     }
 
     /**
-     * Lets polls retire what a budget counts; before another thread polls. Who posts asks the budget.
+     * Lets polls retire what a budget counts; to be set before another thread polls. Posting threads ask the budget.
      *
      * @param account of the one queue pair or shared receive queue whose requests complete here; null for none
      */

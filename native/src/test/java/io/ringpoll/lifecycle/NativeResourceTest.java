@@ -36,10 +36,10 @@ class NativeResourceTest {
         final HotCalls calls = HotCalls.register();
         try {
             final OtherThread<Void> caller = OtherThread.run(() -> {
-                calls.enter();
+                final HotMark mark = calls.enter();
                 inside.countDown();
                 assertTrue(goOn.await(30, TimeUnit.SECONDS));
-                calls.leave();
+                mark.leave();
                 return null;
             });
             assertTrue(inside.await(10, TimeUnit.SECONDS));

@@ -2,6 +2,7 @@ package io.ringpoll.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.testing.Allocation;
@@ -15,11 +16,15 @@ import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletion;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntPredicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -53,17 +58,15 @@ class CompletionBudgetTest {
     @Test
     void shouldRetireEachFailureOnceHoweverManyThereAre() {
         final CompletionBudget budget = new CompletionBudget(31);
-        assertTrue(budget.hasRoom());
-        budget.onPosted(true);
+        assertTrue(budget.reserveSend(true, false));
         budget.onPolled(CompletionPath.SEND_WRITE);
         int inFlight = 0;
         for (int failures = 0; failures < 500; failures++) {
             while (inFlight < budget.depth()) {
-                assertTrue(budget.hasRoom(), failures + " failures");
-                budget.onPosted(true);
+                assertTrue(budget.reserveSend(true, false), failures + " failures");
                 inFlight++;
             }
-            assertFalse(budget.hasRoom(), failures + " failures");
+            assertFalse(budget.reserveSend(true, false), failures + " failures");
             budget.onPolled(CompletionPath.ERROR);
             inFlight--;
         }
@@ -283,15 +286,71 @@ class CompletionBudgetTest {
     }
 
     @Test
+    void shouldCountExactlyHoweverManyThreadsPostToBothQueues() {
+        final int each = TestDevice.isLoopback() ? 5000 : 100;
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(16).sqSize(MANY).rqSize(MANY))) {
+            final CompletionBudget budget = pair.client().completionQueue().budget();
+            final LocalMemoryRegion memory = pair.memory(64);
+            final List<OtherThread<Void>> posters = new ArrayList<>();
+            for (int i = 0; i < 2; i++) {
+                posters.add(postEach(each, id -> post(pair, CompletionFlag.ALWAYS, id)));
+            }
+            posters.add(postEach(each, id -> pair.client().receive(memory, 0, 8, each + id)));
+            posters.add(postEach(each, id -> {
+                if (!pair.server().send(memory, 0, 8, CompletionFlag.ALWAYS, id)) {
+                    return false;
+                }
+                new Completions(1).awaitOne(pair.server().completionQueue());
+                return true;
+            }));
+            final int[] seen = new int[2 * each];
+            for (int i = 0; i < 3 * each; i++) {
+                final WorkCompletion completion = completions.awaitOne(pair.client().completionQueue());
+                assertEquals(WcStatus.SUCCESS, completion.status());
+                seen[(int) completion.workRequestId()]++;
+            }
+            posters.forEach(OtherThread::result);
+            assertEquals(0, pair.client().completionQueue().poll(completions.address(), 1));
+            assertEquals(0, budget.inFlight());
+            for (int id = 0; id < 2 * each; id++) {
+                assertEquals(id < each ? 2 : 1, seen[id], "completions of " + id);
+            }
+        }
+    }
+
+    @Test
+    void shouldTakeBackWhatTheDeviceOrTheLibraryRefuses() {
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(MANY).sqSize(8).rqSize(8))) {
+            final CompletionBudget budget = pair.client().completionQueue().budget();
+            final LocalMemoryRegion memory = pair.memory(64);
+            final RemoteMemoryRegion remote = pair.remote(memory);
+            assertThrows(RpmaException.class, () -> pair.client().atomicWrite(remote, 4, 1, CompletionFlag.ALWAYS, 1));
+            assertThrows(IndexOutOfBoundsException.class, () -> pair.client().receive(memory, 64, 1, 1));
+            assertThrows(NullPointerException.class, () -> pair.client().write(remote, 0, memory, 0, 8, null, 1));
+            assertEquals(0, budget.inFlight());
+            int posted = 0;
+            while (pair.client().receive(memory, 0, 8, posted)) {
+                posted++;
+            }
+            assertTrue(posted < budget.depth(), "the receive queue is as large as the completion queue");
+            assertEquals(posted, budget.inFlight());
+            while (pair.client().send(memory, 0, 8, CompletionFlag.ALWAYS, posted)) {
+                posted++;
+            }
+            assertEquals(posted, budget.inFlight());
+            assertEquals(0, budget.refused());
+        }
+    }
+
+    @Test
     void shouldLetNoMoreThroughWhenCompletionsComeThatItHasNotCounted() {
         final CompletionBudget budget = new CompletionBudget(3);
         budget.onPolled(CompletionPath.RECEIVE);
         budget.onPolled(CompletionPath.SEND_WRITE);
         for (int i = 0; i < 3; i++) {
-            assertTrue(budget.hasRoom());
-            budget.onPosted(false);
+            assertTrue(budget.reserveSend(false, false));
         }
-        assertFalse(budget.hasRoom());
+        assertFalse(budget.reserveSend(false, false));
         assertEquals(3, budget.inFlight());
     }
 
@@ -299,9 +358,7 @@ class CompletionBudgetTest {
     void shouldAllocateNothing() {
         final CompletionBudget budget = new CompletionBudget(64);
         Allocation.assertNone(() -> {
-            if (budget.hasRoom()) {
-                budget.onPosted(true);
-            } else {
+            if (!budget.reserveSend(true, false)) {
                 budget.onPolled(CompletionPath.SEND_WRITE);
             }
         });
@@ -309,6 +366,17 @@ class CompletionBudgetTest {
 
     private static boolean post(final ConnectedPair pair, final CompletionFlag flag, final long id) {
         return pair.client().write(null, 0, null, 0, 0, flag, id);
+    }
+
+    private static OtherThread<Void> postEach(final int count, final IntPredicate post) {
+        return OtherThread.run(() -> {
+            for (int id = 0; id < count; id++) {
+                while (!post.test(id)) {
+                    Thread.yield();
+                }
+            }
+            return null;
+        });
     }
 
     private static void pause(final int spins) {

@@ -373,13 +373,13 @@ class CompletionPollerTest {
             for (final boolean countsItself : new boolean[]{false, true}) {
                 final CompletionBudget budget = new CompletionBudget(1);
                 final List<Boolean> hadRoom = new ArrayList<>();
-                final Runnable handler = () -> hadRoom.add(budget.hasRoom());
+                final Runnable handler = () -> hadRoom.add(budget.inFlight() < budget.depth());
                 final ArraySlots handled = new ArraySlots(64, 64);
                 final CompletionPoller returning = new CompletionPoller("poller",
                     inPlace ? handled.handledInPlaceBy(handler) : handled.handledBy(handler), BATCH_LIMIT, counters);
                 final ScriptedQueue queue = queueOf("a", 1);
                 returning.queues().add(countsItself ? countingItself(queue, budget) : counted(queue, budget));
-                budget.onPosted(true);
+                assertTrue(budget.reserveSend(true, false));
                 assertEquals(1, returning.doWork());
                 assertEquals(List.of(true), hadRoom, "in place: " + inPlace + ", counts itself: " + countsItself);
                 assertEquals(0, budget.inFlight());

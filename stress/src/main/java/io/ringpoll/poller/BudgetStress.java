@@ -20,17 +20,14 @@ public class BudgetStress {
 
     /** Begins with all in flight: one unsignalled request, one signalled. */
     public BudgetStress() {
-        budget.onPosted(false);
-        budget.onPosted(true);
+        budget.reserveSend(false, false);
+        budget.reserveSend(true, false);
     }
 
     /** Posts one more, if there is room. */
     @Actor
     public void poster(final IZ_Result result) {
-        result.r2 = budget.hasRoom();
-        if (result.r2) {
-            budget.onReceivePosted();
-        }
+        result.r2 = budget.reserveReceive(false);
     }
 
     /** Polls the completion of the signalled request. */

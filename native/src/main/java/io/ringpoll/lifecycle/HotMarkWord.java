@@ -1,0 +1,6 @@
+package io.ringpoll.lifecycle;
+
+/** What changes twice per call, on cache lines of its own. */
+abstract class HotMarkWord extends HotMarkPadding {
+    int word;
+}
