@@ -27,6 +27,7 @@ import java.util.function.Consumer;
  */
 final class LifecycleScene {
     private static final long PATIENCE_MS = TimeUnit.SECONDS.toMillis(60);
+    private static final long LONGEST_ABRUPT_NS = TimeUnit.MICROSECONDS.toNanos(500);
     private static final int INTERRUPTED_START_ONE_IN = 16;
 
     private final long seed;
@@ -86,7 +87,7 @@ final class LifecycleScene {
     private void makeQueues() {
         final EventFd events = shape.shared() ? closed(new EventFd()) : null;
         for (int i = 0; i < shape.scripted(); i++) {
-            add(new ScriptedQueue(nextNumber(), events, violations));
+            add(new ScriptedQueue(nextNumber(), shape.slowPolls(), events, violations));
         }
         for (int i = 0; i < shape.synthetic(); i++) {
             add(new SyntheticQueue(nextNumber(), shape.ringSize(), random.split(), violations));
@@ -255,7 +256,7 @@ final class LifecycleScene {
             world.group().close();
         }
         for (final PipelineUnderTest pipeline : world.pipelines()) {
-            lost += pipeline.end();
+            lost += pipeline.end(random.nextInt(3) == 0 ? random.nextLong(LONGEST_ABRUPT_NS) : PipelineUnderTest.PATIENCE_NS);
         }
         giver.interrupt();
         world.queues().forEach(TorturedQueue::settle);

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 /** A pipeline of a scene, with what its model knows of it; any thread. */
 final class PipelineUnderTest {
-    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
+    static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
 
     private final String name;
     private final Violations violations;
@@ -72,15 +72,16 @@ final class PipelineUnderTest {
     }
 
     /**
-     * Ends the pipeline for good.
+     * Ends the pipeline for good, and judges it when its threads have ended.
      *
+     * @param timeoutNs bound of the call that ends it, unless something has ended it before
      * @return how many completions are lost in its ring, as its report says; 0 if all is well
      */
-    long end() {
+    long end(final long timeoutNs) {
         if (pipeline == null) {
             return 0;
         }
-        final PipelineReport closing = pipeline.close(PATIENCE_NS);
+        final PipelineReport closing = timeoutNs < PATIENCE_NS ? pipeline.stop(timeoutNs) : pipeline.close(timeoutNs);
         onEnd("the last close", closing);
         final long deadlineNs = System.nanoTime() + PATIENCE_NS;
         while (hasLiveThread() && System.nanoTime() - deadlineNs < 0) {

@@ -10,6 +10,7 @@ import io.ringpoll.verbs.WorkCompletion;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -22,8 +23,11 @@ import org.agrona.concurrent.UnsafeBuffer;
 final class ScriptedQueue extends TorturedQueue {
     private static final int CAPACITY = 1 << 17;
     private static final int NUMBER_SHIFT = 48;
+    private static final long SLOW_POLL_NS = 500_000;
 
     private final Violations violations;
+    /** One in so many polls that give something is slow, between its call and its stores; 0 for none. */
+    private final int slowPolls;
     private final Ledger ledger;
     private final EventFd events;
     private final AtomicInteger supplied = new AtomicInteger();
@@ -32,11 +36,13 @@ final class ScriptedQueue extends TorturedQueue {
     private final UnsafeBuffer records = new UnsafeBuffer(0L, 0);
     private final CompletionQueue queue;
     private volatile boolean attached;
-    /** Owned by the polling thread. */
+    /** Owned by the polling thread, as what follows. */
     private int given;
+    private int polls;
 
-    ScriptedQueue(final int number, final EventFd events, final Violations violations) {
+    ScriptedQueue(final int number, final int slowPolls, final EventFd events, final Violations violations) {
         super(number);
+        this.slowPolls = slowPolls;
         this.events = events;
         this.violations = violations;
         this.ledger = new Ledger(name(), CAPACITY, violations);
@@ -117,6 +123,9 @@ final class ScriptedQueue extends TorturedQueue {
             return 0;
         }
         final int count = Math.min(maxEntries, supplied.get() - given);
+        if (count > 0 && slowPolls > 0 && ++polls % slowPolls == 0) {
+            LockSupport.parkNanos(SLOW_POLL_NS);
+        }
         if (count > 0) {
             records.wrap(wcAddress, count * IbvWc.SIZE_BYTES);
             for (int i = 0; i < count; i++) {

@@ -19,6 +19,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * @param idle            idle strategy of the pollers
  * @param handlerWait         wait of the handlers
  * @param scripted        number of queues that are implemented in Java
+ * @param slowPolls       one in so many polls of scripted queues is slow; 0 for none
  * @param shared          whether scripted queues give events, through one descriptor
  * @param synthetic       number of synthetic queues of the loopback device
  * @param links           number of connected pairs
@@ -38,7 +39,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  */
 record Shape(
     int pipelines, boolean runToCompletion, int ringSize, int batchLimit, Idle idle, HandlerWait handlerWait, int scripted,
-    boolean shared, int synthetic, int links, int depth, int operators, int calls, int handlerCalls, int throwing,
+    int slowPolls, boolean shared, int synthetic, int links, int depth, int operators, int calls, int handlerCalls, int throwing,
     boolean halting, int interrupting, int maxHeld, boolean staged, boolean observed, Hook hook,
     boolean countersFile, long startTimeoutNs) {
 
@@ -74,7 +75,7 @@ record Shape(
         final int maxHeld = runToCompletion || random.nextBoolean() ? 0 : 1 + random.nextInt(Math.min(ringSize / 2, 16));
         return new Shape(
             pipelines, runToCompletion, ringSize, 1 + random.nextInt(Math.min(ringSize, MAX_BATCH)), draw(random, Idle.values()),
-            draw(random, HandlerWait.values()), 1 + random.nextInt(3), random.nextBoolean(),
+            draw(random, HandlerWait.values()), 1 + random.nextInt(3), oneIn(random, 3, 50), random.nextBoolean(),
             isLoopback ? random.nextInt(3) : 0, links, 1 << random.nextInt(7), 1 + random.nextInt(4), 4 + random.nextInt(36),
             oneIn(random, 2, 3000), oneIn(random, 3, 300), random.nextInt(3) == 0, oneIn(random, 4, 500), maxHeld,
             !runToCompletion && random.nextInt(3) == 0, random.nextInt(3) == 0,
