@@ -6,43 +6,30 @@ import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
-import org.openjdk.jcstress.infra.results.ZZ_Result;
+import org.openjdk.jcstress.infra.results.Z_Result;
 
-/** A poller that goes to sleep while a command comes either sees it before, or is woken. */
+/** An event-driven poller that goes to sleep while a command comes either sees it before, or is woken: it sleeps to no bound. */
 @JCStressTest
-@Outcome(id = "true, (true|false)", expect = Expect.ACCEPTABLE, desc = "the poller is woken")
-@Outcome(id = "false, true", expect = Expect.ACCEPTABLE, desc = "the poller sees the command and does not sleep")
-@Outcome(id = "false, false", expect = Expect.FORBIDDEN, desc = "the poller sleeps on the command")
+@Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "seen, or woken")
+@Outcome(id = "false", expect = Expect.FORBIDDEN, desc = "slept on the command until the bound")
 @State
 public class SleepStress {
-    private static final Thread POLLING_THREAD = new Thread();
+    private final SleepingPoller sleeper = new SleepingPoller();
 
-    private final CommandQueue commands = new CommandQueue();
-    private volatile boolean sleeping;
-    private boolean woken;
-
-    /** Begins as the poller's, which says that it sleeps as the event-driven strategy does. */
-    public SleepStress() {
-        // Any but the actors': a command of the polling thread itself would be executed at once.
-        commands.onStart(POLLING_THREAD);
-        commands.wakeUpBy(() -> woken = sleeping);
-    }
-
-    /** Submits a command. */
+    /** Submits a command, at about the time at which the poller goes to sleep. */
     @Actor
-    public void user(final ZZ_Result result) {
+    public void user() {
+        SleepingPoller.dither();
         try {
-            commands.submit(new PollerCommand(() -> { }), Long.MAX_VALUE);
+            sleeper.commands.submit(new PollerCommand(() -> { }), Long.MAX_VALUE);
         } catch (final TimeoutException never) {
-            woken = false;
+            throw new IllegalStateException(never);
         }
-        result.r1 = woken;
     }
 
-    /** Goes to sleep, unless something is due. */
+    /** Sleeps by the real strategy until the command is there. */
     @Actor
-    public void poller(final ZZ_Result result) {
-        sleeping = true;
-        result.r2 = commands.isWakeUpDue();
+    public void poller(final Z_Result result) {
+        result.r1 = sleeper.sleepUntil(sleeper.commands::hasPending);
     }
 }

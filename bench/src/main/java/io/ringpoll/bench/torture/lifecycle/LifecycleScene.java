@@ -18,6 +18,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
@@ -256,7 +257,13 @@ final class LifecycleScene {
             world.group().close();
         }
         for (final PipelineUnderTest pipeline : world.pipelines()) {
-            lost += pipeline.end(random.nextInt(3) == 0 ? random.nextLong(LONGEST_ABRUPT_NS) : PipelineUnderTest.PATIENCE_NS);
+            final boolean abrupt = random.nextInt(3) == 0;
+            if (abrupt) {
+                // So that it is in the middle of polling and handling.
+                world.queues().forEach(queue -> queue.feed(random));
+                LockSupport.parkNanos(random.nextLong(LONGEST_ABRUPT_NS));
+            }
+            lost += pipeline.end(abrupt ? random.nextLong(LONGEST_ABRUPT_NS) : PipelineUnderTest.PATIENCE_NS);
         }
         giver.interrupt();
         world.queues().forEach(TorturedQueue::settle);

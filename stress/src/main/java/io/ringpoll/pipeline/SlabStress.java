@@ -1,0 +1,49 @@
+package io.ringpoll.pipeline;
+
+import io.ringpoll.verbs.IbvWc;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.JJZ_Result;
+
+/** The last of the threads that retain a slab frees it, whichever that is; until then each of them reads and writes it. */
+@JCStressTest
+@Outcome(id = "7, 8, true", expect = Expect.ACCEPTABLE, desc = "usable for each, then freed")
+@State
+public class SlabStress {
+    private static final int SECOND = IbvWc.SIZE_BYTES;
+
+    private final CompletionSlab slab = new CompletionSlab(2);
+
+    /** Begins with two users: the one that made it, and one more. */
+    public SlabStress() {
+        slab.retain();
+    }
+
+    /** Uses a slot as a poller that outlives a stop does, retains it for another, and lets go. */
+    @Actor
+    public void poller(final JJZ_Result result) {
+        slab.retain();
+        slab.buffer().putLong(0, 7);
+        slab.release();
+        result.r1 = slab.buffer().getLong(0);
+        slab.release();
+    }
+
+    /** Uses another slot and lets go. */
+    @Actor
+    public void handler(final JJZ_Result result) {
+        slab.buffer().putLong(SECOND, 8);
+        result.r2 = slab.buffer().getLong(SECOND);
+        slab.release();
+    }
+
+    /** Nobody has it any more. */
+    @Arbiter
+    public void end(final JJZ_Result result) {
+        result.r3 = slab.isFreed();
+    }
+}

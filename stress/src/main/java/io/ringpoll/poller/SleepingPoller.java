@@ -1,0 +1,48 @@
+package io.ringpoll.poller;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.agrona.concurrent.status.CountersManager;
+import org.agrona.concurrent.status.CountersReader;
+
+/** The event-driven strategy and the command queue of a poller without queues; bounds are far longer than any wake-up. */
+final class SleepingPoller {
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(15);
+    private static final int LONGEST_SPINS = 8191;
+    private static final int COUNTERS = 96;
+    /** Of all pollers together: what is counted does not matter here. */
+    private static final PollerCounters IGNORED = new PollerCounters(
+        new CountersManager(new UnsafeBuffer(new byte[COUNTERS * CountersReader.METADATA_LENGTH]),
+            new UnsafeBuffer(new byte[COUNTERS * CountersReader.COUNTER_LENGTH])), "p");
+    /** Any but the actors': a command of the polling thread itself would be executed at once. */
+    private static final Thread POLLING_THREAD = new Thread();
+
+    final CommandQueue commands = new CommandQueue();
+    private final EventDrivenIdle idle = new EventDrivenIdle(0, BOUND_NS);
+
+    SleepingPoller() {
+        commands.onStart(POLLING_THREAD);
+        idle.attach(new QueueRound(), commands, IGNORED, new PollTally(IGNORED));
+    }
+
+    /** Sleeps until a condition holds; false if that took as long as only the bound of a sleep does. */
+    boolean sleepUntil(final BooleanSupplier condition) {
+        final long startNs = System.nanoTime();
+        idle.open();
+        while (!condition.getAsBoolean()) {
+            idle.idle();
+        }
+        final boolean inTime = System.nanoTime() - startNs < LONGEST_NS;
+        idle.close();
+        return inTime;
+    }
+
+    /** Takes a time that differs from call to call, around that of going to sleep. */
+    static void dither() {
+        for (long spins = System.nanoTime() & LONGEST_SPINS; spins > 0; spins--) {
+            Thread.onSpinWait();
+        }
+    }
+}
