@@ -14,7 +14,8 @@ import org.openjdk.jcstress.infra.results.JJJJ_Result;
 @JCStressTest
 @Outcome(id = {"1, (1|3), 3, 3", "3, 3, 3, 3"}, expect = Expect.ACCEPTABLE, desc = "held, then given back")
 @Outcome(id = "3, 1, .*", expect = Expect.FORBIDDEN, desc = "a reader went back")
-@Outcome(id = {"(0|2), .*", ".*, (0|2), .*, .*", ".*, .*, (0|1|2), .*"}, expect = Expect.FORBIDDEN, desc = "not where a hold ends")
+@Outcome(id = {"(0|2), .*", ".*, (0|2), .*, .*", ".*, .*, (0|1|2), .*"}, expect = Expect.FORBIDDEN,
+    desc = "not where a hold ends")
 @State
 public class HeldSlotReadersStress {
     private final Sequence passed = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);

@@ -23,7 +23,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 final class ScriptedQueue extends TorturedQueue {
     private static final int CAPACITY = 1 << 17;
     private static final int NUMBER_SHIFT = 48;
-    private static final long SLOW_POLL_NS = 500_000;
+    private static final long SLOW_POLL_NS = 1_000_000;
 
     private final Violations violations;
     /** One in so many polls that give something is slow, between its call and its stores; 0 for none. */

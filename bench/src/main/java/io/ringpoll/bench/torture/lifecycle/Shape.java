@@ -75,7 +75,7 @@ record Shape(
         final int maxHeld = runToCompletion || random.nextBoolean() ? 0 : 1 + random.nextInt(Math.min(ringSize / 2, 16));
         return new Shape(
             pipelines, runToCompletion, ringSize, 1 + random.nextInt(Math.min(ringSize, MAX_BATCH)), draw(random, Idle.values()),
-            draw(random, HandlerWait.values()), 1 + random.nextInt(3), oneIn(random, 3, 50), random.nextBoolean(),
+            draw(random, HandlerWait.values()), 1 + random.nextInt(3), oneIn(random, 2, 12), random.nextBoolean(),
             isLoopback ? random.nextInt(3) : 0, links, 1 << random.nextInt(7), 1 + random.nextInt(4), 4 + random.nextInt(36),
             oneIn(random, 2, 3000), oneIn(random, 3, 300), random.nextInt(3) == 0, oneIn(random, 4, 500), maxHeld,
             !runToCompletion && random.nextInt(3) == 0, random.nextInt(3) == 0,
