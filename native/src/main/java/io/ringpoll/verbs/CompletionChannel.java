@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <pre>{@code
  * queue.requestNotification(false);                  // arm
- * if (queue.poll(wcs, n) == 0                        // final poll
+ * if (queue.poll(records, 0, n) == 0                 // final poll
  *     && channel.await(timeoutMs) == queue) {        // sleep, wake
  *     queue.requestNotification(false);              // re-arm, then poll until empty
  * }

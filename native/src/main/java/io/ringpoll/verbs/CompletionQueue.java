@@ -1,5 +1,7 @@
 package io.ringpoll.verbs;
 
+import java.lang.ref.Reference;
+
 /**
  * A queue of work completions that can be polled straight into off-heap memory.
  *
@@ -9,7 +11,27 @@ package io.ringpoll.verbs;
  */
 public interface CompletionQueue {
     /**
-     * Moves up to {@code maxEntries} completions from the queue to memory, oldest first.
+     * Moves up to {@code maxEntries} completions from the queue to an array, oldest first.
+     *
+     * @param records    where they go
+     * @param first      index of the record that gets the oldest
+     * @param maxEntries how many records may be written; with 0 nothing is polled
+     * @return the number of records written; 0 if the queue is empty; negative if the queue has failed, as for
+     *     {@link #poll(long, int)}
+     * @throws IndexOutOfBoundsException if {@code maxEntries} records from the first one are not within the array
+     */
+    default int poll(final WorkCompletions records, final int first, final int maxEntries) {
+        final long address = records.address(first, maxEntries);
+        try {
+            return maxEntries == 0 ? 0 : poll(address, maxEntries);
+        } finally {
+            Reference.reachabilityFence(records);
+        }
+    }
+
+    /**
+     * Moves up to {@code maxEntries} completions from the queue to memory by its address, which nothing checks: for a poller
+     * that owns the memory. Anything else uses {@link #poll(WorkCompletions, int, int)}.
      *
      * @param wcAddress  address of an array of at least {@code maxEntries} {@link IbvWc} records, 8-byte aligned
      * @param maxEntries how many records may be written, at least 1

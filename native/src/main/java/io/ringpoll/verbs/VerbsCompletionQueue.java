@@ -99,7 +99,9 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     /**
      * {@inheritDoc}
      *
-     * <p>Negative results are the provider's; {@code -EINVAL} if the queue is closed.
+     * <p>Negative results are the provider's; {@code -EINVAL} if the queue is closed, {@code maxEntries} is below 1, or
+     * {@code wcAddress} is 0.
+     *
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
      */
     @Override
@@ -129,7 +131,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
 
     private int poll(final HotMark mark, final long wcAddress, final int maxEntries) {
         final long cq = addressOrZero();
-        return cq == 0 ? -Errno.EINVAL : VERBS.ibv_poll_cq(mark.turn(), pollFunction, cq, maxEntries, wcAddress);
+        return cq == 0 || wcAddress == 0 || maxEntries < 1 ? -Errno.EINVAL :
+            VERBS.ibv_poll_cq(mark.turn(), pollFunction, cq, maxEntries, wcAddress);
     }
 
     @Override

@@ -13,6 +13,7 @@ import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verbs.WorkCompletions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +21,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -32,7 +32,7 @@ class PageExamplesTest {
     private static final Path SOURCE = Path.of("src", "test", "java", "io", "ringpoll", "rpma", "PageExamplesTest.java");
 
     private final Completions completions = new Completions();
-    private final long wcAddress = completions.address();
+    private final WorkCompletions records = completions.records();
     private final int timeoutMs = ConnectedPair.TIMEOUT_MS;
 
     @ParameterizedTest
@@ -79,7 +79,7 @@ class PageExamplesTest {
             assertTrue(pair.client().read(memory, 0, remote, 32, 8, CompletionFlag.ALWAYS, 7));
             assertEquals(List.of(7L, 8L), byTheOldCall(pair.client().completionQueue()));
             assertTrue(pair.client().read(memory, 0, remote, 32, 8, CompletionFlag.ALWAYS, 7));
-            assertEquals(List.of(7L, 8L), byTheNewCall(pair.client().completionQueue(), completions.memory()));
+            assertEquals(List.of(7L, 8L), byTheNewCall(pair.client().completionQueue(), records));
         }
     }
 
@@ -107,7 +107,7 @@ class PageExamplesTest {
             connection.nextEvent(timeoutMs);                            // ESTABLISHED
             try (RemoteMemoryRegion remote = RemoteMemoryRegion.ofDescriptor(connection.privateData())) {
                 boolean posted = connection.write(remote, 0, memory, 0, 64, CompletionFlag.ALWAYS, 42);
-                int got = connection.completionQueue().poll(wcAddress, 16);
+                int got = connection.completionQueue().poll(records, 0, 16);
                 assertTrue(posted && got >= 0);
                 connection.disconnect();
             }
@@ -133,9 +133,9 @@ class PageExamplesTest {
         return List.of(opContext, (long) byteLen + flags + imm);
     }
 
-    private static List<Long> byTheNewCall(final RpmaCompletionQueue queue, final UnsafeBuffer buffer) {
-        WorkCompletion wc = new WorkCompletion().wrap(buffer, 0);       // buffer: IbvWc.SIZE_BYTES bytes, off-heap
-        int got = queue.poll(buffer.addressOffset(), 1);                // 0: empty; negative: the queue has failed
+    private static List<Long> byTheNewCall(final RpmaCompletionQueue queue, final WorkCompletions records) {
+        WorkCompletion wc = records.show(0, new WorkCompletion());      // records: WorkCompletions.allocate(1)
+        int got = queue.poll(records, 0, 1);                            // 0: empty; negative: the queue has failed
         if (got < 0) {
             errorHandlingCode();
         }
@@ -156,10 +156,9 @@ class PageExamplesTest {
     }
 
     private void sleep(final VerbsCompletionQueue queue, final CompletionChannel channel) {
-        final long wcs = wcAddress;
         final int n = 1;
         queue.requestNotification(false);                  // arm
-        if (queue.poll(wcs, n) == 0                        // final poll: what came before the arming gives no event
+        if (queue.poll(records, 0, n) == 0                 // final poll: what came before the arming gives no event
                 && channel.await(timeoutMs) == queue) {    // sleep, wake
             queue.requestNotification(false);              // arm again, then poll until empty
         }

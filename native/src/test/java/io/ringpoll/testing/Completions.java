@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.concurrent.TimeUnit;
 import org.agrona.BufferUtil;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -14,12 +15,14 @@ public final class Completions {
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final UnsafeBuffer memory;
+    private final WorkCompletions records;
     private final int capacity;
     private final WorkCompletion completion = new WorkCompletion();
 
     public Completions(final int capacity) {
         this.capacity = capacity;
         memory = new UnsafeBuffer(BufferUtil.allocateDirectAligned(capacity * IbvWc.SIZE_BYTES, 64));
+        records = WorkCompletions.in(memory, 0, capacity);
     }
 
     public Completions() {
@@ -29,6 +32,11 @@ public final class Completions {
     /** Address of the first record. */
     public long address() {
         return memory.addressOffset();
+    }
+
+    /** The records, to poll into. */
+    public WorkCompletions records() {
+        return records;
     }
 
     /** The memory itself. */
@@ -52,7 +60,7 @@ public final class Completions {
         final long deadlineNs = System.nanoTime() + TIMEOUT_NS;
         int got = 0;
         while (got < count) {
-            final int polled = queue.poll(address() + (long) got * IbvWc.SIZE_BYTES, Math.min(count, capacity) - got);
+            final int polled = queue.poll(records, got, Math.min(count, capacity) - got);
             if (polled < 0) {
                 fail(queue.name() + " failed with " + polled);
             }
