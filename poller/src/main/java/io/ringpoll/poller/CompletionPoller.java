@@ -206,17 +206,14 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             if (stall.isActive()) {
                 stall.end();
             }
-            final int next = position + 1 == size ? 0 : position + 1;
-            if (handlesInPlace) {
-                // Where the next round begins if a handler changes the round; a removal moves it.
-                round.first = next;
-            }
-            workCount += poll(polledQueues[position], claimed);
-            position = next;
+            final PolledQueue polled = polledQueues[position];
+            workCount += poll(polled, claimed);
             if (handlesInPlace && (paused || round.changes != changes)) {
                 // A handler has paused this poller, or added or removed a queue: what is left is the next round's.
+                round.beginBehind(polled, position);
                 break;
             }
+            position = position + 1 == size ? 0 : position + 1;
         }
         if (workCount > 0) {
             outcome = Outcome.WORKED.ordinal();

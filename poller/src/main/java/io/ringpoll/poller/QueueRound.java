@@ -57,6 +57,17 @@ final class QueueRound {
         }
     }
 
+    /** Lets the next round begin behind a queue, wherever it is by now, or at its place if it has left. */
+    void beginBehind(final PolledQueue polled, final int place) {
+        int next = place;
+        for (int i = 0; i < size; i++) {
+            if (queues[i] == polled) {
+                next = i + 1;
+            }
+        }
+        first = next < size ? next : 0;
+    }
+
     /** Sums the budgets of the queues up. */
     void sumBudgets(final PollerCounters counters) {
         long depth = 0;

@@ -275,9 +275,7 @@ class CompletionPollerTest {
                 throw new AssertionError(late);
             }
         });
-        while (!poller.commands().hasPending()) {
-            Thread.onSpinWait();
-        }
+        Waiting.await(() -> poller.commands().hasPending());
         assertEquals(0, poller.doWork());
         assertEquals(CompletionPoller.Outcome.PAUSED, poller.outcome());
         assertEquals(BATCH_LIMIT, counters.completions());
@@ -356,9 +354,7 @@ class CompletionPollerTest {
                 throw new AssertionError(late);
             }
         });
-        while (!poller.commands().hasPending()) {
-            Thread.onSpinWait();
-        }
+        Waiting.await(() -> poller.commands().hasPending());
         assertEquals(1, poller.doWork());
         waiting.join(20);
         assertFalse(empty.get());

@@ -196,9 +196,7 @@ class QueueRegistryTest {
         fillCommands();
         final ScriptedQueue waiting = queueOfOne();
         final CompletableFuture<Integer> addition = CompletableFuture.supplyAsync(() -> poller.queues().add(waiting), ASYNC);
-        while (poller.queues().size() == 1) {
-            Thread.onSpinWait();
-        }
+        Waiting.await(() -> poller.queues().size() != 1);
         assertEquals("a", poller.queues().name(index));
         assertEquals(2, poller.queues().size());
         assertFalse(addition.isDone());
@@ -218,9 +216,7 @@ class QueueRegistryTest {
         });
         final ScriptedQueue queue = queueOfOne();
         final CompletableFuture<Integer> addition = CompletableFuture.supplyAsync(() -> poller.queues().add(queue), ASYNC);
-        while (poller.queues().size() == 0) {
-            Thread.onSpinWait();
-        }
+        Waiting.await(() -> poller.queues().size() != 0);
         poller.queues().remove(queue, 0);
         assertEquals(0, poller.queues().size());
         poller.doWork();
@@ -254,9 +250,7 @@ class QueueRegistryTest {
         poller.queues().add(queue);
         poller.onStart();
         final CompletableFuture<Void> removal = runAsync(() -> poller.queues().remove(queue, Long.MAX_VALUE));
-        while (!poller.commands().hasPending()) {
-            Thread.onSpinWait();
-        }
+        Waiting.await(() -> poller.commands().hasPending());
         assertFalse(removal.isDone());
         poller.doWork();
         removal.get();
@@ -278,9 +272,7 @@ class QueueRegistryTest {
                 interrupted.completeExceptionally(late);
             }
         });
-        while (!poller.commands().hasPending()) {
-            Thread.onSpinWait();
-        }
+        Waiting.await(() -> poller.commands().hasPending());
         poller.doWork();
         assertTrue(interrupted.get());
     }
