@@ -19,16 +19,17 @@ final class BatchDelivery extends Delivery {
 
     @Override
     long deliver(final long first, final long last) throws HandlerHalted {
-        long handled = 0;
+        if (first == last && deliverFault(first)) {
+            return 1;
+        }
         long slot = first;
         batch.begin(first);
         while (slot <= last) {
             final int count = sideBySide(slot, last);
-            handled += collect(slot, count);
+            collect(slot, count);
             slot += count;
         }
-        deliverBatch(last);
-        return handled;
+        return deliverBatch();
     }
 
     @Override
@@ -36,33 +37,25 @@ final class BatchDelivery extends Delivery {
         batch.end();
     }
 
-    private int collect(final long first, final int count) throws HandlerHalted {
+    private void collect(final long first, final int count) {
         final long address = addressOf(first);
-        int accepted = 0;
         for (int i = 0; i < count; i++) {
             final long record = address + i * (long) IbvWc.SIZE_BYTES;
-            final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
-            if (accepts(statusAndOpcode)) {
-                accepted++;
-                if (isFault(statusAndOpcode)) {
-                    deliverBatch(first + i);
-                    deliverFault(first + i);
-                } else {
-                    batch.add(record);
-                }
+            if (accepts(UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET))) {
+                batch.add(record);
             }
         }
-        return accepted;
     }
 
-    private void deliverBatch(final long last) throws HandlerHalted {
-        if (batch.size() > 0) {
+    private int deliverBatch() throws HandlerHalted {
+        final int size = batch.size();
+        if (size > 0) {
             try {
                 batchHandler.onBatch(batch);
             } catch (final Throwable failure) {
-                failures.onFailure(failure, batch.sequence(batch.size() - 1));
+                failures.onFailure(failure, batch.sequence(size - 1), size);
             }
         }
-        batch.begin(last + 1);
+        return size;
     }
 }

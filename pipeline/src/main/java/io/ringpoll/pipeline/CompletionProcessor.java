@@ -19,6 +19,7 @@ final class CompletionProcessor implements Runnable {
 
     private final HandlerSpec spec;
     private final HandlerBarrier barrier;
+    private final FaultMark faults;
     private final HandlerCounters counters;
     private final HandlerContext context;
     private final HandlerFailures failures;
@@ -37,11 +38,13 @@ final class CompletionProcessor implements Runnable {
         final HandlerSpec spec,
         final CompletionSlab slab,
         final HandlerBarrier barrier,
+        final FaultMark faults,
         final HandlerCounters counters,
         final HandlerContext context,
         final StartGate startGate) {
         this.spec = spec;
         this.barrier = barrier;
+        this.faults = faults;
         this.counters = counters;
         this.context = context;
         this.startGate = startGate;
@@ -54,6 +57,11 @@ final class CompletionProcessor implements Runnable {
     /** The last sequence that this handler has passed and gives back: what the poller and later stages may pass. */
     Sequence passed() {
         return heldSlots == null ? sequence : heldSlots;
+    }
+
+    /** The last sequence that this handler has passed, held back or not. */
+    long position() {
+        return sequence.get();
     }
 
     HandlerSpec spec() {
@@ -89,15 +97,10 @@ final class CompletionProcessor implements Runnable {
     public void run() {
         try {
             if (start()) {
-                processBatches();
-                end();
+                process();
+                shutDown();
+                counters.state.setRelease(died ? HandlerCounters.STATE_DIED : HandlerCounters.STATE_ENDED);
             }
-        } catch (final HandlerHalted halt) {
-            pass(halt.sequence());
-            die(halt.getCause());
-        } catch (final Throwable failure) {
-            failures.record(failure);
-            die(failure);
         } finally {
             delivery.end();
             slots.end();
@@ -117,19 +120,45 @@ final class CompletionProcessor implements Runnable {
         return true;
     }
 
+    /** Handles batches until it is told to end, or a failure ends it. */
+    private void process() {
+        try {
+            processBatches();
+        } catch (final HandlerHalted halt) {
+            die(halt.getCause());
+        } catch (final Throwable failure) {
+            failures.record(failure);
+            die(failure);
+        }
+    }
+
     private void processBatches() throws HandlerHalted {
         long next = sequence.get() + 1;
         while (next <= stopAfter) {
             final long available = waitFor(next);
             if (available >= next) {
                 counters.onBatchBegin(available - next + 1);
-                final long last = Math.min(available, next + spec.batchLimit() - 1);
+                final long last = endOfBatch(next, available);
                 slots.beginBatch(last);
-                final long handled = delivery.deliver(next, last);
-                counters.onBatchEnd(last, handled);
-                pass(last);
+                deliver(next, last);
                 next = last + 1;
             }
+        }
+    }
+
+    private long endOfBatch(final long first, final long available) {
+        final long last = Math.min(available, first + spec.batchLimit() - 1);
+        return faults.last() < first ? last : delivery.endAtFault(first, last);
+    }
+
+    private void deliver(final long first, final long last) throws HandlerHalted {
+        try {
+            counters.onBatchEnd(last, delivery.deliver(first, last));
+            pass(last);
+        } catch (final HandlerHalted halt) {
+            counters.onBatchEnd(halt.sequence(), halt.handled());
+            pass(halt.sequence());
+            throw halt;
         }
     }
 
@@ -163,12 +192,6 @@ final class CompletionProcessor implements Runnable {
         died = true;
         counters.state.setRelease(HandlerCounters.STATE_DIED);
         context.onHandlerDied(spec.roleName(), failure);
-        shutDown();
-    }
-
-    private void end() {
-        shutDown();
-        counters.state.setRelease(HandlerCounters.STATE_ENDED);
     }
 
     private void shutDown() {

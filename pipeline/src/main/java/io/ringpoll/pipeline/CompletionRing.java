@@ -39,6 +39,7 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     private final int capacity;
     private final int mask;
     private final Sequence cursor = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
+    private final FaultMark faults = new FaultMark();
 
     /** Set before the poller starts, as the next two. */
     private Sequence[] gatingSequences = NO_SEQUENCES;
@@ -72,15 +73,23 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
         processors = stages.toArray(new CompletionProcessor[0]);
     }
 
+    int capacity() {
+        return capacity;
+    }
+
+    /** Where the handlers find the queue faults. */
+    FaultMark faults() {
+        return faults;
+    }
+
     @Override
     public Sequence cursor() {
         return cursor;
     }
 
     @Override
-    public long occupancy() {
-        final long last = cursor.get();
-        return last - Util.getMinimumSequence(gatingSequences, last);
+    public long passedOf(final long last) {
+        return Util.getMinimumSequence(gatingSequences, last);
     }
 
     @Override
@@ -122,6 +131,12 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
         for (int i = 0; i < waits.length; i++) {
             waits[i].signalAllWhenBlocking();
         }
+    }
+
+    @Override
+    public void publishFault() {
+        faults.set(published + 1);
+        publish(1);
     }
 
     @Override

@@ -37,7 +37,8 @@ abstract class Delivery {
     }
 
     /**
-     * Delivers the published slots of a range.
+     * Delivers the published slots of a range. A queue's fault is a range of its own, so that the completions before it have an
+     * end of batch.
      *
      * @return how many the handler took
      * @throws HandlerHalted if the handler threw and its policy said halt
@@ -65,7 +66,7 @@ abstract class Delivery {
     }
 
     /** Whether a record stands for a queue's failure. */
-    static boolean isFault(final long statusAndOpcode) {
+    private static boolean isFault(final long statusAndOpcode) {
         return CompletionPath.status(statusAndOpcode) == QueueFault.STATUS;
     }
 
@@ -78,13 +79,29 @@ abstract class Delivery {
         return (int) Math.min(last - slot + 1, mask + 1 - ((int) slot & mask));
     }
 
-    final void deliverFault(final long slot) throws HandlerHalted {
+    /** The last slot of a batch, which may end sooner than wanted: a queue's fault is a batch of its own. */
+    final long endAtFault(final long first, final long last) {
+        for (long slot = first; slot <= last; slot++) {
+            if (isFault(UnsafeApi.getLong(addressOf(slot) + IbvWc.STATUS_OFFSET))) {
+                return Math.max(first, slot - 1);
+            }
+        }
+        return last;
+    }
+
+    /** Delivers the one slot of a range if it holds a fault that the handler takes; false if it does not. */
+    final boolean deliverFault(final long slot) throws HandlerHalted {
+        final long statusAndOpcode = UnsafeApi.getLong(addressOf(slot) + IbvWc.STATUS_OFFSET);
+        if (!isFault(statusAndOpcode) || !accepts(statusAndOpcode)) {
+            return false;
+        }
         final int offset = CompletionSlab.offset(slot, mask);
         final int queueIndex = slab.getShort(offset + IbvWc.QUEUE_INDEX_OFFSET) & 0xFFFF;
         try {
             handler.onQueueFault(queueIndex, context.queueName(queueIndex), slab.getInt(offset + IbvWc.VENDOR_ERR_OFFSET));
         } catch (final Throwable failure) {
-            failures.onFailure(failure, slot);
+            failures.onFailure(failure, slot, 1);
         }
+        return true;
     }
 }

@@ -21,7 +21,7 @@ public interface FailurePolicy {
     }
 
     /**
-     * Decides; called on the handler's thread.
+     * Decides; called on the handler's thread. A policy that throws or returns null halts.
      *
      * @param failure  what the handler threw
      * @param sequence of the completion it was thrown for

@@ -28,7 +28,7 @@ final class HandlerFailures {
         if (probe.isEnabled()) {
             final HandlerExceptionEvent event = new HandlerExceptionEvent();
             event.handler = roleName;
-            event.exception = failure.toString();
+            event.exception = failure.getClass().getName() + ": " + ErrorRecorder.describe(failure);
             event.commit();
         }
     }
@@ -36,12 +36,23 @@ final class HandlerFailures {
     /**
      * Counts, records and asks the policy.
      *
+     * @param sequence of the slot that was handled last
+     * @param shown    completions that the handler was shown in the call that failed
      * @throws HandlerHalted if the handler is to end
      */
-    void onFailure(final Throwable failure, final long sequence) throws HandlerHalted {
+    void onFailure(final Throwable failure, final long sequence, final long shown) throws HandlerHalted {
         record(failure);
-        if (policy.decide(failure, sequence) == FailurePolicy.Decision.HALT) {
-            throw new HandlerHalted(failure, sequence);
+        if (decide(failure, sequence) != FailurePolicy.Decision.CONTINUE) {
+            throw new HandlerHalted(failure, sequence, shown);
+        }
+    }
+
+    private FailurePolicy.Decision decide(final Throwable failure, final long sequence) {
+        try {
+            return policy.decide(failure, sequence);
+        } catch (final Throwable undecided) {
+            record(undecided);
+            return FailurePolicy.Decision.HALT;
         }
     }
 }

@@ -26,7 +26,8 @@ public interface HandlerLifecycle {
     }
 
     /**
-     * Called once after the last completion, also when the handler has died.
+     * Called once after the last completion, if {@link #onStart} has returned: also when the handler has died, and when the
+     * pipeline did not start as a whole.
      *
      * @throws Exception as it likes; it is counted and recorded
      */

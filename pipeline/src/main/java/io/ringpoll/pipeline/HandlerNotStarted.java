@@ -9,7 +9,8 @@ final class HandlerNotStarted extends Exception {
     private final String roleName;
 
     HandlerNotStarted(final String roleName, final Throwable cause) {
-        super(cause);
+        // Without the text of the cause, which may throw.
+        super(null, cause);
         this.roleName = roleName;
     }
 

@@ -1,7 +1,6 @@
 package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.BusySpinWaitStrategy;
-import com.lmax.disruptor.SleepingWaitStrategy;
 import com.lmax.disruptor.WaitStrategy;
 import com.lmax.disruptor.YieldingWaitStrategy;
 import org.agrona.concurrent.BackoffIdleStrategy;
@@ -21,9 +20,6 @@ public enum HandlerWait {
     SLEEP,
     /** Parks until it is woken; lightest on the core, and the poller pays for the wake-up. */
     BLOCK;
-
-    private static final int SLEEP_RETRIES = 200;
-    private static final long SLEEP_NS = 20_000;
 
     /**
      * The wait that fits a machine: spinning everywhere is right only where every hot thread can have a core.
@@ -60,7 +56,7 @@ public enum HandlerWait {
         return switch (this) {
             case BUSY_SPIN -> new BusySpinWaitStrategy();
             case YIELD -> new YieldingWaitStrategy();
-            case SLEEP -> new SleepingWaitStrategy(SLEEP_RETRIES, SLEEP_NS);
+            case SLEEP -> new SleepingWait();
             case BLOCK -> new ParkingWait();
         };
     }

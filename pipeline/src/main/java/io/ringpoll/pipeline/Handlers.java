@@ -19,8 +19,14 @@ interface Handlers {
      */
     void onPollerStart() throws HandlerNotStarted;
 
-    /** Ends what runs on the polling thread; called there, as the last thing it does. */
+    /**
+     * Ends what runs on the polling thread, and lets the others end once they have handled what was published; called there, as
+     * the last thing it does.
+     */
     void onPollerEnd();
+
+    /** Notes that a handler has died, which those after it wait for no more; called on the thread of that handler. */
+    void onHandlerDied();
 
     /** Their threads, in the order in which the handlers were described; none of those that run on the poller's. */
     List<Thread> threads();
@@ -31,10 +37,16 @@ interface Handlers {
     /** Position of a handler in that order; -1 if there is none of that name. */
     int indexOf(String roleName);
 
-    /** Whether all but those that run on the calling thread have passed a sequence. */
+    /**
+     * Whether all have passed a sequence, but for those that run on the calling thread, and those that wait for such a one or for
+     * one that has died: these have come as far as they can.
+     */
     boolean haveOthersPassed(long sequence);
 
-    /** Lets each handler's thread end once it has passed a sequence; -1 for at once. The poller has ended. */
+    /** Whether the ring is full behind the calling thread's handler, so that only this one can make room. */
+    boolean isFullBehindCaller();
+
+    /** Lets each handler's thread end once it has passed a sequence; -1 for at once. Nothing will be published behind it. */
     void stopAfter(long sequence);
 
     /** How many slots they hold back; any thread, a moment's value. */

@@ -15,8 +15,11 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class ParkingWait implements WaitStrategy {
     private static final int SPINS = 100;
-    /** A wake-up cannot be missed; the bound is there so that nothing ever hangs. */
-    private static final long PARK_NS = 100_000_000;
+    /**
+     * The longest park. No wake-up is lost; the bound is there in case one is, after all. Tests set the system property to a time
+     * that would not hide it.
+     */
+    private static final long PARK_NS = Long.getLong("ringpoll.park.bound.ns", 100_000_000);
 
     private volatile Thread waiter;
 

@@ -25,7 +25,7 @@ final class PinningStep {
                 add(candidates, taken, draft.name(), false, draft.options().cpu);
             }
         }
-        if (candidates.isEmpty()) {
+        if (candidates.isEmpty() || description.pinning == null) {
             return;
         }
         final Map<String, Pinning.Place> places = description.pinning.places(candidates, taken);

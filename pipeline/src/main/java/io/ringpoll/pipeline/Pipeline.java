@@ -36,9 +36,11 @@ public final class Pipeline implements AutoCloseable {
     private final CompletionPoller poller;
     private final PollerCounters pollerCounters;
     private final PollerThread pollerThread;
+    private final LifeCycle lifeCycle = new LifeCycle();
     private final StartGate startGate = new StartGate();
     private final PipelineStop stop;
     private final FailureListener failureListener;
+    private final ErrorHandler errorLog;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
     private Pipeline(final PipelineBuilder description, final CountersFile countersFile, final CompletionSlab slab) {
@@ -48,16 +50,17 @@ public final class Pipeline implements AutoCloseable {
         failureListener = description.failureListener;
         CounterType.RING_SIZE.allocate(countersFile.counters(), name).setRelease(slab.capacity());
         final String pollerName = description.settledPollerName();
-        final ErrorHandler errorLog = countersFile.errorLog()::record;
+        errorLog = new ErrorRecorder(countersFile.errorLog());
         pollerCounters = new PollerCounters(countersFile.counters(), pollerName);
-        handlers = newHandlers(description, new Context(errorLog));
+        handlers = newHandlers(description, new Context());
         poller = new CompletionPoller(
             pollerName, handlers.ring(), description.settledBatchLimit(), pollerCounters, errorLog, SystemNanoClock.INSTANCE);
         final PollerLoop loop = new PollerLoop(
-            poller, description.settledIdleStrategy(), description.stallThresholdNs, error -> onDied(pollerName, error));
+            poller, description.settledIdleStrategy(), description.stallThresholdNs, this::onPollerDied);
         pollerThread =
             new PollerThread(poller, description.pollerCpu, loop, handlers, startGate, slab, description.threads);
-        stop = new PipelineStop(this, description.leftOver, description.shutdownTimeoutNs);
+        final LeftOver leftOver = new LeftOver(poller.queues(), description.leftOver, errorLog);
+        stop = new PipelineStop(this, lifeCycle, leftOver, description.shutdownTimeoutNs);
     }
 
     /** Starts the pipeline of a description that has been checked, or leaves nothing of it. */
@@ -75,7 +78,8 @@ public final class Pipeline implements AutoCloseable {
             countersFile.close();
             throw failure;
         }
-        pipeline.startThreads(description);
+        pipeline.stop.start(() -> pipeline.startThreads(description));
+        PipelineEvent.emit(pipeline.name, "started", pipeline.handlers.counters().size() + " handlers");
         return pipeline;
     }
 
@@ -93,14 +97,21 @@ public final class Pipeline implements AutoCloseable {
      *
      * @param queue that nobody else polls
      * @return the index that its completions carry
-     * @throws IllegalStateException if the queue is there already, there are too many, or the poller makes no duty cycles
+     * @throws IllegalStateException if the queue is there already, there are too many, the poller makes no duty cycles, or the
+     *     pipeline has halted or been closed; the message names the reason
      */
     public int addQueue(final CompletionQueue queue) {
+        final PipelineState state = lifeCycle.state();
+        if (!state.takesQueues()) {
+            throw new IllegalStateException(queue.name() + " cannot be added: pipeline " + name +
+                (state == PipelineState.HALTED ? " has halted" : " is closed"));
+        }
         return poller.queues().add(queue);
     }
 
     /**
-     * Takes a completion queue out and waits until the poller can no longer touch it.
+     * Takes a completion queue out and waits until the poller can no longer touch it. In every state of the pipeline; after a
+     * stop that was not in time, the queue may only be destroyed when it has been removed.
      *
      * @param queue that was added
      * @throws TimeoutException if the poller did not let go of it within 5 seconds; it must not be destroyed then
@@ -136,31 +147,36 @@ public final class Pipeline implements AutoCloseable {
      * changes nothing.
      *
      * @param timeoutNs bound, in nanoseconds
-     * @return true if the poller has stopped; false if it has not within the time, and will as soon as it can
+     * @return true if the poller polls no more; false if it has not stopped within the time, and will as soon as it can
      */
     public boolean pause(final long timeoutNs) {
-        return inTime(() -> poller.pause(System.nanoTime() + timeoutNs));
+        return inTime(() -> poller.pause(Deadline.after(timeoutNs).atNs()));
     }
 
     /**
      * Polls again after {@link #pause}. A second call changes nothing.
      *
      * @param timeoutNs bound, in nanoseconds
-     * @return true if the poller polls; false if it has not heard of it within the time, and will as soon as it can
+     * @return true if the poller polls; false if it has not begun within the time, and will as soon as it can, or if the pipeline
+     *     has halted or been closed, and never will
      */
     public boolean resume(final long timeoutNs) {
-        return inTime(() -> poller.resume(System.nanoTime() + timeoutNs));
+        return lifeCycle.state().takesQueues() && inTime(() -> poller.resume(Deadline.after(timeoutNs).atNs()));
     }
 
     /**
      * Waits until all queues have been found empty and the handlers have passed what was polled; the pipeline goes on. While it
      * is paused, only what was polled is waited for.
      *
+     * <p>A handler may call this on its own thread: the others are waited for as far as they can come without it. On the poller's
+     * thread, and when a handler has died, it does not wait.
+     *
      * @param timeoutNs bound for the whole, in nanoseconds
-     * @return how far it came; in time if everything that had completed before the call has been handled
+     * @return how far it came; in time if everything that had completed before the call has been handled. Of a closed pipeline it
+     *     is the final report
      */
     public PipelineReport drain(final long timeoutNs) {
-        return stop.drain(System.nanoTime() + timeoutNs);
+        return stop.drain(Deadline.after(timeoutNs));
     }
 
     /** Drains and stops within 10 seconds; see {@link #close(long)}. */
@@ -183,11 +199,12 @@ public final class Pipeline implements AutoCloseable {
      * Stops polling, lets the handlers finish what was polled, and ends the threads. What is still in the queues is taken out,
      * counted, and given to {@link PipelineBuilder#onLeftOver}; a queue that is to be used elsewhere is removed before.
      *
-     * <p>A handler that does not come back in time keeps its thread, and the ring's memory stays for it and for whoever holds
-     * slots. Called on a handler's own thread, this begins the stop on another thread and returns.
+     * <p>A poll or a handler that does not return in time keeps its thread, and the ring's memory stays for it and for held
+     * slots. Such threads end as soon as they can; {@link #removeQueue} waits until a queue is polled no more. Called on a
+     * handler's own thread, this begins the stop on another thread and returns.
      *
-     * @param timeoutNs bound for the whole, in nanoseconds
-     * @return what was left; the same report at each further call
+     * @param timeoutNs bound for the whole, in nanoseconds; 0 to begin the end of the threads and not to wait for it
+     * @return what was left; the same report at each further call, but for calls that return before the report is made
      */
     public PipelineReport stop(final long timeoutNs) {
         return stop.close(timeoutNs, false);
@@ -268,6 +285,15 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
+     * The state of the pipeline.
+     *
+     * @return a moment's value
+     */
+    public PipelineState state() {
+        return lifeCycle.state();
+    }
+
+    /**
      * Why the pipeline polls no more although nobody stopped it: what a handler with {@link FailurePolicy#HALT} threw.
      *
      * @return null while all is well
@@ -288,18 +314,17 @@ public final class Pipeline implements AutoCloseable {
     }
 
     private void startThreads(final PipelineBuilder description) {
-        try {
-            description.queues.forEach(this::addQueue);
-            handlers.start(startGate);
-            startGate.await(description.startTimeoutNs);
-            pollerThread.start();
-            startGate.await(description.startTimeoutNs);
-        } catch (final RuntimeException | Error failure) {
-            stop.abandon();
-            throw failure;
-        }
-        stop.onStarted();
-        PipelineEvent.emit(name, "started", handlers.counters().size() + " handlers");
+        final Deadline deadline = Deadline.after(description.startTimeoutNs);
+        description.queues.forEach(this::addQueue);
+        handlers.start(startGate);
+        startGate.await(deadline);
+        pollerThread.start();
+        startGate.await(deadline);
+    }
+
+    /** Whether a thread is the poller's or a handler's. */
+    boolean isOwnThread(final Thread thread) {
+        return stop.isOwnThread(thread);
     }
 
     String name() {
@@ -333,16 +358,21 @@ public final class Pipeline implements AutoCloseable {
                 description.threads);
     }
 
-    private void onDied(final String threadName, final Throwable cause) {
-        countersFile.errorLog().record(cause);
-        halt(threadName, cause);
+    private void onPollerDied(final Throwable cause) {
+        errorLog.onError(cause);
+        halt(poller.roleName(), cause);
     }
 
     private void halt(final String threadName, final Throwable cause) {
         handlers.ring().halt();
         if (failure.compareAndSet(null, cause)) {
-            PipelineEvent.emit(name, "halted", threadName + ": " + cause);
-            failureListener.onFailure(this, threadName, cause);
+            lifeCycle.advance(PipelineState.HALTED);
+            try {
+                PipelineEvent.emit(name, "halted", threadName + ": " + ErrorRecorder.describe(cause));
+                failureListener.onFailure(this, threadName, cause);
+            } catch (final Throwable thrown) {
+                errorLog.onError(thrown);
+            }
         }
     }
 
@@ -363,12 +393,6 @@ public final class Pipeline implements AutoCloseable {
 
     /** What handlers' threads reach of this pipeline. */
     private final class Context implements HandlerContext {
-        private final ErrorHandler errorLog;
-
-        Context(final ErrorHandler errorLog) {
-            this.errorLog = errorLog;
-        }
-
         @Override
         public ErrorHandler errorLog() {
             return errorLog;
@@ -381,6 +405,7 @@ public final class Pipeline implements AutoCloseable {
 
         @Override
         public void onHandlerDied(final String roleName, final Throwable cause) {
+            handlers.onHandlerDied();
             halt(roleName, cause);
         }
     }

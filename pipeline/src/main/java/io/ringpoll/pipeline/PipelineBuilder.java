@@ -19,7 +19,7 @@ import org.agrona.concurrent.IdleStrategy;
 /**
  * Describes a pipeline: the queues, the poller, the ring and the handlers of the three paths.
  *
- * <p>Used by one thread. {@link #start()} checks everything at once and says everything that is wrong.
+ * <p>Used by one thread, for one pipeline. {@link #start()} checks everything at once and says everything that is wrong.
  */
 public final class PipelineBuilder {
     private static final int DEFAULT_BATCH_LIMIT = 32;
@@ -33,6 +33,7 @@ public final class PipelineBuilder {
     boolean runsToCompletion;
     private int batchLimit = DEFAULT_BATCH_LIMIT;
     private boolean batchLimitGiven;
+    private boolean started;
     int pollerCpu = ThreadPlacement.ANY_CPU;
     String pollerName;
     Pinning pinning = (candidates, taken) -> Map.of();
@@ -395,13 +396,21 @@ public final class PipelineBuilder {
      * @return the running pipeline
      * @throws IllegalArgumentException with everything that is wrong, a line each
      * @throws PipelineStartException   if a thread cannot start; none is left running then
+     * @throws IllegalStateException    if the builder has started a pipeline before, or a queue cannot be added; nothing is left
+     *     of the pipeline then
      */
     public Pipeline start() {
+        if (started) {
+            throw new IllegalStateException(
+                "pipeline " + name + " has been started: describe each pipeline by a builder of its own");
+        }
         new PinningStep(this).apply();
         final List<String> faults = new PipelineCheck(this).faults();
         if (!faults.isEmpty()) {
             throw new IllegalArgumentException(String.join("\n", faults));
         }
+        // Strategies, handlers and queues belong to one pipeline.
+        started = true;
         return Pipeline.start(this);
     }
 

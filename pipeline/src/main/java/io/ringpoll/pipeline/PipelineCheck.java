@@ -24,6 +24,10 @@ final class PipelineCheck {
     }
 
     List<String> faults() {
+        checkGiven(description.name, "name");
+        checkGiven(description.pinning, "pinning");
+        checkGiven(description.failureListener, "failure listener");
+        checkGiven(description.leftOver, "consumer of what is left over");
         checkSizes();
         checkPaths();
         final Set<String> names = new HashSet<>();
@@ -37,6 +41,12 @@ final class PipelineCheck {
         }
         checkQueues();
         return faults;
+    }
+
+    private void checkGiven(final Object given, final String what) {
+        if (given == null) {
+            faults.add("the " + what + " is null");
+        }
     }
 
     private void checkQueues() {

@@ -24,8 +24,19 @@ public final class PipelineGroup implements AutoCloseable {
     private static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final List<Pipeline> pipelines;
-    /** Guarded by this: who polls a queue. */
-    private final Map<CompletionQueue, Pipeline> owners = new IdentityHashMap<>();
+    /** Guarded by itself, which is never held while a poller is waited for: its handlers may call this group. */
+    private final Map<CompletionQueue, Place> places = new IdentityHashMap<>();
+
+    /** Where a queue is. */
+    private static final class Place {
+        private final Pipeline pipeline;
+        /** Whether the pipeline has it; false while it is being added. Guarded by the map. */
+        private boolean added;
+
+        Place(final Pipeline pipeline) {
+            this.pipeline = pipeline;
+        }
+    }
 
     private PipelineGroup(final List<Pipeline> pipelines) {
         this.pipelines = List.copyOf(pipelines);
@@ -49,6 +60,9 @@ public final class PipelineGroup implements AutoCloseable {
         try {
             for (int i = 0; i < pollers; i++) {
                 final PipelineBuilder builder = description.apply(i);
+                if (builder == null) {
+                    throw new IllegalArgumentException("the description of pipeline " + i + " is null");
+                }
                 for (final Pipeline other : started) {
                     if (other.name().equals(builder.name)) {
                         throw new IllegalArgumentException(
@@ -58,8 +72,8 @@ public final class PipelineGroup implements AutoCloseable {
                 started.add(builder.start());
             }
             return new PipelineGroup(started);
-        } catch (final RuntimeException failed) {
-            started.forEach(Pipeline::close);
+        } catch (final RuntimeException | Error failed) {
+            close(started, DEFAULT_CLOSE_NS);
             throw failed;
         }
     }
@@ -74,14 +88,40 @@ public final class PipelineGroup implements AutoCloseable {
     }
 
     /**
-     * Adds a completion queue to the poller that has the fewest and has not failed.
+     * The state of the group, which is that of the pipeline that has come least far: queues can be added while it is RUNNING.
+     *
+     * @return a moment's value; HALTED if all pipelines that are not closed have halted
+     */
+    public PipelineState state() {
+        PipelineState least = PipelineState.CLOSED;
+        for (final Pipeline pipeline : pipelines) {
+            final PipelineState state = pipeline.state();
+            if (state.compareTo(least) < 0) {
+                least = state;
+            }
+        }
+        return least;
+    }
+
+    /**
+     * Adds a completion queue to the poller that has the fewest, of those that poll.
      *
      * @param queue that nobody else polls
      * @return the pipeline that has it
-     * @throws IllegalStateException as {@link Pipeline#addQueue}, or if all pipelines have failed
+     * @throws IllegalStateException as {@link Pipeline#addQueue}, or if all pipelines have halted or been closed
      */
     public Pipeline addQueue(final CompletionQueue queue) {
-        return addQueue(queue, ignored -> fewest());
+        while (true) {
+            final Pipeline candidate = fewest();
+            try {
+                return addQueue(queue, candidate);
+            } catch (final IllegalStateException refused) {
+                if (candidate.state().takesQueues()) {
+                    throw refused;
+                }
+                // It has ended meanwhile: another one takes the queue.
+            }
+        }
     }
 
     /**
@@ -90,30 +130,31 @@ public final class PipelineGroup implements AutoCloseable {
      * @param queue    that nobody else polls
      * @param position of the pipeline, asked with the queue
      * @return the pipeline that has it
-     * @throws IllegalStateException     as {@link Pipeline#addQueue}
+     * @throws IllegalStateException     as {@link Pipeline#addQueue}, or if a pipeline of the group has the queue
      * @throws IndexOutOfBoundsException if there is no such pipeline
      */
-    public synchronized Pipeline addQueue(final CompletionQueue queue, final ToIntFunction<CompletionQueue> position) {
-        if (owners.containsKey(queue)) {
-            throw new IllegalStateException(queue.name() + " is polled already");
-        }
-        final Pipeline owner = pipelines.get(position.applyAsInt(queue));
-        owner.addQueue(queue);
-        owners.put(queue, owner);
-        return owner;
+    public Pipeline addQueue(final CompletionQueue queue, final ToIntFunction<CompletionQueue> position) {
+        return addQueue(queue, pipelines.get(position.applyAsInt(queue)));
     }
 
     /**
-     * Takes a completion queue out and waits until its poller can no longer touch it.
+     * Takes a completion queue out and waits until its poller can no longer touch it. A queue that is just being added by another
+     * thread is not there yet.
      *
      * @param queue that was added
      * @throws TimeoutException as {@link Pipeline#removeQueue}
      */
-    public synchronized void removeQueue(final CompletionQueue queue) throws TimeoutException {
-        final Pipeline owner = owners.get(queue);
-        if (owner != null) {
-            owner.removeQueue(queue);
-            owners.remove(queue);
+    public void removeQueue(final CompletionQueue queue) throws TimeoutException {
+        final Place place;
+        synchronized (places) {
+            place = places.get(queue);
+            if (place == null || !place.added) {
+                return;
+            }
+        }
+        place.pipeline.removeQueue(queue);
+        synchronized (places) {
+            places.remove(queue, place);
         }
     }
 
@@ -124,8 +165,8 @@ public final class PipelineGroup implements AutoCloseable {
      * @return a report for each, in their order
      */
     public List<PipelineReport> drain(final long timeoutNs) {
-        final long deadlineNs = System.nanoTime() + timeoutNs;
-        return pipelines.stream().map(pipeline -> pipeline.drain(remaining(deadlineNs))).toList();
+        final Deadline deadline = Deadline.after(timeoutNs);
+        return pipelines.stream().map(pipeline -> pipeline.drain(deadline.leftNs())).toList();
     }
 
     /** Drains and stops all pipelines within 10 seconds; see {@link #close(long)}. */
@@ -135,50 +176,85 @@ public final class PipelineGroup implements AutoCloseable {
     }
 
     /**
-     * Drains and stops all pipelines, at the same time.
+     * Drains and stops all pipelines, at the same time. Called on a handler's thread, this does not wait for the pipeline of that
+     * handler.
      *
      * @param timeoutNs bound for the whole, in nanoseconds
-     * @return a report for each, in their order; the same at each further call
+     * @return a report for each, in their order; the same at each further call, but for calls that return before the reports are
+     *     made
      */
     public List<PipelineReport> close(final long timeoutNs) {
-        final long deadlineNs = System.nanoTime() + timeoutNs;
+        return close(pipelines, timeoutNs);
+    }
+
+    private static List<PipelineReport> close(final List<Pipeline> pipelines, final long timeoutNs) {
+        final Deadline deadline = Deadline.after(timeoutNs);
         final List<Thread> closers = new ArrayList<>();
-        for (final Pipeline pipeline : pipelines.subList(1, pipelines.size())) {
-            closers.add(Thread.ofPlatform().daemon().name(pipeline.name() + "-closer").start(() -> pipeline.close(timeoutNs)));
-        }
-        pipelines.getFirst().close(timeoutNs);
-        boolean interrupted = false;
-        for (final Thread closer : closers) {
-            try {
-                closer.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(remaining(deadlineNs))));
-            } catch (final InterruptedException later) {
-                interrupted = true;
+        Pipeline here = null;
+        for (final Pipeline pipeline : pipelines) {
+            if (pipeline.isOwnThread(Thread.currentThread())) {
+                pipeline.close(timeoutNs);
+            } else if (here == null) {
+                here = pipeline;
+            } else {
+                closers.add(startClosing(pipeline, deadline));
             }
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+        if (here != null) {
+            here.close(deadline.leftNs());
         }
+        closers.forEach(deadline::join);
         return pipelines.stream().map(pipeline -> pipeline.close(0)).toList();
     }
 
-    private int fewest() {
-        int fewest = -1;
-        for (int i = 0; i < pipelines.size(); i++) {
-            if (pipelines.get(i).failure() == null && (fewest < 0 || queues(i) < queues(fewest))) {
-                fewest = i;
+    /** Closes a pipeline on a thread of its own, or on this one if there is none to be had. */
+    private static Thread startClosing(final Pipeline pipeline, final Deadline deadline) {
+        final Thread closer = new Thread(() -> pipeline.close(deadline.leftNs()), pipeline.name() + "-closer");
+        closer.setDaemon(true);
+        try {
+            closer.start();
+        } catch (final OutOfMemoryError noThread) {
+            pipeline.close(deadline.leftNs());
+        }
+        return closer;
+    }
+
+    private Pipeline addQueue(final CompletionQueue queue, final Pipeline pipeline) {
+        final Place place = new Place(pipeline);
+        synchronized (places) {
+            if (places.putIfAbsent(queue, place) != null) {
+                throw new IllegalStateException(queue.name() + " is polled already");
             }
         }
-        if (fewest < 0) {
-            throw new IllegalStateException("no pipeline of the group polls any more: all have failed");
+        boolean added = false;
+        try {
+            pipeline.addQueue(queue);
+            added = true;
+        } finally {
+            synchronized (places) {
+                place.added = added;
+                if (!added) {
+                    places.remove(queue, place);
+                }
+            }
+        }
+        return pipeline;
+    }
+
+    private Pipeline fewest() {
+        Pipeline fewest = null;
+        for (final Pipeline pipeline : pipelines) {
+            if (pipeline.state().takesQueues() && (fewest == null || queues(pipeline) < queues(fewest))) {
+                fewest = pipeline;
+            }
+        }
+        if (fewest == null) {
+            throw new IllegalStateException("no pipeline of the group polls any more: all have halted or been closed");
         }
         return fewest;
     }
 
-    private int queues(final int position) {
-        return pipelines.get(position).poller().queues().size();
-    }
-
-    private static long remaining(final long deadlineNs) {
-        return Math.max(0, deadlineNs - System.nanoTime());
+    private static int queues(final Pipeline pipeline) {
+        return pipeline.poller().queues().size();
     }
 }

@@ -10,8 +10,14 @@ interface PipelineRing extends SlotRing {
     /** The last published sequence. */
     Sequence cursor();
 
+    /** The last sequence, up to a published one, that all handlers have passed and give back. */
+    long passedOf(long last);
+
     /** How many published slots some handler has not passed yet; a moment's value. */
-    long occupancy();
+    default long occupancy() {
+        final long last = cursor().get();
+        return last - passedOf(last);
+    }
 
     /** From now on no slot can be claimed: a handler will never pass what is there. */
     void halt();

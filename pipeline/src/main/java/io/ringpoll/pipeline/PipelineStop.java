@@ -1,194 +1,217 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletion;
-import java.lang.foreign.Arena;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
-import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The end of a pipeline, in order: queues drained, poller stopped, handlers through, what is left counted, memory given back.
+ * Begins and ends a pipeline: one thread at a time does either, and others that want to end it wait within their own bounds.
  *
- * <p>Any thread may call; one at a time does the work, and the others wait for it within their own bounds.
+ * <p>The end, in order: the queues are drained, the poller ends, the handlers handle what was polled and end, what is left in the
+ * queues is counted, and the memory is released. {@link PipelineState} defines each call in each state.
  */
 final class PipelineStop {
-    private static final long PARK_NS = 50_000;
-    private static final int LEFT_OVER_BATCH = 64;
-    private static final long MAX_LEFT_OVER = 1 << 20;
+    private static final long ABANDON_NS = TimeUnit.SECONDS.toNanos(1);
+    /** After which a wait for the poller looks again whether it is worth while. */
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final Pipeline pipeline;
-    private final Consumer<WorkCompletion> leftOver;
+    private final LifeCycle lifeCycle;
+    private final LeftOver leftOver;
     private final long shutdownTimeoutNs;
+    /** Held while the pipeline is started, and while it is ended. */
     private final ReentrantLock lock = new ReentrantLock();
+    private final AtomicBoolean closesElsewhere = new AtomicBoolean();
+    private volatile boolean requested;
     private volatile PipelineReport report;
+    /** Guarded by the lock. */
     private Thread shutdownHook;
 
-    PipelineStop(final Pipeline pipeline, final Consumer<WorkCompletion> leftOver, final long shutdownTimeoutNs) {
+    PipelineStop(
+        final Pipeline pipeline, final LifeCycle lifeCycle, final LeftOver leftOver, final long shutdownTimeoutNs) {
         this.pipeline = pipeline;
+        this.lifeCycle = lifeCycle;
         this.leftOver = leftOver;
         this.shutdownTimeoutNs = shutdownTimeoutNs;
     }
 
-    /** From now on the end of the JVM ends the pipeline in order. */
-    void onStarted() {
-        if (shutdownTimeoutNs > 0) {
-            shutdownHook = new Thread(() -> close(shutdownTimeoutNs, true), pipeline.name() + "-shutdown");
-            try {
-                Runtime.getRuntime().addShutdownHook(shutdownHook);
-            } catch (final IllegalStateException shuttingDown) {
-                shutdownHook = null;
-            }
+    /** Starts the pipeline, or leaves nothing of it that runs. */
+    void start(final Runnable threads) {
+        lock.lock();
+        try {
+            threads.run();
+            lifeCycle.advance(PipelineState.RUNNING);
+            addShutdownHook();
+        } catch (final RuntimeException | Error failure) {
+            abandon(failure);
+            throw failure;
+        } finally {
+            lock.unlock();
         }
-    }
-
-    /** Ends the threads of a pipeline that did not start as a whole. */
-    void abandon() {
-        pipeline.polling().stop();
-        pipeline.handlers().stopAfter(-1);
-        join(System.nanoTime() + TimeUnit.SECONDS.toNanos(1));
-        pipeline.polling().closeUnlessStarted();
-        pipeline.slab().release();
-        pipeline.counters().close();
+        if (requested) {
+            // By a call that could not wait for the start.
+            close(0, false);
+        }
     }
 
     /** Waits until the queues are empty and what was polled has been handled. */
-    PipelineReport drain(final long deadlineNs) {
-        boolean inTime = true;
-        if (Thread.currentThread() == pipeline.pollerThread()) {
-            // A handler there keeps the poller from coming round.
-            inTime = false;
-        } else if (pipeline.failure() == null && report == null && !pipeline.poller().isPaused()) {
-            try {
-                pipeline.poller().awaitEmptyRound(deadlineNs);
-            } catch (final TimeoutException late) {
-                inTime = false;
-            }
+    PipelineReport drain(final Deadline deadline) {
+        final PipelineReport closed = report;
+        if (closed != null) {
+            return closed;
         }
-        final long last = pipeline.handlers().ring().cursor().get();
-        while (!pipeline.handlers().haveOthersPassed(last)) {
-            if (System.nanoTime() - deadlineNs >= 0 || pipeline.failure() != null) {
-                inTime = false;
-                break;
-            }
-            park();
-        }
-        return snapshot(PipelineReport.UNKNOWN, inTime);
+        final boolean empty = awaitEmptyQueues(deadline);
+        final Handlers handlers = pipeline.handlers();
+        final long last = handlers.ring().cursor().get();
+        deadline.await(() -> pipeline.failure() != null || handlers.haveOthersPassed(last));
+        return snapshot(PipelineReport.UNKNOWN, empty && handlers.haveOthersPassed(last));
     }
 
     /** Ends the pipeline. */
     PipelineReport close(final long timeoutNs, final boolean drainFirst) {
-        if (report != null) {
-            return report;
+        if (report == null && !lock.isHeldByCurrentThread()) {
+            if (isOwnThread(Thread.currentThread())) {
+                closeElsewhere(timeoutNs, drainFirst);
+            } else {
+                final Deadline deadline = Deadline.after(timeoutNs);
+                requested |= !deadline.tryLock(lock);
+                if (lock.isHeldByCurrentThread() || lock.tryLock()) {
+                    close(deadline, timeoutNs, drainFirst);
+                }
+            }
         }
-        if (isOwnThread(Thread.currentThread())) {
-            final Thread closer = new Thread(() -> close(timeoutNs, drainFirst), pipeline.name() + "-closer");
-            closer.setDaemon(true);
-            closer.start();
-            return snapshot(PipelineReport.UNKNOWN, false);
-        }
-        final long deadlineNs = System.nanoTime() + timeoutNs;
-        if (!tryLock(timeoutNs)) {
-            return snapshot(PipelineReport.UNKNOWN, false);
-        }
+        final PipelineReport closed = report;
+        return closed != null ? closed : snapshot(PipelineReport.UNKNOWN, false);
+    }
+
+    /** Whether a thread is the poller's or a handler's, so that it cannot wait for itself. */
+    boolean isOwnThread(final Thread thread) {
+        return thread == pipeline.pollerThread() || pipeline.handlerThreads().contains(thread);
+    }
+
+    /** Ends the pipeline with the lock held, which is released. */
+    private void close(final Deadline deadline, final long timeoutNs, final boolean drainFirst) {
         try {
             if (report == null) {
+                lifeCycle.advance(PipelineState.STOPPING);
                 if (drainFirst) {
-                    drain(System.nanoTime() + timeoutNs / 2);
+                    drain(Deadline.after(timeoutNs / 2));
                 }
-                report = end(deadlineNs);
+                end(deadline);
             }
-            return report;
         } finally {
             lock.unlock();
         }
     }
 
-    private PipelineReport end(final long deadlineNs) {
+    /** Ends the pipeline on a thread that is none of its own; the first call decides how. */
+    private void closeElsewhere(final long timeoutNs, final boolean drainFirst) {
+        if (lifeCycle.state() != PipelineState.STOPPING && closesElsewhere.compareAndSet(false, true)) {
+            try {
+                Thread.ofPlatform().daemon().name(pipeline.name() + "-closer").start(() -> {
+                    lock.lock();
+                    close(Deadline.after(timeoutNs), timeoutNs, drainFirst);
+                });
+            } catch (final RuntimeException | Error noThread) {
+                closesElsewhere.set(false);
+                throw noThread;
+            }
+        }
+    }
+
+    private void end(final Deadline deadline) {
+        lifeCycle.advance(PipelineState.STOPPING);
         pipeline.polling().stop();
-        final boolean pollerEnded = join(pipeline.polling().thread(), deadlineNs);
-        pipeline.handlers().stopAfter(pipeline.handlers().ring().cursor().get());
+        // The handlers end by themselves, once they have handled what the poller has published by its end.
+        final boolean pollerEnded = deadline.join(pipeline.pollerThread());
         boolean handlersEnded = true;
         for (final Thread thread : pipeline.handlerThreads()) {
-            handlersEnded &= join(thread, deadlineNs);
+            handlersEnded &= deadline.join(thread);
         }
-        while (pipeline.held() > 0 && System.nanoTime() - deadlineNs < 0) {
-            park();
+        final boolean givenBack = deadline.await(() -> pipeline.held() == 0);
+        final long inQueues = pollerEnded ? leftOver.take() : PipelineReport.UNKNOWN;
+        release(snapshot(inQueues, pollerEnded && handlersEnded && givenBack));
+    }
+
+    /** Ends what runs of a pipeline that has not started as a whole; a thread that does not return ends when it does. */
+    private void abandon(final Throwable cause) {
+        lifeCycle.advance(PipelineState.STOPPING);
+        pipeline.polling().stop();
+        if (!pipeline.polling().hasStarted()) {
+            pipeline.handlers().stopAfter(-1);
+            try {
+                pipeline.poller().onClose();
+            } catch (final RuntimeException failure) {
+                cause.addSuppressed(failure);
+            }
         }
-        final long inQueues = pollerEnded ? takeLeftOver() : PipelineReport.UNKNOWN;
-        final PipelineReport result = snapshot(inQueues, pollerEnded && handlersEnded && pipeline.held() == 0);
+        final Deadline deadline = Deadline.after(ABANDON_NS);
+        deadline.join(pipeline.pollerThread());
+        pipeline.handlerThreads().forEach(deadline::join);
+        release(snapshot(PipelineReport.UNKNOWN, false));
+    }
+
+    private void release(final PipelineReport result) {
+        report = result;
+        lifeCycle.advance(PipelineState.CLOSED);
         PipelineEvent.emit(pipeline.name(), "stopped", result.toString());
         removeShutdownHook();
         pipeline.slab().release();
         pipeline.counters().close();
-        return result;
     }
 
-    private long takeLeftOver() {
-        long count = 0;
-        try (Arena arena = Arena.ofConfined()) {
-            final long address = arena.allocate((long) LEFT_OVER_BATCH * IbvWc.SIZE_BYTES, Long.BYTES).address();
-            final UnsafeBuffer buffer = new UnsafeBuffer(address, LEFT_OVER_BATCH * IbvWc.SIZE_BYTES);
-            final WorkCompletion completion = new WorkCompletion().wrap(buffer, 0);
-            for (final CompletionQueue queue : pipeline.poller().queues().remaining()) {
-                int polled = queue.poll(address, LEFT_OVER_BATCH);
-                while (polled > 0 && count < MAX_LEFT_OVER) {
-                    for (int i = 0; i < polled; i++) {
-                        leftOver.accept(completion.moveTo(i * IbvWc.SIZE_BYTES));
-                    }
-                    count += polled;
-                    polled = queue.poll(address, LEFT_OVER_BATCH);
-                }
-            }
+    /** Waits until all queues were empty in one round, or the pipeline is paused; gives up when there will be no such round. */
+    private boolean awaitEmptyQueues(final Deadline deadline) {
+        if (Thread.currentThread() == pipeline.pollerThread()) {
+            // A handler there keeps the poller from coming round.
+            return false;
         }
-        return count;
+        while (isPolling()) {
+            final Deadline look = Deadline.after(Math.min(LOOK_NS, deadline.leftNs()));
+            if (pipeline.poller().isPaused() || awaitEmptyRound(look)) {
+                return true;
+            }
+            if (deadline.isOver() || pipeline.handlers().isFullBehindCaller()) {
+                return false;
+            }
+            look.await(() -> !isPolling());
+        }
+        return false;
+    }
+
+    private boolean isPolling() {
+        return pipeline.failure() == null && pipeline.pollerThread().isAlive();
+    }
+
+    private boolean awaitEmptyRound(final Deadline deadline) {
+        try {
+            pipeline.poller().awaitEmptyRound(deadline.atNs());
+            return true;
+        } catch (final TimeoutException late) {
+            return false;
+        }
     }
 
     private PipelineReport snapshot(final long inQueues, final boolean inTime) {
-        final long polled = pipeline.handlers().ring().cursor().get() + 1;
-        return new PipelineReport(polled, polled - pipeline.handlers().ring().occupancy(), pipeline.held(), inQueues, inTime);
+        final PipelineRing ring = pipeline.handlers().ring();
+        final long last = ring.cursor().get();
+        final long polled = last + 1;
+        final long handled = ring.passedOf(last) + 1;
+        return new PipelineReport(polled, handled, pipeline.held(), inQueues, inTime);
     }
 
-    private boolean isOwnThread(final Thread thread) {
-        return thread == pipeline.pollerThread() || pipeline.handlerThreads().contains(thread);
-    }
-
-    private boolean tryLock(final long timeoutNs) {
-        try {
-            return lock.tryLock(timeoutNs, TimeUnit.NANOSECONDS);
-        } catch (final InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            return lock.tryLock();
-        }
-    }
-
-    private void join(final long deadlineNs) {
-        join(pipeline.pollerThread(), deadlineNs);
-        pipeline.handlerThreads().forEach(thread -> join(thread, deadlineNs));
-    }
-
-    /** Waits for a thread to end; an interrupt of the caller is kept for later, since half a stop helps nobody. */
-    private static boolean join(final Thread thread, final long deadlineNs) {
-        boolean interrupted = false;
-        while (thread.isAlive()) {
-            final long leftNs = deadlineNs - System.nanoTime();
-            if (leftNs <= 0) {
-                break;
-            }
+    private void addShutdownHook() {
+        if (shutdownTimeoutNs > 0) {
+            final Thread hook = new Thread(() -> close(shutdownTimeoutNs, true), pipeline.name() + "-shutdown");
             try {
-                thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(leftNs)));
-            } catch (final InterruptedException later) {
-                interrupted = true;
+                Runtime.getRuntime().addShutdownHook(hook);
+                shutdownHook = hook;
+            } catch (final IllegalStateException shuttingDown) {
+                // Whoever starts a pipeline then closes it.
+                return;
             }
         }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        return !thread.isAlive();
     }
 
     private void removeShutdownHook() {
@@ -197,11 +220,8 @@ final class PipelineStop {
                 Runtime.getRuntime().removeShutdownHook(shutdownHook);
             } catch (final IllegalStateException shuttingDown) {
                 // It runs already, and finds the report.
+                return;
             }
         }
-    }
-
-    private static void park() {
-        LockSupport.parkNanos(PARK_NS);
     }
 }

@@ -44,7 +44,8 @@ final class PipelineThread {
             thread.start();
         } catch (final RuntimeException | Error failure) {
             slab.release();
-            throw new PipelineStartException("thread " + thread.getName() + " did not start: " + failure.getMessage(), failure);
+            throw new PipelineStartException(
+                "thread " + thread.getName() + " did not start: " + ErrorRecorder.describe(failure), failure);
         }
     }
 

@@ -40,11 +40,9 @@ final class PollerThread {
         loop.stop();
     }
 
-    /** Gives back what was opened for the poller, if its thread has not been started and never will be. */
-    void closeUnlessStarted() {
-        if (!thread.hasStarted()) {
-            poller.onClose();
-        }
+    /** Whether the thread has been started, which closes the poller at its end. */
+    boolean hasStarted() {
+        return thread.hasStarted();
     }
 
     private void run() {

@@ -43,6 +43,16 @@ final class RunToCompletionHandlers implements Handlers {
     }
 
     @Override
+    public void onHandlerDied() {
+        // None waits for another.
+    }
+
+    @Override
+    public boolean isFullBehindCaller() {
+        return false;
+    }
+
+    @Override
     public List<Thread> threads() {
         return List.of();
     }

@@ -9,7 +9,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * The slots between a poller and handlers that run on its thread: a publication returns when all of them are through.
  *
  * <p>All slots are free at each claim, so it is never full, and a few batches of them suffice: they stay in the core's first
- * cache. Belongs to the polling thread but for {@link #cursor()}, {@link #passed()}, {@link #occupancy()} and {@link #halt()}.
+ * cache. Belongs to the polling thread but for {@link #cursor()}, {@link #passed()}, {@link #passedOf} and {@link #halt()}.
  */
 final class RunToCompletionRing implements PipelineRing {
     private final UnsafeBuffer slab;
@@ -41,9 +41,8 @@ final class RunToCompletionRing implements PipelineRing {
     }
 
     @Override
-    public long occupancy() {
-        final long handled = passed.get();
-        return cursor.get() - handled;
+    public long passedOf(final long last) {
+        return Math.min(passed.get(), last);
     }
 
     @Override

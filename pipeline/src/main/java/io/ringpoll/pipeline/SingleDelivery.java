@@ -18,12 +18,16 @@ final class SingleDelivery extends Delivery {
     @Override
     long deliver(final long first, final long last) throws HandlerHalted {
         // Alone, as most are where the handler keeps up: the loops below would cost more than the completion.
-        return first == last ? deliver(addressOf(first), first, first) : deliverSeveral(first, last);
+        return first == last ? deliverOne(first) : deliverSeveral(first, last);
     }
 
     @Override
     void end() {
         completion.unwrap();
+    }
+
+    private long deliverOne(final long slot) throws HandlerHalted {
+        return deliverFault(slot) ? 1 : deliver(addressOf(slot), slot, slot);
     }
 
     private long deliverSeveral(final long first, final long last) throws HandlerHalted {
@@ -33,7 +37,11 @@ final class SingleDelivery extends Delivery {
         long slot = first;
         while (slot <= end) {
             final int count = sideBySide(slot, end);
-            handled += deliverSideBySide(slot, count, end);
+            try {
+                handled += deliverSideBySide(slot, count, end);
+            } catch (final HandlerHalted halt) {
+                throw halt.after(handled);
+            }
             slot += count;
         }
         return handled;
@@ -44,25 +52,24 @@ final class SingleDelivery extends Delivery {
         final long address = addressOf(first);
         int handled = 0;
         for (int i = 0; i < count; i++) {
-            handled += deliver(address + i * (long) IbvWc.SIZE_BYTES, first + i, end);
+            try {
+                handled += deliver(address + i * (long) IbvWc.SIZE_BYTES, first + i, end);
+            } catch (final HandlerHalted halt) {
+                throw halt.after(handled);
+            }
         }
         return handled;
     }
 
-    /** Delivers a slot if the handler takes it; the number of those that it takes. */
+    /** Delivers a completion if the handler takes it; the number of those that it takes. */
     private int deliver(final long record, final long slot, final long end) throws HandlerHalted {
-        final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
-        if (!accepts(statusAndOpcode)) {
+        if (!accepts(UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET))) {
             return 0;
-        }
-        if (isFault(statusAndOpcode)) {
-            deliverFault(slot);
-            return 1;
         }
         try {
             handler.onCompletion(completion.wrap(record), slot, slot == end);
         } catch (final Throwable failure) {
-            failures.onFailure(failure, slot);
+            failures.onFailure(failure, slot, 1);
         }
         return 1;
     }

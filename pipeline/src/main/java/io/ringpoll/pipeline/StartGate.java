@@ -35,26 +35,25 @@ final class StartGate {
     /**
      * Waits for all.
      *
-     * @throws PipelineStartException if one has failed or did not report in time
+     * @throws PipelineStartException if one has failed or did not report in time, or the caller is interrupted
      */
-    synchronized void await(final long timeoutNs) {
-        final long deadlineNs = System.nanoTime() + timeoutNs;
+    synchronized void await(final Deadline deadline) {
         while (failure == null && !missing.isEmpty()) {
-            final long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
-            if (leftMs <= 0) {
-                throw new PipelineStartException("threads " + String.join(", ", missing) + " did not start within " +
-                    TimeUnit.NANOSECONDS.toMillis(timeoutNs) + " ms", null);
+            final long leftNs = deadline.leftNs();
+            if (leftNs == 0) {
+                throw new PipelineStartException(
+                    "threads " + String.join(", ", missing) + " did not start within " + deadline.timeout(), null);
             }
             try {
-                wait(leftMs);
+                TimeUnit.NANOSECONDS.timedWait(this, leftNs);
             } catch (final InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
                 throw new PipelineStartException("interrupted while threads " + String.join(", ", missing) + " started", null);
             }
         }
         if (failure != null) {
-            final String reason = failure.getMessage() == null ? failure.toString() : failure.getMessage();
-            throw new PipelineStartException("thread " + failedThread + " did not start: " + reason, failure);
+            throw new PipelineStartException(
+                "thread " + failedThread + " did not start: " + ErrorRecorder.describe(failure), failure);
         }
     }
 }

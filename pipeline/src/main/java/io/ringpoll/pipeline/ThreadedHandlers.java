@@ -17,6 +17,8 @@ final class ThreadedHandlers implements Handlers {
     private final CompletionRing ring;
     private final List<CompletionProcessor> processors = new ArrayList<>();
     private final List<PipelineThread> threads;
+    /** The last slot to be handled, once it is known; guarded by this. */
+    private long stopsAfter = Long.MAX_VALUE;
 
     ThreadedHandlers(
         final List<HandlerSpec> specs, final CompletionSlab slab, final CountersManager counters, final HandlerContext context,
@@ -44,7 +46,14 @@ final class ThreadedHandlers implements Handlers {
 
     @Override
     public void onPollerEnd() {
-        // None runs there.
+        stopAfter(ring.cursor().get());
+    }
+
+    @Override
+    public synchronized void onHandlerDied() {
+        if (stopsAfter != Long.MAX_VALUE) {
+            stopAfter(stopsAfter);
+        }
     }
 
     @Override
@@ -65,7 +74,7 @@ final class ThreadedHandlers implements Handlers {
     @Override
     public boolean haveOthersPassed(final long sequence) {
         for (int i = 0; i < threads.size(); i++) {
-            if (threads.get(i).thread() != Thread.currentThread() && processors.get(i).passed().get() < sequence) {
+            if (!isCaller(i) && processors.get(i).passed().get() < reachableForCaller(i, sequence)) {
                 return false;
             }
         }
@@ -73,9 +82,20 @@ final class ThreadedHandlers implements Handlers {
     }
 
     @Override
-    public void stopAfter(final long sequence) {
-        for (final CompletionProcessor processor : processors) {
-            processor.stopAfter(reachable(processor, sequence));
+    public boolean isFullBehindCaller() {
+        for (int i = 0; i < threads.size(); i++) {
+            if (isCaller(i)) {
+                return ring.cursor().get() - processors.get(i).passed().get() >= ring.capacity();
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public synchronized void stopAfter(final long sequence) {
+        stopsAfter = sequence;
+        for (int i = 0; i < processors.size(); i++) {
+            processors.get(i).stopAfter(reachable(i, sequence));
         }
     }
 
@@ -84,12 +104,28 @@ final class ThreadedHandlers implements Handlers {
         return processors.stream().mapToLong(CompletionProcessor::held).sum();
     }
 
+    private boolean isCaller(final int position) {
+        return threads.get(position).thread() == Thread.currentThread();
+    }
+
     /** The last slot that a handler can come to: no further than one before it that has died. */
-    private long reachable(final CompletionProcessor processor, final long last) {
+    private long reachable(final int position, final long last) {
         long reachable = last;
-        for (final int position : processor.spec().after()) {
-            final CompletionProcessor before = processors.get(position);
-            reachable = Math.min(reachable, before.hasDied() ? before.passed().get() : reachable(before, last));
+        for (final int before : processors.get(position).spec().after()) {
+            final CompletionProcessor processor = processors.get(before);
+            // What the dead one holds back may still be given back.
+            reachable = Math.min(reachable, processor.hasDied() ? processor.position() : reachable(before, last));
+        }
+        return reachable;
+    }
+
+    /** The last slot that a handler can come to while the calling thread, which may be that of one before it, waits. */
+    private long reachableForCaller(final int position, final long last) {
+        long reachable = last;
+        for (final int before : processors.get(position).spec().after()) {
+            final CompletionProcessor processor = processors.get(before);
+            final boolean stays = isCaller(before) || processor.hasDied();
+            reachable = Math.min(reachable, stays ? processor.passed().get() : reachableForCaller(before, last));
         }
         return reachable;
     }
@@ -104,7 +140,7 @@ final class ThreadedHandlers implements Handlers {
             final HandlerBarrier barrier =
                 new HandlerBarrier(ring.cursor(), sequenceBefore(spec), spec.waitStrategy());
             processors.add(new CompletionProcessor(
-                spec, slab, barrier, new HandlerCounters(counters, spec.roleName()), context, startGate));
+                spec, slab, barrier, ring.faults(), new HandlerCounters(counters, spec.roleName()), context, startGate));
             signalledBy.add(new ArrayList<>());
             followed.addAll(spec.after());
             if (spec.signalled() && spec.after().isEmpty()) {

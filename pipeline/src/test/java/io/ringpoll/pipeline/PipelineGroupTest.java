@@ -15,9 +15,12 @@ import io.ringpoll.verbs.WorkCompletion;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -108,6 +111,136 @@ class PipelineGroupTest {
         assertTrue(refused.getMessage().contains("named same"), refused::getMessage);
         assertNotNull(pollers.getFirst());
         assertTrue(pollers.stream().noneMatch(Thread::isAlive));
+    }
+
+    @Test
+    void shouldAddAQueueOnAPollersThreadWhileAnotherThreadWaitsForThatPoller() throws Exception {
+        final AtomicReference<PipelineGroup> self = new AtomicReference<>();
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch release = new CountDownLatch(1);
+        final AtomicReference<Pipeline> added = new AtomicReference<>();
+        final ScriptedQueue queue = new ScriptedQueue("queue");
+        final ScriptedQueue removed = new ScriptedQueue("removed");
+        try (PipelineGroup group = PipelineGroup.start(2, i -> Pipeline.builder().name("shard-" + i).runToCompletion().onAll(
+            (wc, sequence, endOfBatch) -> {
+                entered.countDown();
+                release.await();
+                added.set(self.get().addQueue(new ScriptedQueue("another"), ignored -> 0));
+            }))) {
+            self.set(group);
+            group.addQueue(removed, ignored -> 0);
+            group.addQueue(queue, ignored -> 0);
+            queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+            assertTrue(entered.await(20, TimeUnit.SECONDS));
+            final Thread removing = new Thread(() -> remove(group, removed));
+            removing.start();
+            while (removing.getState() != Thread.State.TIMED_WAITING) {
+                Thread.sleep(1);
+            }
+            final long beganNs = System.nanoTime();
+            release.countDown();
+            removing.join();
+            assertTrue(System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(4), "the poller was held up");
+            assertSame(group.pipelines().get(0), added.get());
+            assertTrue(group.drain(BOUND_NS).stream().allMatch(PipelineReport::inTime));
+        }
+    }
+
+    @Test
+    void shouldGiveQueuesToPipelinesThatPollAndToNoneThatIsClosed() {
+        final PipelineGroup group = PipelineGroup.start(
+            2, i -> Pipeline.builder().name("shard-" + i).onAll((wc, sequence, endOfBatch) -> { }));
+        assertEquals(PipelineState.RUNNING, group.state());
+        group.pipelines().get(0).close();
+        assertEquals(PipelineState.RUNNING, group.state());
+        final ScriptedQueue queue = new ScriptedQueue("queue");
+        assertThrows(IllegalStateException.class, () -> group.addQueue(queue, ignored -> 0));
+        assertSame(group.pipelines().get(1), group.addQueue(queue));
+        group.close();
+        assertEquals(PipelineState.CLOSED, group.state());
+        assertEquals("no pipeline of the group polls any more: all have halted or been closed",
+            assertThrows(IllegalStateException.class, () -> group.addQueue(new ScriptedQueue("late"))).getMessage());
+        remove(group, queue);
+        remove(group, queue);
+        assertTrue(group.drain(BOUND_NS).stream().allMatch(PipelineReport::inTime));
+    }
+
+    @Test
+    void shouldCloseAllWhenAHandlerAsksForIt() throws InterruptedException {
+        final AtomicReference<PipelineGroup> self = new AtomicReference<>();
+        final CountDownLatch ready = new CountDownLatch(1);
+        final AtomicReference<List<PipelineReport>> reports = new AtomicReference<>();
+        final PipelineGroup group = PipelineGroup.start(3, i -> Pipeline.builder().name("shard-" + i).onAll(
+            (wc, sequence, endOfBatch) -> {
+                ready.await();
+                reports.set(self.get().close(TimeUnit.MINUTES.toNanos(5)));
+            }));
+        self.set(group);
+        final ScriptedQueue queue = new ScriptedQueue("queue");
+        queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+        group.addQueue(queue, ignored -> 1);
+        ready.countDown();
+        while (group.state() != PipelineState.CLOSED) {
+            Thread.sleep(1);
+        }
+        assertEquals(List.of(true, false, true), reports.get().stream().map(PipelineReport::inTime).toList());
+        assertTrue(group.close(BOUND_NS).stream().allMatch(PipelineReport::inTime));
+    }
+
+    @Test
+    void shouldWaitForEachPipelineThoughTheCallerIsInterrupted() throws InterruptedException {
+        final CountDownLatch release = new CountDownLatch(1);
+        final PipelineGroup group = PipelineGroup.start(3, i -> Pipeline.builder().name("shard-" + i).onAll(
+            (wc, sequence, endOfBatch) -> release.await()));
+        for (final Pipeline pipeline : group.pipelines()) {
+            pipeline.addQueue(new SyntheticQueue("queue", 1));
+        }
+        final AtomicReference<List<PipelineReport>> reports = new AtomicReference<>();
+        final AtomicBoolean kept = new AtomicBoolean();
+        final Thread closer = new Thread(() -> {
+            reports.set(group.close(TimeUnit.MINUTES.toNanos(5)));
+            kept.set(Thread.currentThread().isInterrupted());
+        });
+        closer.start();
+        for (int i = 0; i < 10; i++) {
+            closer.interrupt();
+            closer.join(5);
+        }
+        release.countDown();
+        closer.join();
+        assertTrue(kept.get());
+        assertTrue(reports.get().stream().allMatch(PipelineReport::inTime), reports.get()::toString);
+    }
+
+    @Test
+    void shouldLeaveNoneRunningWhenADescriptionCannotBeHad() {
+        final List<Pipeline> none = new ArrayList<>();
+        final List<Thread> threads = new ArrayList<>();
+        final IntFunction<PipelineBuilder> first = i -> Pipeline.builder().name("shard-" + i).onAll(new Recorder() {
+            @Override
+            public void onStart(final SlotControl slots) {
+                threads.add(Thread.currentThread());
+            }
+        });
+        assertEquals("the description of pipeline 1 is null", assertThrows(IllegalArgumentException.class,
+            () -> none.addAll(PipelineGroup.start(2, i -> i == 0 ? first.apply(i) : null).pipelines())).getMessage());
+        assertThrows(StackOverflowError.class, () -> none.addAll(PipelineGroup.start(2, i -> {
+            if (i == 0) {
+                return first.apply(i);
+            }
+            throw new StackOverflowError("provoked");
+        }).pipelines()));
+        assertEquals(2, threads.size());
+        assertTrue(threads.stream().noneMatch(Thread::isAlive));
+        assertEquals(List.of(), none);
+    }
+
+    private static void remove(final PipelineGroup group, final CompletionQueue queue) {
+        try {
+            group.removeQueue(queue);
+        } catch (final TimeoutException late) {
+            throw new AssertionError(late);
+        }
     }
 
     private static void awaitFailure(final Pipeline pipeline) {

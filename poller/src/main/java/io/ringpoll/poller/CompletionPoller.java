@@ -439,7 +439,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         counters.queueFaults.incrementRelease();
         QueueFault.write(slab, offset, polled.index, code);
         try {
-            ring.publish(1);
+            ring.publishFault();
         } finally {
             counters.published.incrementRelease();
         }

@@ -98,6 +98,8 @@ public final class PollerLoop implements Runnable {
             fullCycles = 0;
             idleStrategy.idle(workCount);
             if (workCount == 0 && !spins) {
+                // A handler on this thread may have left the flag set: a strategy that parks would spin.
+                Thread.interrupted();
                 stallTracker.restart(poller.cycles());
             }
         } else if (outcome == Outcome.RING_FULL) {

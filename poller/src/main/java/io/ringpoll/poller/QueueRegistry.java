@@ -184,6 +184,28 @@ public final class QueueRegistry {
         return remaining;
     }
 
+    /**
+     * Polls a queue that the poller has left behind when it ended; any thread, while no other thread polls the queue.
+     *
+     * @param queue      one of {@link #remaining}
+     * @param wcAddress  as for {@link CompletionQueue#poll}
+     * @param maxEntries as for {@link CompletionQueue#poll}
+     * @return as {@link CompletionQueue#poll}; 0 if the queue has been removed
+     * @throws IllegalStateException if the poller runs
+     */
+    public int pollRemaining(final CompletionQueue queue, final long wcAddress, final int maxEntries) {
+        final int[] polled = {0};
+        // Under the guard, so that a removal does not return while the queue is polled.
+        commands.guarded(() -> {
+            for (int i = 0; i < round.size; i++) {
+                if (round.queues[i].added == queue) {
+                    polled[0] = queue.poll(wcAddress, maxEntries);
+                }
+            }
+        });
+        return polled[0];
+    }
+
     /** From now on queues that are added are made ready to notify; before any is. */
     synchronized void notifying() {
         notifications = new RpmaNotifications();

@@ -44,6 +44,11 @@ public interface SlotRing {
      */
     void publish(int count);
 
+    /** Hands the first claimed slot, which holds a {@link QueueFault}, to the handlers. */
+    default void publishFault() {
+        publish(1);
+    }
+
     /**
      * Whether a handler has died, so that {@link #claim} returns {@link #HALTED}; any thread.
      *

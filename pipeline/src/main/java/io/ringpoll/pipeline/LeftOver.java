@@ -1,0 +1,85 @@
+package io.ringpoll.pipeline;
+
+import io.ringpoll.poller.QueueRegistry;
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.WorkCompletion;
+import java.lang.foreign.Arena;
+import java.util.function.Consumer;
+import org.agrona.ErrorHandler;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * Takes the completions out of the queues that a stopped pipeline has left there, counts them and hands them to the user.
+ *
+ * <p>Belongs to the thread that stops the pipeline. An exception of the user's code, or of a queue, is recorded and changes
+ * nothing about the count.
+ */
+final class LeftOver {
+    /** How many are taken at most: a peer that goes on sending would never let it end. */
+    static final long MAX_COMPLETIONS = 1 << 20;
+
+    private static final int BATCH = 64;
+
+    private final QueueRegistry queues;
+    private final Consumer<WorkCompletion> consumer;
+    private final ErrorHandler errorLog;
+    private final WorkCompletion completion = new WorkCompletion();
+
+    LeftOver(final QueueRegistry queues, final Consumer<WorkCompletion> consumer, final ErrorHandler errorLog) {
+        this.queues = queues;
+        this.consumer = consumer;
+        this.errorLog = errorLog;
+    }
+
+    /** Takes what there is, up to {@link #MAX_COMPLETIONS}; the number of completions. The poller has ended. */
+    long take() {
+        long count = 0;
+        try (Arena arena = Arena.ofConfined()) {
+            final long address = arena.allocate((long) BATCH * IbvWc.SIZE_BYTES, Long.BYTES).address();
+            completion.wrap(new UnsafeBuffer(address, BATCH * IbvWc.SIZE_BYTES), 0);
+            for (final CompletionQueue queue : queues.remaining()) {
+                count += take(queue, address, MAX_COMPLETIONS - count);
+            }
+        } finally {
+            completion.unwrap();
+        }
+        return count;
+    }
+
+    private long take(final CompletionQueue queue, final long address, final long limit) {
+        long count = 0;
+        while (count < limit) {
+            final int polled = poll(queue, address, (int) Math.min(BATCH, limit - count));
+            if (polled <= 0) {
+                break;
+            }
+            for (int i = 0; i < polled; i++) {
+                hand(i);
+            }
+            count += polled;
+        }
+        return count;
+    }
+
+    private int poll(final CompletionQueue queue, final long address, final int limit) {
+        try {
+            final int polled = queues.pollRemaining(queue, address, limit);
+            if (polled < 0) {
+                errorLog.onError(new IllegalStateException(queue.name() + " failed with code " + polled + " after the stop"));
+            }
+            return polled;
+        } catch (final Throwable failure) {
+            errorLog.onError(failure);
+            return 0;
+        }
+    }
+
+    private void hand(final int position) {
+        try {
+            consumer.accept(completion.moveTo(position * IbvWc.SIZE_BYTES));
+        } catch (final Throwable failure) {
+            errorLog.onError(failure);
+        }
+    }
+}

@@ -1,0 +1,311 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.poller.ScriptedQueue;
+import io.ringpoll.poller.SyntheticQueue;
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.WcOpcode;
+import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletion;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Exceptions from the user's hooks: no completion is lost, nothing leaks, the report stays as it is. */
+@Timeout(60)
+class HooksTest {
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+
+    private final ScriptedQueue queue = new ScriptedQueue("queue");
+    private final AtomicInteger ended = new AtomicInteger();
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldCountAndHandOverWhatIsLeftThoughTheConsumerThrows(final boolean runsToCompletion) {
+        final AtomicInteger handed = new AtomicInteger();
+        final PipelineBuilder description = Pipeline.builder().onAll(ending(new Recorder())).queue(queue)
+            .onLeftOver(completion -> {
+                handed.incrementAndGet();
+                throw new StackOverflowError("provoked");
+            });
+        final Pipeline pipeline = start(runsToCompletion, description);
+        assertTrue(pipeline.pause(BOUND_NS));
+        add(150);
+        assertEquals(new PipelineReport(0, 0, 0, 150, true), pipeline.stop(BOUND_NS));
+        assertEquals(150, handed.get());
+        assertTrue(pipeline.slab().isFreed());
+        assertEquals(1, errors(pipeline).size());
+        assertTrue(errors(pipeline).getFirst().startsWith("150 times: "));
+    }
+
+    @Test
+    void shouldTakeNoMoreThanItCounts() {
+        final long rest = 100;
+        final SyntheticQueue endless = new SyntheticQueue("endless", LeftOver.MAX_COMPLETIONS + rest);
+        final AtomicLong last = new AtomicLong();
+        final Pipeline pipeline = Pipeline.builder().onAll(ending(new Recorder()))
+            .onLeftOver(completion -> last.set(completion.workRequestId())).start();
+        assertTrue(pipeline.pause(BOUND_NS));
+        pipeline.addQueue(endless);
+        assertEquals(LeftOver.MAX_COMPLETIONS, pipeline.stop(BOUND_NS).inQueues());
+        assertEquals(LeftOver.MAX_COMPLETIONS - 1, last.get());
+        // What was not counted is in the queue still.
+        final Pipeline next = Pipeline.builder().onAll(new Recorder()).queue(endless).start();
+        assertTrue(next.drain(BOUND_NS).inTime());
+        assertEquals(rest, next.close(BOUND_NS).polled());
+    }
+
+    @Test
+    void shouldTakeWhatIsLeftInTheOtherQueuesWhenOneFailsOrIsRemovedMeanwhile() {
+        final AtomicReference<Pipeline> self = new AtomicReference<>();
+        final ScriptedQueue removed = new ScriptedQueue("removed");
+        final Pipeline pipeline = Pipeline.builder().onAll(ending(new Recorder()))
+            .onLeftOver(completion -> remove(self.get(), removed)).start();
+        self.set(pipeline);
+        assertTrue(pipeline.pause(BOUND_NS));
+        pipeline.addQueue(failing(() -> {
+            throw new IllegalStateException("poll threw");
+        }));
+        pipeline.addQueue(failing(() -> -7));
+        pipeline.addQueue(queue);
+        pipeline.addQueue(removed);
+        add(5);
+        removed.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+        assertEquals(new PipelineReport(0, 0, 0, 5, true), pipeline.stop(BOUND_NS));
+        assertEquals(1, removed.size());
+        final String errors = errors(pipeline).toString();
+        assertTrue(errors.contains("poll threw") && errors.contains("failed with code -7 after the stop"), errors);
+    }
+
+    @Test
+    void shouldAnswerTheConsumerThatCallsThePipeline() {
+        final AtomicReference<Pipeline> self = new AtomicReference<>();
+        final List<PipelineReport> reports = new ArrayList<>();
+        final Pipeline pipeline = Pipeline.builder().onAll(ending(new Recorder())).queue(queue)
+            .onLeftOver(completion -> {
+                reports.add(self.get().close(BOUND_NS));
+                reports.add(self.get().drain(TimeUnit.MINUTES.toNanos(5)));
+                assertThrows(IllegalStateException.class, () -> self.get().addQueue(new ScriptedQueue("other")));
+            }).start();
+        self.set(pipeline);
+        assertTrue(pipeline.pause(BOUND_NS));
+        add(1);
+        assertEquals(1, pipeline.stop(BOUND_NS).inQueues());
+        assertEquals(2, reports.size());
+        assertTrue(reports.stream().noneMatch(PipelineReport::inTime));
+        assertEquals(List.of(), errors(pipeline));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldEndAHandlerThatHasDiedThoughTheFailureListenerThrows(final boolean runsToCompletion) {
+        final Pipeline pipeline = start(runsToCompletion, Pipeline.builder()
+            .onAll(ending((wc, sequence, endOfBatch) -> {
+                throw new LinkageError("provoked");
+            }), options -> options.onFailure(FailurePolicy.HALT))
+            .onAll(ending(new Recorder()))
+            .onFailure((of, threadName, failure) -> {
+                throw new IllegalStateException("listener");
+            })
+            .queue(queue));
+        add(1);
+        while (pipeline.state() != PipelineState.HALTED) {
+            Thread.yield();
+        }
+        final PipelineReport report = pipeline.stop(BOUND_NS);
+        assertEquals(new PipelineReport(1, 1, 0, 0, true), report);
+        assertEquals(2, ended.get());
+        assertTrue(pipeline.slab().isFreed());
+        assertTrue(errors(pipeline).toString().contains("listener"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldReportTheSameThoughShutdownThrows(final boolean runsToCompletion) {
+        final Pipeline pipeline = start(runsToCompletion, Pipeline.builder().onAll(new Recorder() {
+            @Override
+            public void onShutdown() {
+                ended.incrementAndGet();
+                throw new OutOfMemoryError("provoked");
+            }
+        }).onAll(ending(new Recorder())).queue(queue));
+        add(10);
+        assertEquals(new PipelineReport(10, 10, 0, 0, true), pipeline.close(BOUND_NS));
+        assertEquals(2, ended.get());
+        assertEquals(1, pipeline.handlerExceptions());
+        assertTrue(pipeline.slab().isFreed());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldGoOnAfterAnyThrowableThatThePolicyTolerates(final boolean runsToCompletion) {
+        final Recorder recorder = new Recorder();
+        final Throwable[] thrown = {
+            new StackOverflowError(), new OutOfMemoryError(), new NoClassDefFoundError(), new Unprintable(), new Exception()};
+        final Pipeline pipeline = start(runsToCompletion, Pipeline.builder().onAll(ending((wc, sequence, endOfBatch) -> {
+            recorder.onCompletion(wc, sequence, endOfBatch);
+            sneak(thrown[(int) sequence % thrown.length]);
+        })).queue(queue));
+        add(20);
+        assertEquals(new PipelineReport(20, 20, 0, 0, true), pipeline.close(BOUND_NS));
+        assertEquals(20, recorder.size());
+        assertEquals(20, pipeline.handlerExceptions());
+        assertEquals(1, ended.get());
+        assertTrue(errors(pipeline).toString().contains("Unprintable, which cannot be printed"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldHaltWhenThePolicyThrowsOrDecidesNothing(final boolean throwing) {
+        final Pipeline pipeline = Pipeline.builder().onAll(ending((wc, sequence, endOfBatch) -> {
+            throw new IllegalStateException("handler");
+        }), options -> options.onFailure((failure, sequence) -> {
+            if (throwing) {
+                throw new IllegalStateException("policy");
+            }
+            return null;
+        })).queue(queue).start();
+        add(1);
+        while (pipeline.state() != PipelineState.HALTED) {
+            Thread.yield();
+        }
+        assertEquals("handler", pipeline.failure().getMessage());
+        assertEquals(new PipelineReport(1, 1, 0, 0, true), pipeline.stop(BOUND_NS));
+        assertEquals(1, ended.get());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldShutDownWhatHasStartedWhenTheStartFailsWhateverIsThrown(final boolean runsToCompletion) {
+        final PipelineBuilder description = Pipeline.builder().name("p").onAll(ending(new Recorder())).onAll(new Recorder() {
+            @Override
+            public void onStart(final SlotControl slots) {
+                throw new Unprintable();
+            }
+
+            @Override
+            public void onShutdown() {
+                throw new AssertionError("it has not started");
+            }
+        }, options -> options.name("unwilling")).queue(queue);
+        if (runsToCompletion) {
+            description.runToCompletion();
+        }
+        add(1);
+        assertEquals("thread unwilling did not start: " + Unprintable.class.getName(),
+            assertThrows(PipelineStartException.class, description::start).getMessage());
+        assertEquals(1, ended.get());
+        assertEquals(1, queue.size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldCloseFromEachHook(final boolean runsToCompletion) throws InterruptedException {
+        final AtomicReference<Pipeline> self = new AtomicReference<>();
+        final Pipeline pipeline = start(runsToCompletion, Pipeline.builder()
+            .onAll(new Recorder() {
+                @Override
+                public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {
+                    throw new IllegalStateException("provoked");
+                }
+
+                @Override
+                public void onShutdown() {
+                    assertFalse(self.get().close(BOUND_NS).inTime());
+                    ended.incrementAndGet();
+                }
+            }, options -> options.onFailure(FailurePolicy.HALT))
+            .onFailure((of, threadName, failure) -> {
+                self.set(of);
+                assertFalse(of.stop(BOUND_NS).inTime());
+            })
+            .queue(queue));
+        add(3);
+        while (pipeline.state() != PipelineState.CLOSED) {
+            Thread.sleep(1);
+        }
+        assertTrue(pipeline.stop(BOUND_NS).inTime());
+        assertEquals(1, ended.get());
+        assertEquals(1, pipeline.handlerExceptions());
+    }
+
+    private Pipeline start(final boolean runsToCompletion, final PipelineBuilder description) {
+        return runsToCompletion ? description.runToCompletion().start() : description.start();
+    }
+
+    private void add(final int count) {
+        for (int i = 0; i < count; i++) {
+            queue.add(i, WcStatus.SUCCESS, WcOpcode.SEND);
+        }
+    }
+
+    private CompletionHandler ending(final CompletionHandler handler) {
+        return new CompletionHandler() {
+            @Override
+            public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) throws Exception {
+                handler.onCompletion(wc, sequence, endOfBatch);
+            }
+
+            @Override
+            public void onShutdown() {
+                ended.incrementAndGet();
+            }
+        };
+    }
+
+    private static void remove(final Pipeline pipeline, final CompletionQueue removed) {
+        try {
+            pipeline.removeQueue(removed);
+        } catch (final TimeoutException late) {
+            throw new AssertionError(late);
+        }
+    }
+
+    private static CompletionQueue failing(final IntSupplier result) {
+        return new CompletionQueue() {
+            @Override
+            public int poll(final long wcAddress, final int maxEntries) {
+                return result.getAsInt();
+            }
+
+            @Override
+            public String name() {
+                return "failing";
+            }
+        };
+    }
+
+    private static List<String> errors(final Pipeline pipeline) {
+        final List<String> lines = new ArrayList<>();
+        pipeline.readErrors(lines::add);
+        return lines;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> void sneak(final Throwable thrown) throws T {
+        throw (T) thrown;
+    }
+
+    /** An exception that cannot say what it is about. */
+    private static final class Unprintable extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public String getMessage() {
+            throw new IllegalStateException("no message");
+        }
+    }
+}

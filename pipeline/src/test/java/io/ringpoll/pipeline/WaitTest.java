@@ -1,0 +1,112 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.ThreadMXBean;
+import io.ringpoll.pipeline.counters.CountersSnapshot;
+import io.ringpoll.poller.CounterType;
+import io.ringpoll.poller.ScriptedQueue;
+import io.ringpoll.verbs.WcOpcode;
+import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletion;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** How handlers' threads wait: woken whenever they must be, and at rest though they are interrupted. */
+@Timeout(60)
+class WaitTest {
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(40);
+    private static final long IDLE_MS = 500;
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    @TempDir
+    private Path folder;
+    private final ScriptedQueue queue = new ScriptedQueue("queue");
+    private final Recorder first = new Recorder();
+    private final Recorder last = new Recorder();
+
+    @Test
+    void shouldBoundAParkSoLooselyHereThatALostWakeUpIsSeen() {
+        assertTrue(Long.getLong("ringpoll.park.bound.ns", 0) >= TimeUnit.MINUTES.toNanos(1),
+            "tests run with the system property ringpoll.park.bound.ns");
+    }
+
+    @ParameterizedTest
+    @EnumSource(HandlerWait.class)
+    void shouldWakeEachStageForEachCompletionAndForTheEnd(final HandlerWait wait) throws InterruptedException {
+        final Pipeline pipeline = Pipeline.builder().ringSize(64)
+            .onAll(first, options -> options.waitBy(wait)).then(last, options -> options.waitBy(wait)).queue(queue).start();
+        for (int i = 1; i <= 20; i++) {
+            // Each time all have gone to rest.
+            Thread.sleep(3);
+            queue.add(i, WcStatus.SUCCESS, WcOpcode.SEND);
+            last.awaitSize(i);
+        }
+        Thread.sleep(3);
+        assertEquals(new PipelineReport(20, 20, 0, 0, true), pipeline.stop(BOUND_NS));
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = HandlerWait.class, names = {"SLEEP", "BLOCK"})
+    void shouldRestThoughTheHandlerHasRestoredItsInterrupt(final HandlerWait wait) throws InterruptedException {
+        try (Pipeline pipeline = Pipeline.builder().ringSize(64)
+                .idleStrategy(new BackoffIdleStrategy())
+                .onAll(HandlerThatIsInterrupted::handle, options -> options.waitBy(wait))
+                .then(last, options -> options.waitBy(wait)).queue(queue).start()) {
+            queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+            last.awaitSize(1);
+            assertRests(pipeline.handlerThreads().getFirst());
+        }
+    }
+
+    @Test
+    void shouldRestOnThePollersThreadThoughTheHandlerHasRestoredItsInterrupt() throws InterruptedException {
+        try (Pipeline pipeline = Pipeline.builder().ringSize(64).runToCompletion()
+                .idleStrategy(new BackoffIdleStrategy())
+                .onAll(HandlerThatIsInterrupted::handle).onAll(last).queue(queue).start()) {
+            queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+            last.awaitSize(1);
+            assertRests(pipeline.pollerThread());
+        }
+    }
+
+    @Test
+    void shouldTakeNamesOfAnyLength() {
+        final String name = "n".repeat(300);
+        try (Pipeline pipeline = Pipeline.builder().name(name).countersFolder(folder).onAll(first).queue(queue).start()) {
+            queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            final CountersSnapshot counters = CountersSnapshot.read(pipeline.countersFile());
+            assertEquals("n".repeat(200), counters.name());
+            assertTrue(counters.counters().stream().anyMatch(counter -> counter.type() == CounterType.HANDLED &&
+                counter.value() == 1 && counter.label().startsWith(name) && name.startsWith(counter.owner())));
+            assertEquals(name + "-poller", pipeline.pollerThread().getName());
+        }
+    }
+
+    private static void assertRests(final Thread thread) throws InterruptedException {
+        final long before = THREADS.getThreadCpuTime(thread.threadId());
+        Thread.sleep(IDLE_MS);
+        final long usedNs = THREADS.getThreadCpuTime(thread.threadId()) - before;
+        // One that spins gets half of a core at least, whatever else runs; the machine may be slow, not this thread busy.
+        assertTrue(usedNs < TimeUnit.MILLISECONDS.toNanos(IDLE_MS) / 5, "used " + usedNs / 1000 + " us of the CPU");
+    }
+
+    /** A handler that was interrupted in a call and set its thread's flag again, as good citizens do. */
+    private static final class HandlerThatIsInterrupted {
+        private HandlerThatIsInterrupted() {
+        }
+
+        static void handle(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
