@@ -3,6 +3,7 @@ package io.ringpoll.pipeline.counters;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.Files;
@@ -53,22 +54,30 @@ public final class CountersFile implements AutoCloseable {
      * @param folder made if it is not there; null for {@link CountersFolder#defaultFolder}
      * @param name   of the pipeline
      * @return the counters, all still to be allocated
-     * @throws UncheckedIOException if the file cannot be made; the message names it
+     * @throws UncheckedIOException if the file cannot be made; the message names it. An interrupt is kept for later
      */
     public static CountersFile create(final Path folder, final String name) {
         final Path place = folder == null ? CountersFolder.defaultFolder() : folder;
+        boolean interrupted = false;
         try {
             CountersFolder.create(place);
             CountersFolder.removeStale(place);
-            Path path = CountersFolder.newFile(place, ProcessHandle.current().pid(), NUMBER.incrementAndGet());
-            while (Files.exists(path)) {
-                // Left behind by a process of the same id.
-                path = CountersFolder.newFile(place, ProcessHandle.current().pid(), NUMBER.incrementAndGet());
+            while (true) {
+                // A channel closes itself when its thread is interrupted.
+                interrupted |= Thread.interrupted();
+                try {
+                    return createAt(newPath(place), name);
+                } catch (final ClosedByInterruptException again) {
+                    interrupted = true;
+                }
             }
-            return createAt(path, name);
         } catch (final IOException failure) {
             throw new UncheckedIOException(
                 "the counters file cannot be made in " + place + ": " + failure.getMessage(), failure);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
@@ -119,6 +128,15 @@ public final class CountersFile implements AutoCloseable {
                 // It is removed by the next pipeline of this user once this process has ended.
             }
         }
+    }
+
+    private static Path newPath(final Path folder) {
+        Path path = CountersFolder.newFile(folder, ProcessHandle.current().pid(), NUMBER.incrementAndGet());
+        while (Files.exists(path)) {
+            // Left behind by a process of the same id.
+            path = CountersFolder.newFile(folder, ProcessHandle.current().pid(), NUMBER.incrementAndGet());
+        }
+        return path;
     }
 
     private static CountersFile createAt(final Path path, final String name) throws IOException {

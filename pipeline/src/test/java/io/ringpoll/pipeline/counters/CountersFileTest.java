@@ -101,6 +101,25 @@ class CountersFileTest {
     }
 
     @Test
+    void shouldMakeTheFileThoughTheCallerIsInterrupted() throws InterruptedException {
+        final AtomicInteger made = new AtomicInteger();
+        final Thread caller = new Thread(() -> {
+            for (int i = 0; i < 50; i++) {
+                Thread.currentThread().interrupt();
+                CountersFile.create(folder, "interrupted").close();
+                made.addAndGet(Thread.interrupted() ? 1 : 0);
+            }
+        });
+        caller.start();
+        while (caller.isAlive()) {
+            caller.join(1);
+            caller.interrupt();
+        }
+        assertEquals(50, made.get());
+        assertEquals(List.of(), CountersFolder.files(folder));
+    }
+
+    @Test
     void shouldWriteTheWholeFileWhenWritesTakeOnlyAPart() throws IOException {
         final AtomicInteger written = new AtomicInteger();
         CountersFile.allocate(new WritableByteChannel() {
