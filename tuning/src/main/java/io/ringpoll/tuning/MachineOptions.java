@@ -24,8 +24,8 @@ final class MachineOptions {
     private String cpus;
 
     MachineFiles files() {
-        if (!Files.isDirectory(root)) {
-            throw new ParameterException(command.commandLine(), "--root " + root + " is not a folder");
+        if (root.toString().isEmpty() || !Files.isDirectory(root)) {
+            throw new ParameterException(command.commandLine(), "--root '" + root + "' is not a folder");
         }
         return new MachineFiles(root);
     }

@@ -5,12 +5,14 @@ import io.ringpoll.tuning.plan.PlanRequest;
 import io.ringpoll.tuning.plan.ThreadRole;
 import io.ringpoll.tuning.topology.MachineDescription;
 import io.ringpoll.tuning.topology.MachineFiles;
+import io.ringpoll.tuning.topology.RdmaDevice;
 import io.ringpoll.tuning.topology.Topology;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -57,6 +59,10 @@ public final class PlanCommand implements Callable<Integer> {
     public Integer call() {
         final MachineFiles files = machine.files();
         final Topology topology = Topology.read(files);
+        final List<String> devices = topology.rdmaDevices().stream().map(RdmaDevice::name).toList();
+        if (device != null && !devices.contains(device)) {
+            throw new ParameterException(spec.commandLine(), "--device: no RDMA device '" + device + "'; there are " + devices);
+        }
         final AffinityPlan plan;
         try {
             plan = AffinityPlan.plan(topology, request());
@@ -74,11 +80,20 @@ public final class PlanCommand implements Callable<Integer> {
         return 0;
     }
 
+    private static List<ThreadRole> roles(
+        final String option, final List<String> names, final Function<String, ThreadRole> role) {
+        try {
+            return names.stream().filter(name -> !name.isEmpty()).map(role).toList();
+        } catch (final IllegalArgumentException refused) {
+            throw new IllegalArgumentException(option + ": " + refused.getMessage(), refused);
+        }
+    }
+
     private PlanRequest request() {
         final List<ThreadRole> threads = new ArrayList<>();
-        pollers.stream().filter(name -> !name.isEmpty()).map(ThreadRole::poller).forEach(threads::add);
-        handlers.stream().filter(name -> !name.isEmpty()).map(ThreadRole::handler).forEach(threads::add);
-        applications.stream().filter(name -> !name.isEmpty()).map(ThreadRole::application).forEach(threads::add);
+        threads.addAll(roles("--pollers", pollers, ThreadRole::poller));
+        threads.addAll(roles("--handlers", handlers, ThreadRole::handler));
+        threads.addAll(roles("--applications", applications, ThreadRole::application));
         return new PlanRequest(threads, Optional.ofNullable(device), machine.cpus());
     }
 }

@@ -20,6 +20,7 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     description = "What each idle strategy uses of a core while nothing comes, and how late it wakes up.")
 public final class IdleCommand implements Callable<Integer>, CheckedOptions {
+    private static final int LONGEST_SECONDS = 86_400;
     private static final double PERCENT = 100;
     private static final double NS_PER_US = 1000;
     private static final double MEDIAN = 50;
@@ -53,7 +54,9 @@ public final class IdleCommand implements Callable<Integer>, CheckedOptions {
 
     @Override
     public void check() {
-        Execution.require(spec, seconds >= 1 && wakeUps >= 1, "--seconds and --wake-ups are at least 1");
+        Execution.require(spec, seconds >= 1 && seconds <= LONGEST_SECONDS,
+            "--seconds " + seconds + " is not from 1 to " + LONGEST_SECONDS);
+        Execution.require(spec, wakeUps >= 1, "--wake-ups " + wakeUps + " is not 1 or more");
     }
 
     @Override

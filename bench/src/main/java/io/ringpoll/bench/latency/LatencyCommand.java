@@ -15,6 +15,7 @@ import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
 import io.ringpoll.bench.options.HotThreadOptions;
+import io.ringpoll.bench.options.OutputPath;
 import io.ringpoll.bench.plot.PercentilePlot;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
@@ -270,6 +271,9 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         require(Integer.bitCount(ringSize) == 1 && ringSize >= 2 && ringSize <= 1 << 24,
             "--ring-size " + ringSize + " is not a power of two from 2 to " + (1 << 24));
         require(batch >= 1 && batch <= ringSize, "--batch " + batch + " is not from 1 to the ring size, " + ringSize);
+        hotThreads.check(handlers);
+        OutputPath.requireFolder(spec, "--output", output);
+        require(!against.isEmpty(), "--against names nothing; none measures ours alone");
         try {
             final List<HandOff> known = handOffs();
             require(handlers == 1 || known.stream().noneMatch(HandOffs.copying()::contains),

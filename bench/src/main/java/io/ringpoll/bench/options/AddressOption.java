@@ -12,6 +12,8 @@ import picocli.CommandLine.Spec;
 /** Where a command listens and connects: as asked for, or at the address of the device that it uses. */
 public final class AddressOption {
     private static final int MAX_PORT = (1 << 16) - 1;
+    /** A name, or an address with its zone. */
+    public static final String HOST = "[\\p{Alnum}:_][\\p{Alnum}.:%_-]*";
     private static final String BRACKETS = "\\[.*](:.*)?";
 
     private final int defaultPort;
@@ -43,7 +45,7 @@ public final class AddressOption {
     public void check() {
         if (text != null) {
             require(text.chars().noneMatch(Character::isISOControl), "--address '" + text + "' holds a control character");
-            require(!given().isBlank(), "--address '" + text + "' names no host: give HOST or HOST:PORT");
+            require(given().matches(HOST), "--address '" + text + "' names no host: give HOST or HOST:PORT");
             port();
         }
     }

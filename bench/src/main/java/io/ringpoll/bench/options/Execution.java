@@ -11,7 +11,6 @@ import java.nio.file.FileSystemException;
 import java.util.concurrent.TimeoutException;
 import org.openjdk.jmh.runner.RunnerException;
 import picocli.CommandLine;
-import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
@@ -19,6 +18,7 @@ import picocli.CommandLine.ParameterException;
  * Runs a command and turns what goes wrong into one line and an exit code: 2 for wrong usage, 1 for everything else.
  */
 public final class Execution {
+    private static final String LAUNCHER = "./ringpoll";
     private static final int LONGEST_LINE = 2_000;
 
     private Execution() {
@@ -46,19 +46,25 @@ public final class Execution {
         final CommandLine line = new CommandLine(command).setExpandAtFiles(false);
         // A quotation mark that the shell has left in a list stands for itself: nothing to warn of.
         line.getCommandSpec().parser().splitQuotedStrings(true);
-        final String name = "ringpoll " + command.getClass().getAnnotation(Command.class).name();
+        line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setParameterExceptionHandler((refused, given) -> {
-            refused.getCommandLine().getErr().println(name + ": " + oneLine(refused.getMessage()));
+            refused.getCommandLine().getErr().println(nameOf(refused.getCommandLine()) + ": " + oneLine(refused.getMessage()));
             return CommandLine.ExitCode.USAGE;
         });
         line.setExecutionExceptionHandler((failure, commandLine, parsed) -> {
             if (isExpected(failure)) {
-                commandLine.getErr().println(name + ": " + oneLine(reason(failure)));
+                commandLine.getErr().println(nameOf(commandLine) + ": " + oneLine(reason(failure)));
                 return CommandLine.ExitCode.SOFTWARE;
             }
             throw failure;
         });
         return line;
+    }
+
+    /** The words that start a command, as messages begin. */
+    private static String nameOf(final CommandLine command) {
+        final String name = command.getCommandSpec().qualifiedName();
+        return name.startsWith(LAUNCHER) ? name.substring(2) : "ringpoll " + name;
     }
 
     /**

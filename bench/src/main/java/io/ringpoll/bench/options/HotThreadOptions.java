@@ -47,6 +47,25 @@ public final class HotThreadOptions {
     }
 
     /**
+     * Refuses CPUs, a node and a wait that cannot be used.
+     *
+     * @param handlers how many handlers there are
+     * @throws ParameterException in one line
+     */
+    public void check(final int handlers) {
+        final Topology topology = Topology.ofThisMachine();
+        if (numaNode != null) {
+            requireNode(topology);
+        }
+        if (!AUTO.equals(pin) && !NONE.equals(pin)) {
+            parse(handlers, topology);
+        }
+        if (!AUTO.equals(waitBy)) {
+            chosenWait();
+        }
+    }
+
+    /**
      * The CPUs of the hot threads.
      *
      * @param handlers how many handlers there are
@@ -56,7 +75,7 @@ public final class HotThreadOptions {
         if (NONE.equals(pin)) {
             return HotCpus.unpinned();
         }
-        return AUTO.equals(pin) ? plan(handlers) : parse(handlers);
+        return AUTO.equals(pin) ? plan(handlers) : parse(handlers, Topology.ofThisMachine());
     }
 
     /**
@@ -70,10 +89,7 @@ public final class HotThreadOptions {
         if (numaNode == null) {
             return Optional.empty();
         }
-        final List<Integer> nodes = Topology.ofThisMachine().nodes().stream().map(NumaNode::id).toList();
-        if (!nodes.isEmpty() && !nodes.contains(numaNode)) {
-            throw refused("--numa-node " + numaNode + ": no such node; there are " + nodes);
-        }
+        requireNode(Topology.ofThisMachine());
         MemoryPolicy.bind(numaNode);
         return Optional.of(new NodeCensus(numaNode));
     }
@@ -92,6 +108,10 @@ public final class HotThreadOptions {
             final boolean exclusive = cpus.areExclusive(handlers) || cpus.equals(HotCpus.unpinned());
             return enough && exclusive ? HandlerWait.BUSY_SPIN : HandlerWait.YIELD;
         }
+        return chosenWait();
+    }
+
+    private HandlerWait chosenWait() {
         for (final HandlerWait candidate : HandlerWait.values()) {
             if (candidate.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(waitBy)) {
                 return candidate;
@@ -107,6 +127,13 @@ public final class HotThreadOptions {
      */
     public List<String> compromises() {
         return compromises;
+    }
+
+    private void requireNode(final Topology topology) {
+        final List<Integer> nodes = topology.nodes().stream().map(NumaNode::id).toList();
+        if (numaNode < 0 || !nodes.isEmpty() && !nodes.contains(numaNode)) {
+            throw refused("--numa-node " + numaNode + ": no such node; there are " + nodes);
+        }
     }
 
     private HotCpus plan(final int handlers) {
@@ -131,9 +158,9 @@ public final class HotThreadOptions {
                 "--numa-node " + node + ": it has no CPU that this process may use; say which by --pin"));
     }
 
-    private HotCpus parse(final int handlers) {
+    private HotCpus parse(final int handlers, final Topology topology) {
         final List<Integer> cpus = new ArrayList<>();
-        for (final String part : pin.split(",")) {
+        for (final String part : pin.split(",", -1)) {
             try {
                 cpus.add(Integer.parseInt(part.strip()));
             } catch (final NumberFormatException notANumber) {
@@ -144,7 +171,7 @@ public final class HotThreadOptions {
             throw refused("--pin '" + pin + "' names " + cpus.size() + " CPUs; needed are " + (handlers + 1) +
                 ": the poller's and each handler's");
         }
-        final CpuSet usable = Topology.ofThisMachine().usable();
+        final CpuSet usable = topology.usable();
         for (final int cpu : cpus) {
             if (!usable.contains(cpu)) {
                 throw refused("--pin: CPU " + cpu + " cannot be used; this process may use " + usable);

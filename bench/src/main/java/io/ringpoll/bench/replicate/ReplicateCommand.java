@@ -6,6 +6,7 @@ import io.ringpoll.bench.measure.Spread;
 import io.ringpoll.bench.options.AddressOption;
 import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
+import io.ringpoll.bench.options.OutputPath;
 import io.ringpoll.bench.plot.PercentilePlot;
 import io.ringpoll.device.Device;
 import java.io.IOException;
@@ -131,7 +132,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     public static void main(final String[] arguments) {
         // The engine would end the process for what this command says in a line.
         ExitUtils.disableSystemExit();
-        System.exit(Execution.commandLine(new ReplicateCommand()).setCaseInsensitiveEnumValuesAllowed(true).execute(arguments));
+        System.exit(Execution.run(new ReplicateCommand(), arguments));
     }
 
     @Override
@@ -184,14 +185,21 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     public void check() {
         require(payloadBytes >= Long.BYTES && payloadBytes <= 1_000_000, "--payload is 8 to 1000000 bytes");
         require(window >= 1 && window <= 10_000, "--window is 1 to 10000");
-        require(seconds >= 1 && warmUpSeconds >= 0 && rounds >= 1 && leadIn >= 0,
-            "--seconds and --rounds are at least 1, --warm-up and --lead-in at least 0");
+        require(seconds >= 1, "--seconds " + seconds + " is not 1 or more");
+        require(rounds >= 1, "--rounds " + rounds + " is not 1 or more");
+        require(warmUpSeconds >= 0, "--warm-up " + warmUpSeconds + " is negative");
+        require(leadIn >= 0, "--lead-in " + leadIn + " is negative");
+        require(address == null || address.matches(AddressOption.HOST), "--address '" + address + "' names no host");
+        OutputPath.requireFolder(spec, "--plots", plots);
         require(compare || !spec.commandLine().getParseResult().hasMatchedOption(VARIANT), "--variant is for --compare");
         for (final String variant : variants) {
             require(Contestant.settings(variant) != null, "--variant " + variant + " is not KEY=VALUE[,KEY=VALUE...]");
         }
+        require(properties.keySet().stream().noneMatch(String::isBlank), "--property is KEY=VALUE, and the key is missing");
         final String fault = processes.fault();
         require(fault == null, fault);
+        OutputPath.requireFolder(spec, "--dir", processes.folder);
+        OutputPath.requireFile(spec, "--acknowledged", processes.acknowledged);
         require(processes.role == null || payloadBytes >= NumberedRecord.MIN_BYTES && !compare && plots == null && !json &&
             !profile, "with --role, --payload is at least " + NumberedRecord.MIN_BYTES +
             " and there is no --compare, --plots, --profile or --json");

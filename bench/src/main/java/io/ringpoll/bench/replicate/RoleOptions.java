@@ -62,8 +62,8 @@ final class RoleOptions {
     /** What is wrong with the options, or null. */
     String fault() {
         if (role == null) {
-            return peers.isEmpty() && folder == null && acknowledged == null ? null :
-                "--peers, --dir and --acknowledged are for --role server or --role client";
+            return peers.isEmpty() && folder == null && acknowledged == null && id == 0 && everyMs == 0 ? null :
+                "--peers, --id, --dir, --acknowledged and --every are for --role server or --role client";
         }
         if (peers.isEmpty() || new HashSet<>(peers).size() < peers.size() || !peers.stream().allMatch(RoleOptions::isPeer)) {
             return "--peers is IP:PORT for each server, separated by commas";

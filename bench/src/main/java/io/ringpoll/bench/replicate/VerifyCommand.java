@@ -1,7 +1,10 @@
 package io.ringpoll.bench.replicate;
 
+import io.ringpoll.bench.options.CheckedOptions;
+import io.ringpoll.bench.options.Execution;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,7 +13,6 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -26,7 +28,7 @@ import picocli.CommandLine.Spec;
             " majority of them, and what is on a majority is in order, once, and whole.",
         "Ends with 1 if that does not hold."
     })
-final class VerifyCommand implements Callable<Integer> {
+final class VerifyCommand implements Callable<Integer>, CheckedOptions {
     @Spec
     private CommandSpec spec;
 
@@ -39,10 +41,21 @@ final class VerifyCommand implements Callable<Integer> {
     private List<Path> folders = List.of();
 
     @Override
-    public Integer call() throws IOException {
-        if (folders.isEmpty()) {
-            throw new ParameterException(spec.commandLine(), "give the folder of each server of the group");
+    public void check() {
+        for (final Path file : acknowledged) {
+            Execution.require(spec, Files.isRegularFile(file) && Files.isReadable(file),
+                "--acknowledged '" + file + "' is not a file that can be read");
         }
+        Execution.require(spec, !folders.isEmpty(), "give the folder of each server of the group");
+        for (final Path folder : folders) {
+            Execution.require(
+                spec, !folder.toString().isEmpty() && Files.isDirectory(folder), "'" + folder + "' is not a folder");
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        check();
         final List<StoredLog> logs = new ArrayList<>();
         for (final Path folder : folders) {
             logs.add(StoredLog.read(folder));

@@ -63,8 +63,10 @@ public final class RoutingCommand implements Callable<Integer>, CheckedOptions {
 
     @Override
     public void check() {
-        Execution.require(spec, completions >= 1 && rounds >= 1 && rate >= 1 && rate <= TimeUnit.SECONDS.toNanos(1),
-            "--completions, --rounds and --rate are at least 1, the rate at most 1000000000");
+        Execution.require(spec, completions >= 1, "--completions " + completions + " is not 1 or more");
+        Execution.require(spec, rounds >= 1, "--rounds " + rounds + " is not 1 or more");
+        Execution.require(spec, rate >= 1 && rate <= TimeUnit.SECONDS.toNanos(1),
+            "--rate " + rate + " is not from 1 to 1000000000");
     }
 
     @Override

@@ -60,14 +60,14 @@ final class Placement {
         }
         final Map<String, Integer> cpus = new LinkedHashMap<>();
         int position = 0;
-        for (final String part : text.split(",")) {
+        for (final String part : text.split(",", -1)) {
             final int equals = part.indexOf('=');
             final String role = equals < 0 ? role(position++) : part.substring(0, equals).trim();
             if (!ROLES.contains(role)) {
-                throw refused("'" + role + "' is not a thread; threads are " + String.join(", ", ROLES));
+                throw new IllegalArgumentException("'" + role + "' is not a thread; threads are " + String.join(", ", ROLES));
             }
             if (cpus.put(role, cpu(part.substring(equals + 1).trim(), machine)) != null) {
-                throw refused("two CPUs for " + role);
+                throw new IllegalArgumentException("two CPUs for " + role);
             }
         }
         return new Placement(cpus, Optional.empty());
@@ -97,7 +97,7 @@ final class Placement {
 
     private static String role(final int position) {
         if (position >= ROLES.size()) {
-            throw refused("more CPUs than threads; threads are " + String.join(", ", ROLES));
+            throw new IllegalArgumentException("more CPUs than threads; threads are " + String.join(", ", ROLES));
         }
         return ROLES.get(position);
     }
@@ -107,15 +107,11 @@ final class Placement {
         try {
             cpu = Integer.parseInt(text);
         } catch (final NumberFormatException notANumber) {
-            throw refused("'" + text + "' is not a CPU number");
+            throw new IllegalArgumentException("'" + text + "' is not a CPU number");
         }
         if (!machine.usable().contains(cpu)) {
-            throw refused("CPU " + cpu + " cannot be used; this process may use " + machine.usable());
+            throw new IllegalArgumentException("CPU " + cpu + " cannot be used; this process may use " + machine.usable());
         }
         return cpu;
-    }
-
-    private static IllegalArgumentException refused(final String reason) {
-        return new IllegalArgumentException("--pin: " + reason);
     }
 }

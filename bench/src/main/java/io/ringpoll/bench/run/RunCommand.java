@@ -14,6 +14,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -209,11 +210,16 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
             "--ring-size " + ringSize + " is not a power of two from 2 to " + MAX_RING_SIZE);
         require(batch >= 1 && batch <= ringSize, "--batch " + batch + " is not from 1 to the ring size, " + ringSize);
         address.check();
+        if (device != null) {
+            kind(device);
+        }
         try {
+            final Mix shares = named("--mix", Mix::parse, mix);
+            final Placement placement = named("--pin", Placement::parse, pin);
+            final FaultPlan plan = faults == null ? null : named("--faults", FaultPlan::parse, faults);
             return new RunConfig(
-                roleOf(role), seconds, warmUpSeconds, operations, Mix.parse(mix), payload, connections, depth, batch, ringSize,
-                waitOf(wait), Placement.parse(pin), null, address.port(), address.hasPort(), seed, soak,
-                faults == null ? null : FaultPlan.parse(faults));
+                roleOf(role), seconds, warmUpSeconds, operations, shares, payload, connections, depth, batch, ringSize,
+                waitOf(wait), placement, null, address.port(), address.hasPort(), seed, soak, plan);
         } catch (final IllegalArgumentException refused) {
             throw new ParameterException(spec.commandLine(), refused.getMessage());
         }
@@ -221,6 +227,14 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
 
     private void require(final boolean holds, final String otherwise) {
         Execution.require(spec, holds, otherwise);
+    }
+
+    private static <T> T named(final String option, final Function<String, T> reader, final String text) {
+        try {
+            return reader.apply(text);
+        } catch (final IllegalArgumentException refused) {
+            throw new IllegalArgumentException(option + ": " + refused.getMessage(), refused);
+        }
     }
 
     private static Role roleOf(final String text) {

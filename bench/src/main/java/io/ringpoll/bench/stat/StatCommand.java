@@ -5,6 +5,7 @@ import io.ringpoll.bench.options.Execution;
 import io.ringpoll.pipeline.counters.CountersFileException;
 import io.ringpoll.pipeline.counters.CountersFolder;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -111,6 +112,9 @@ public final class StatCommand implements Callable<Integer>, CheckedOptions {
     public void check() {
         Execution.require(spec, interval >= 0.01 && interval <= TimeUnit.DAYS.toSeconds(1),
             "--interval " + interval + " is not from 0.01 to 86400 seconds");
+        Execution.require(spec, pids.stream().allMatch(pid -> pid > 0), "PID " + pids + ": a process has a number above 0");
+        Execution.require(spec, folder == null || !folder.toString().isBlank() && Files.isDirectory(folder),
+            "--folder '" + folder + "' is not a folder");
         Execution.require(spec, count == null || count >= 1, "--count " + count + " is below 1");
         Execution.require(spec, !once || count == null, "--once and --count exclude each other: give one of them");
     }

@@ -8,6 +8,7 @@ import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.MachineReport;
 import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
+import io.ringpoll.bench.options.OutputPath;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import java.io.IOException;
@@ -53,7 +54,7 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(names = "--only", paramLabel = "PART", split = ",",
         description = "Only these: poll, flyweight, hand-off, post, wake-up, counters, throughput, latency.")
-    private List<String> only = List.of();
+    private List<String> only;
 
     @Option(names = "--output", paramLabel = "DIR",
         description = "Folder for bench.json, report.html and histograms (bench-results/ and the time).")
@@ -81,7 +82,9 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     @Override
     public void check() {
         Execution.require(spec, !quick || !full, "--quick and --full exclude each other");
+        Execution.require(spec, only == null || !only.isEmpty(), "--only names no part");
         parts();
+        OutputPath.requireFolder(spec, "--output", output);
     }
 
     @Override
@@ -132,7 +135,7 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
 
     private Set<Part> parts() {
         final Set<Part> chosen = EnumSet.noneOf(Part.class);
-        for (final String name : only) {
+        for (final String name : only == null ? List.<String>of() : only) {
             chosen.add(Arrays.stream(Part.values()).filter(part -> part.label().equals(name)).findFirst()
                 .orElseThrow(() -> new ParameterException(spec.commandLine(), "--only '" + name + "' is not one of " +
                     Arrays.stream(Part.values()).map(Part::label).collect(Collectors.joining(", ")))));

@@ -38,6 +38,8 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     description = "Measures what a completion costs from a saturated queue to the handlers, ours and others in turns.")
 public final class ThroughputCommand implements Callable<Integer>, CheckedOptions {
+    private static final long LONGEST_MS = 3_600_000;
+
     @Spec
     private CommandSpec spec;
 
@@ -157,10 +159,16 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
     @Override
     public void check() {
         require(handlers >= 1 && handlers <= 3, "--handlers " + handlers + " is not from 1 to 3: there are three paths");
-        require(rounds >= 1 && warmUp >= 0, "--rounds " + rounds + " and --warm-up " + warmUp + " must be 1 and 0 at least");
-        require(windowMs >= 1 && leadInMs >= 0, "--window and --lead-in are milliseconds, 1 and 0 at least");
+        require(rounds >= 1, "--rounds " + rounds + " is not 1 or more");
+        require(warmUp >= 0, "--warm-up " + warmUp + " is negative");
+        require(windowMs >= 1 && windowMs <= LONGEST_MS, "--window " + windowMs + " is not from 1 to " + LONGEST_MS + " ms");
+        require(leadInMs >= 0 && leadInMs <= LONGEST_MS, "--lead-in " + leadInMs + " is not from 0 to " + LONGEST_MS + " ms");
         require(Integer.bitCount(ringSize) == 1 && ringSize >= 2 && ringSize <= 1 << 24,
             "--ring-size " + ringSize + " is not a power of two from 2 to " + (1 << 24));
+        regimes();
+        require(!against.isEmpty(), "--against names nothing");
+        handOffs();
+        hotThreads.check(handlers);
         require(batch >= 1 && batch <= ringSize, "--batch " + batch + " is not from 1 to the ring size, " + ringSize);
     }
 

@@ -14,7 +14,7 @@ import picocli.CommandLine;
 class IdleCommandTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "--seconds=0 | --seconds and --wake-ups are at least 1",
+        "--seconds=0 | --seconds 0 is not from 1 to 86400",
         "--often | Unknown option: '--often'"
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {

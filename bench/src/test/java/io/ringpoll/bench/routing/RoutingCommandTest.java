@@ -14,7 +14,7 @@ import picocli.CommandLine;
 class RoutingCommandTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "--rate=0 | --completions, --rounds and --rate are at least 1, the rate at most 1000000000",
+        "--rate=0 | --rate 0 is not from 1 to 1000000000",
         "--rounds=x | Invalid value for option '--rounds': 'x' is not an int"
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {

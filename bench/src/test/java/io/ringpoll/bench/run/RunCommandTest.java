@@ -177,7 +177,7 @@ class RunCommandTest {
         "--pin=pilot=1 | --pin: 'pilot' is not a thread; threads are poller, send-write, receive, error, client",
         "--device=floppy | --device 'floppy' is not auto, loopback or rdma",
         "--address=127.0.0.1:99999 | --address: '99999' is not a port from 1 to 65535",
-        "--faults=poll | fault plan: 'poll': a rule is KIND[:ARGUMENT...]@WHEN",
+        "--faults=poll | --faults: fault plan: 'poll': a rule is KIND[:ARGUMENT...]@WHEN",
         "--pin=999 | --pin: CPU 999 cannot be used; this process may use @CPUS@",
         "--pin=poller=0,poller=0 | --pin: two CPUs for poller",
         "--pin= | --pin: '' is not a CPU number",
