@@ -53,7 +53,7 @@ final class ModuleRun {
     }
 
     /** Runs the tests against the mutants of the classes that match; their results are in {@link #mutants} afterwards. */
-    void run(final List<String> classes, final List<String> onlyTests, final int threads) {
+    void run(final List<String> classes, final List<String> onlyTests, final int threads, final boolean isolate) {
         final ReportOptions options = new ReportOptions();
         final Properties properties = new Properties();
         properties.put(PROPERTY, this);
@@ -68,6 +68,7 @@ final class ModuleRun {
         options.setReportDir(root.resolve("mutation/target/report").toString());
         options.setGroupConfig(new TestGroupConfig().withExcludedGroups("cluster"));
         options.setNumberOfThreads(threads);
+        options.setMutationUnitSize(isolate ? 1 : 0);
         options.setTimeoutConstant(TIMEOUT_MS);
         options.setTimeoutFactor(TIMEOUT_FACTOR);
         options.setMutationEngine("gregor");

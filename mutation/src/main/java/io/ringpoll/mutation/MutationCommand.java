@@ -39,6 +39,9 @@ public final class MutationCommand implements Callable<Integer> {
     @Option(names = "--threads", defaultValue = "1", description = "JVMs at a time")
     private int threads;
 
+    @Option(names = "--isolate", description = "a JVM for each mutant: for classes that keep objects in static fields")
+    private boolean isolate;
+
     @Option(names = "--at-least", defaultValue = "90", paramLabel = "PERCENT", description = "the lowest score that passes")
     private double atLeast;
 
@@ -53,7 +56,8 @@ public final class MutationCommand implements Callable<Integer> {
      * @param arguments of the command line
      */
     public static void main(final String... arguments) {
-        System.exit(new CommandLine(new MutationCommand()).setCaseInsensitiveEnumValuesAllowed(true).execute(arguments));
+        System.exit(new CommandLine(new MutationCommand()).setCaseInsensitiveEnumValuesAllowed(true)
+            .setOverwrittenOptionsAllowed(true).execute(arguments));
     }
 
     @Override
@@ -65,7 +69,7 @@ public final class MutationCommand implements Callable<Integer> {
             final KnownSurvivors known =
                 KnownSurvivors.read(root.resolve("mutation/survivors").resolve(module.folder() + ".txt"));
             final ModuleRun run = new ModuleRun(module, root, new Sample(percent, seed), known, out);
-            run.run(classes, tests, threads);
+            run.run(classes, tests, threads, isolate);
             final Score score = new Score(module.folder(), run.mutants(), known);
             final Set<String> seen = run.allKeys().stream()
                 .map(key -> key.substring(0, key.indexOf(": ")).replaceAll("\\.[^.]+$", "")).collect(Collectors.toSet());

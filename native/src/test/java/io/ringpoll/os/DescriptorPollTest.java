@@ -2,6 +2,7 @@ package io.ringpoll.os;
 
 import static io.ringpoll.os.FfmPosixFunctions.POSIX;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -63,6 +64,25 @@ class DescriptorPollTest {
                 assertEquals(i + 1, poll.await(0));
                 assertEquals(fds, ran);
             }
+        }
+    }
+
+    @Test
+    void shouldTellAWakeUpFromADescriptorAndFromTheEndOfItsTime() {
+        try (DescriptorPoll poll = new DescriptorPoll()) {
+            assertFalse(poll.wasWokenUp());
+            poll.wakeUp();
+            assertEquals(0, poll.await(0));
+            assertTrue(poll.wasWokenUp());
+            assertEquals(0, poll.await(1));
+            assertFalse(poll.wasWokenUp());
+            final int fd = readable();
+            poll.add(fd, () -> ran.add(fd));
+            assertEquals(1, poll.await(0));
+            assertFalse(poll.wasWokenUp());
+            poll.wakeUp();
+            assertEquals(1, poll.await(0));
+            assertTrue(poll.wasWokenUp());
         }
     }
 

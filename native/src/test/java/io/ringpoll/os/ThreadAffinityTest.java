@@ -64,6 +64,21 @@ class ThreadAffinityTest {
     }
 
     @Test
+    void shouldTakeAMaskOfAsManyCpusAsThereMayBe() {
+        for (final int most : new int[] {1022, 1023, 1024, 1025, 5000, 65_535}) {
+            final BitSet many = (BitSet) before.clone();
+            many.set(most);
+            ThreadAffinity.set(many);
+            assertEquals(before, ThreadAffinity.get(), "with CPU " + most);
+        }
+        final BitSet tooMany = (BitSet) before.clone();
+        tooMany.set(65_536);
+        assertThrows(IllegalArgumentException.class, () -> ThreadAffinity.set(tooMany));
+        assertThrows(OsException.class, () -> ThreadAffinity.pin(65_535));
+        assertThrows(IllegalArgumentException.class, () -> ThreadAffinity.pin(65_536));
+    }
+
+    @Test
     void shouldNameTheCpuAndTheReasonOfARefusal() {
         final OsException refused = assertThrows(OsException.class, () -> ThreadAffinity.pin(NO_SUCH_CPU));
         assertEquals("cannot pin the thread to CPU " + NO_SUCH_CPU +

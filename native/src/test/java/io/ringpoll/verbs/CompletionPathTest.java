@@ -49,18 +49,22 @@ class CompletionPathTest {
 
     @Test
     void shouldCountReceivesAndErrorsOfABatch() {
-        final Completions completions = new Completions(5);
-        assertEquals(0, CompletionPath.tally(completions.address(), 0));
-        fill(completions, 0, WcStatus.SUCCESS, WcOpcode.RECV);
-        fill(completions, 1, WcStatus.SUCCESS, WcOpcode.SEND);
-        fill(completions, 2, WcStatus.SUCCESS, WcOpcode.RECV_RDMA_WITH_IMM);
-        fill(completions, 3, WcStatus.SUCCESS, WcOpcode.RDMA_READ);
-        assertEquals(2, CompletionPath.tally(completions.address(), 4));
+        final Completions completions = new Completions(10);
+        // Sends lie before and behind.
+        final long first = completions.address() + 4 * IbvWc.SIZE_BYTES;
+        assertEquals(0, CompletionPath.tally(first, 0));
+        fill(completions, 4, WcStatus.SUCCESS, WcOpcode.RECV);
+        fill(completions, 5, WcStatus.SUCCESS, WcOpcode.SEND);
+        fill(completions, 6, WcStatus.SUCCESS, WcOpcode.RECV_RDMA_WITH_IMM);
+        fill(completions, 7, WcStatus.SUCCESS, WcOpcode.RDMA_READ);
+        assertEquals(0, CompletionPath.tally(first, 0));
+        assertEquals(1, CompletionPath.tally(first, 2));
+        assertEquals(2, CompletionPath.tally(first, 4));
         // The opcode of a failure says nothing.
-        fill(completions, 1, WcStatus.WR_FLUSH_ERR, WcOpcode.RECV);
-        fill(completions, 3, WcStatus.LOC_LEN_ERR, WcOpcode.SEND);
-        assertEquals(2L << Integer.SIZE | 2, CompletionPath.tally(completions.address(), 4));
-        assertEquals(1L << Integer.SIZE | 2, CompletionPath.tally(completions.address(), 3));
+        fill(completions, 5, WcStatus.WR_FLUSH_ERR, WcOpcode.RECV);
+        fill(completions, 7, WcStatus.LOC_LEN_ERR, WcOpcode.SEND);
+        assertEquals(2L << Integer.SIZE | 2, CompletionPath.tally(first, 4));
+        assertEquals(1L << Integer.SIZE | 2, CompletionPath.tally(first, 3));
     }
 
     private static void fill(final Completions completions, final int index, final int status, final int opcode) {

@@ -1,0 +1,71 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.lmax.disruptor.Sequence;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What the poller may take back while a handler holds slots. */
+@Timeout(10)
+class HeldSlotsTest {
+    private static final int CAPACITY = 8;
+
+    private final Sequence passed = new Sequence(-1);
+    private final HeldSlots held = new HeldSlots(passed, CAPACITY, 2);
+
+    @Test
+    void shouldFollowTheHandlerWhileNothingIsHeld() {
+        assertEquals(-1, held.get());
+        passed.set(5);
+        assertEquals(5, held.get());
+    }
+
+    @Test
+    void shouldNotGoBeyondTheHandlerForASlotThatIsHeldFurtherOn() {
+        passed.set(4);
+        assertEquals(4, held.get());
+        assertTrue(held.hold(7));
+        assertEquals(4, held.get());
+        passed.set(6);
+        assertEquals(6, held.get());
+        passed.set(12);
+        assertEquals(6, held.get());
+    }
+
+    @Test
+    void shouldGoOnToTheNextHeldSlotWhateverTheOrderInWhichTheyAreGivenBack() {
+        assertTrue(held.hold(2));
+        assertTrue(held.hold(5));
+        assertFalse(held.hold(6), "more than allowed");
+        passed.set(7);
+        assertEquals(1, held.get());
+        assertTrue(held.giveBack(5));
+        assertEquals(1, held.get());
+        assertTrue(held.hold(8));
+        assertTrue(held.giveBack(2));
+        assertEquals(7, held.get());
+        passed.set(9);
+        assertEquals(7, held.get());
+        assertTrue(held.giveBack(8));
+        assertEquals(9, held.get());
+        assertEquals(0, held.count());
+    }
+
+    @Test
+    void shouldKnowASlotByItsSequenceAndNotByItsPlace() {
+        assertTrue(held.hold(3));
+        assertTrue(held.hold(3));
+        assertEquals(1, held.count());
+        assertTrue(held.isHeld(3));
+        assertFalse(held.isHeld(3 + CAPACITY));
+        assertFalse(held.giveBack(3 + CAPACITY));
+        assertFalse(held.giveBack(4));
+        assertTrue(held.giveBack(3));
+        assertFalse(held.giveBack(3));
+        assertFalse(held.isHeld(3));
+        assertEquals(0, held.count());
+    }
+}
