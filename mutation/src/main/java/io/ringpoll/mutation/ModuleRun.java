@@ -1,6 +1,7 @@
 package io.ringpoll.mutation;
 
 import java.io.File;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -83,8 +84,11 @@ final class ModuleRun {
         options.addChildJVMArgs(List.of(System.getProperty("io.ringpoll.mutation.flags").split(" ")));
         options.setClassPathElements(List.of(System.getProperty("java.class.path").split(File.pathSeparator)));
         options.setProjectBase(root.resolve(module.folder()));
+        // PIT prints tables of its own there, which say nothing about the list.
+        System.setOut(new PrintStream(OutputStream.nullOutputStream()));
         final AnalysisResult result = new EntryPoint().execute(root.resolve(module.folder()).toFile(), options,
             PluginServices.makeForContextLoader(), Map.of());
+        System.setOut(out);
         result.getError().ifPresent(error -> {
             throw new IllegalStateException("the run over " + module.folder() + " failed: " + error, error);
         });
