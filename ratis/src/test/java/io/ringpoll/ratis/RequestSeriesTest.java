@@ -1,6 +1,7 @@
 package io.ringpoll.ratis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
@@ -11,6 +12,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.ratis.proto.RaftProtos.SlidingWindowEntry;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeerId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -30,6 +37,16 @@ class RequestSeriesTest {
 
     private void assertSent(final Long... numbers) {
         assertEquals(List.of(numbers), sent);
+    }
+
+    @Test
+    void shouldOrderWhatTheEnginesClientHasNumbered() {
+        final RaftClientRequest.Builder request = RaftClientRequest.newBuilder().setClientId(ClientId.randomId())
+            .setServerId(RaftPeerId.valueOf("s")).setGroupId(RaftGroupId.randomId()).setMessage(Message.EMPTY)
+            .setType(RaftClientRequest.writeRequestType());
+        assertFalse(RequestSeries.isOrdered(request.build()));
+        assertTrue(RequestSeries.isOrdered(
+            request.setSlidingWindowEntry(SlidingWindowEntry.newBuilder().setSeqNum(1).build()).build()));
     }
 
     @Test
