@@ -2,6 +2,7 @@ package io.ringpoll.ratis.transport;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -37,6 +38,24 @@ class FrameTest {
         assertEquals(advertisement.offset(), read.offset());
         assertEquals(advertisement.number(), read.number());
         assertArrayEquals(advertisement.descriptor(), read.descriptor());
+    }
+
+    @Test
+    void shouldReadAMessageInItsFrameAndOneThatWasAdvertised() throws Exception {
+        final RaftClientRequestProto message = Nodes.request(Nodes.random(100));
+        final byte[] bytes = message.toByteArray();
+        final ByteBuffer frame = ByteBuffer.allocateDirect(FrameHeader.LENGTH_BYTES + bytes.length);
+        new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), (byte) 0, 0, 7, bytes.length, bytes.length)
+            .write(frame);
+        frame.put(FrameHeader.LENGTH_BYTES, bytes);
+        final Incoming inFrame = Incoming.decode(frame, MAX_MESSAGE);
+        assertEquals(message, inFrame.message());
+        assertEquals(7, inFrame.header().correlationId());
+        final Incoming announced = advertised(bytes.length);
+        assertNull(announced.message());
+        final Incoming fetched = announced.withMessage(ByteBuffer.allocateDirect(bytes.length).put(0, bytes));
+        assertEquals(message, fetched.message());
+        assertEquals(announced.header(), fetched.header());
     }
 
     @Test
