@@ -259,8 +259,7 @@ final class LifecycleScene {
         for (final PipelineUnderTest pipeline : world.pipelines()) {
             final boolean abrupt = random.nextInt(3) == 0;
             if (abrupt) {
-                // So that it is in the middle of polling and handling.
-                world.queues().forEach(queue -> queue.feed(random));
+                makeBusy();
                 LockSupport.parkNanos(random.nextLong(LONGEST_ABRUPT_NS));
             }
             lost += pipeline.end(abrupt ? random.nextLong(LONGEST_ABRUPT_NS) : PipelineUnderTest.PATIENCE_NS);
@@ -272,6 +271,16 @@ final class LifecycleScene {
             ", and the rings account for " + lost + "; " + world.queues().stream().filter(queue -> queue.missing() != 0)
                 .map(queue -> queue.queue().name() + ": " + queue.missing()).toList());
         completions = world.queues().stream().mapToLong(TorturedQueue::ended).sum();
+    }
+
+    /** Lets the pipelines be in the middle of polling and handling. */
+    private void makeBusy() {
+        final Operator operator = new Operator(world, random.split(), null);
+        for (int i = 0; i < 2 * world.queues().size() && world.pipelines().getFirst().pipeline() != null; i++) {
+            Action.RESUME.perform(operator);
+            Action.ADD_QUEUE.perform(operator);
+        }
+        world.queues().forEach(queue -> queue.feed(random));
     }
 
     private void closeAll() {

@@ -23,7 +23,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 final class ScriptedQueue extends TorturedQueue {
     private static final int CAPACITY = 1 << 17;
     private static final int NUMBER_SHIFT = 48;
-    private static final long SLOW_POLL_NS = 1_000_000;
+    private static final long SLOW_POLL_NS = 50_000_000;
+    private static final int MOST_SLOW_POLLS = 6;
 
     private final Violations violations;
     /** One in so many polls that give something is slow, between its call and its stores; 0 for none. */
@@ -123,7 +124,7 @@ final class ScriptedQueue extends TorturedQueue {
             return 0;
         }
         final int count = Math.min(maxEntries, supplied.get() - given);
-        if (count > 0 && slowPolls > 0 && ++polls % slowPolls == 0) {
+        if (count > 0 && slowPolls > 0 && ++polls % slowPolls == 0 && polls < MOST_SLOW_POLLS * slowPolls) {
             LockSupport.parkNanos(SLOW_POLL_NS);
         }
         if (count > 0) {
