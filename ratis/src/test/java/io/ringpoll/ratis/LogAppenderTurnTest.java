@@ -60,6 +60,7 @@ class LogAppenderTurnTest {
     private final CompletableFuture<Thread> setBack = new CompletableFuture<>();
     private volatile StateMachineLogEntryProto entry = StateMachineLogEntryProto.getDefaultInstance();
     private volatile boolean connected = true;
+    private volatile boolean broken;
     private RdmaLogAppender appender;
 
     /** A request that is on its way. */
@@ -121,6 +122,10 @@ class LogAppenderTurnTest {
                 .build());
         when(rpc.isConnected(any())).thenAnswer(call -> connected);
         when(rpc.appendEntriesAsync(any())).thenAnswer(call -> {
+            if (broken) {
+                broken = false;
+                throw new IOException("no connection");
+            }
             final CompletableFuture<AppendEntriesReplyProto> reply = new CompletableFuture<>();
             sent.add(new Sent(call.<AppendEntriesRequestProto>getArgument(0).getEntriesCount(), Thread.currentThread(), reply));
             return reply;
@@ -220,6 +225,41 @@ class LogAppenderTurnTest {
         final Sent again = next();
         assertEquals(1, again.entries());
         assertSame(own, again.by());
+    }
+
+    @Test
+    void shouldTryAgainOnItsOwnThreadWhenARequestCouldNotBeSent() throws Exception {
+        final Thread own = follow();
+        broken = true;
+        append();
+        final Sent again = next();
+        assertEquals(1, again.entries());
+        assertSame(own, again.by());
+    }
+
+    @Test
+    void shouldSendAFewEntriesHereAndLeaveMoreToItsOwnThread() throws Exception {
+        final Thread own = follow();
+        logEnd.addAndGet(63);
+        append();
+        final Sent few = sent.poll();
+        assertNotNull(few);
+        assertEquals(64, few.entries());
+        assertSame(Thread.currentThread(), few.by());
+        few.answer(AppendResult.SUCCESS);
+        logEnd.addAndGet(64);
+        append();
+        assertSame(own, next().by());
+    }
+
+    @Test
+    void shouldTellTheLeaderOfARefusal() throws Exception {
+        follow();
+        append();
+        next().answer(AppendResult.INCONSISTENCY);
+        setBack.get(30, TimeUnit.SECONDS);
+        next().answer(AppendResult.SUCCESS);
+        verify(leader).onAppendEntriesReply(any(), any());
     }
 
     @Test
