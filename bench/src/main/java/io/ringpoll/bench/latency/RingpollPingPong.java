@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Ours at ping-pong. With hand-off one pipeline polls both ends' queues, and its handler answers on a thread of its own; with
@@ -22,6 +23,7 @@ final class RingpollPingPong implements Contestant {
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
     /** Between two looks whether the turn is over. */
     static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long STALL_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long REST_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final LinkedPair pair;
@@ -29,10 +31,19 @@ final class RingpollPingPong implements Contestant {
     private final int sizeBytes;
     private final HotThreads threads;
     private final boolean runToCompletion;
+    private final long stallNs;
 
     RingpollPingPong(
         final LinkedPair pair, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads,
         final boolean runToCompletion) {
+        this(pair, operation, sizeBytes, threads, runToCompletion, STALL_NS);
+    }
+
+    /** With a limit of its own for the time without a completion. */
+    RingpollPingPong(
+        final LinkedPair pair, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads,
+        final boolean runToCompletion, final long stallNs) {
+        this.stallNs = stallNs;
         this.pair = pair;
         this.operation = operation;
         this.sizeBytes = sizeBytes;
@@ -59,11 +70,7 @@ final class RingpollPingPong implements Contestant {
         final CpuWatch watch = CpuWatch.ofThisProcess();
         watch.start();
         Timing.sleepUntil(fromNs);
-        try {
-            Timing.await(handler::isDone, untilNs, "the end of the turn", LOOK_NS);
-        } catch (final TimeoutException timeIsUp) {
-            // By time, not by iterations.
-        }
+        awaitEnd(handler, pipelines, untilNs);
         final CpuLoss loss = watch.stop();
         handler.stop();
         Timing.await(handler::isAtRest, System.nanoTime() + REST_NS, "the last message's return");
@@ -80,6 +87,27 @@ final class RingpollPingPong implements Contestant {
     @Override
     public void close() {
         pair.close();
+    }
+
+    /** Until the last round trip or the end of the time; a turn in which nothing completes any more ends with an exception. */
+    private void awaitEnd(final PingPongHandler handler, final PipelineGroup pipelines, final long untilNs)
+        throws TimeoutException {
+        long completions = -1;
+        long progressNs = System.nanoTime();
+        while (!handler.isDone() && System.nanoTime() - untilNs < 0) {
+            final long now = pipelines.pipelines().stream().mapToLong(each -> each.pollerCounters().completions()).sum();
+            if (now != completions) {
+                completions = now;
+                progressNs = System.nanoTime();
+            } else if (System.nanoTime() - progressNs > stallNs) {
+                handler.stop();
+                final String end = pipelines.close(0) + ", failures " +
+                    pipelines.pipelines().stream().map(Pipeline::failure).filter(Objects::nonNull).toList();
+                throw new TimeoutException(label() + ": nothing has completed for " + TimeUnit.NANOSECONDS.toSeconds(stallNs) +
+                    " s, after " + completions + " completions: " + end);
+            }
+            LockSupport.parkNanos(LOOK_NS);
+        }
     }
 
     /** Of reads the other end hears nothing, and has no thread. */

@@ -1,0 +1,36 @@
+package io.ringpoll.bench.latency;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.ringpoll.bench.baseline.Traffic;
+import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.fault.FaultInjection;
+import io.ringpoll.fault.FaultPlan;
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.testing.TestDevice;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A turn of ping-pong that cannot go on. */
+@Timeout(60)
+class RingpollPingPongTest {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldEndATurnInWhichNothingCompletesAnyMore(final boolean runToCompletion) {
+        assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");
+        final HotThreads threads =
+            new HotThreads(1, 1024, 32, HandlerWait.YIELD, HotCpus.unpinned(), HotCpus.ANY);
+        final Turn turn = new Turn(0, 0, TimeUnit.MINUTES.toNanos(10), Long.MAX_VALUE);
+        try (FaultInjection injection = FaultInjection.apply(FaultPlan.parse("delay:10s@500"));
+            RingpollPingPong contestant = new RingpollPingPong(new LinkedPair(TestDevice.address(), "7493"),
+                Traffic.Operation.SEND, 64, threads, runToCompletion, TimeUnit.SECONDS.toNanos(2))) {
+            final TimeoutException stalled = assertThrows(TimeoutException.class, () -> contestant.run(turn));
+            assertTrue(stalled.getMessage().contains("nothing has completed for 2 s"), stalled::getMessage);
+        }
+    }
+}
