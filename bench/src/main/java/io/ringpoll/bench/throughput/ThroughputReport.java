@@ -59,6 +59,13 @@ final class ThroughputReport {
                 }
             }
         }
+        for (final String label : labels) {
+            final long turns =
+                windows.stream().filter(window -> window.label().equals(label) && window.fault().isEmpty()).count();
+            if (turns > 0 && lost(label) == turns) {
+                out.printf("%s: none of its %d turns counts: other threads had its CPUs; try a quieter machine%n", label, turns);
+            }
+        }
         faults().forEach(fault -> out.println("wrong: " + fault));
         out.flush();
     }

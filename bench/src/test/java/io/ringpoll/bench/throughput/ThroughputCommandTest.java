@@ -69,6 +69,15 @@ class ThroughputCommandTest {
     }
 
     @Test
+    void shouldSayWhyATableIsEmpty() {
+        final List<HandOff> handOffs = List.of(new RingpollHandOff(), HandOffs.of("c"));
+        new ThroughputReport("1-handlers", handOffs, List.of(
+            window(0, "ringpoll", 11, 0, LOSS), window(0, "c", 10, 0, NO_LOSS))).printTable(new PrintWriter(out, true));
+        assertTrue(out.toString().contains("ringpoll: none of its 1 turns counts: other threads had its CPUs"), out.toString());
+        assertFalse(out.toString().contains("c: none"), out.toString());
+    }
+
+    @Test
     void shouldNotCountATurnInWhichSomethingWasLost() {
         final ThroughputWindow window =
             new ThroughputWindow(0, "ringpoll", Regime.CLOSE, 10, 0, NO_LOSS, "polled 4 completions, handled 3");
