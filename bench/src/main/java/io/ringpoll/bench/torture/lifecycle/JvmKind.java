@@ -1,6 +1,10 @@
 package io.ringpoll.bench.torture.lifecycle;
 
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** How a child JVM differs from its parent. */
 public enum JvmKind {
@@ -19,6 +23,12 @@ public enum JvmKind {
     JvmKind(final List<String> launcher, final List<String> options) {
         this.launcher = launcher;
         this.options = options;
+    }
+
+    /** Whether this machine has the program that starts it. */
+    boolean isAvailable() {
+        return launcher.isEmpty() || Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
+            .anyMatch(folder -> Files.isExecutable(Path.of(folder, launcher.getFirst())));
     }
 
     /** The words before the command. */

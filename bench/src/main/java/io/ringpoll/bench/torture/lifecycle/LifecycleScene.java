@@ -10,6 +10,7 @@ import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.pipeline.PipelineStartException;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.CompletionQueue;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -143,7 +144,12 @@ final class LifecycleScene {
                 }
             }
             violations.expect(shape.hook() != Shape.Hook.ON_START, "a pipeline started although a handler threw in onStart");
+            violations.expect(!shape.doubledQueue(), "a pipeline started although a queue was described twice");
             return true;
+        } catch (final IllegalStateException | IllegalArgumentException refused) {
+            violations.expect(shape.doubledQueue(), "the start was refused: " + refused);
+            world.queues().forEach(TorturedQueue::detach);
+            return false;
         } catch (final PipelineStartException notStarted) {
             violations.expect(interrupted || shape.mayStartLate() || shape.hook() == Shape.Hook.ON_START,
                 "the start failed: " + notStarted);
@@ -187,6 +193,11 @@ final class LifecycleScene {
                 queue.ownedBy(subject, false);
                 builder.queue(queue.queue());
             }
+        }
+        if (shape.doubledQueue()) {
+            final CompletionQueue queue = world.queues().getFirst().queue();
+            world.queues().getFirst().attach();
+            builder.queue(queue).queue(queue);
         }
         return builder;
     }

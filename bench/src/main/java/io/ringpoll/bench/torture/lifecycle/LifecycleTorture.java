@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The parent of a life-cycle torture: has child JVMs of each kind play batches of scenes in turn, until one is wrong or the time
@@ -54,11 +55,13 @@ public final class LifecycleTorture {
         long played = 0;
         long completions = 0;
         long calls = 0;
+        final List<JvmKind> kinds = kind != null ? List.of(kind) :
+            Stream.of(JvmKind.values()).filter(JvmKind::isAvailable).toList();
         SceneJvm child = null;
         for (int turn = 0; (child == null || child.violations().isEmpty()) && isToGoOn(played); turn++) {
             final Path folder = Files.createTempDirectory("ringpoll-torture");
-            child = new SceneJvm(kind != null ? kind : JvmKind.values()[turn % JvmKind.values().length], address, folder,
-                SceneRunner.class, SceneJvm.LONGEST_SILENCE_NS);
+            child = new SceneJvm(
+                kinds.get(turn % kinds.size()), address, folder, SceneRunner.class, SceneJvm.LONGEST_SILENCE_NS);
             final int count = (int) Math.min(SCENES_PER_JVM, scenes > 0 ? scenes - played : SCENES_PER_JVM);
             child.play(run.firstSeed() + played, count, scenes > 0 ? Double.MAX_VALUE : secondsOfTurn());
             played += child.scenes();

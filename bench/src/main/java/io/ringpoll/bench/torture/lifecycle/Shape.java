@@ -36,12 +36,13 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * @param hook            the hook that throws
  * @param countersFile    whether counters are in a file
  * @param startTimeoutNs  bound of the start
+ * @param doubledQueue    whether a queue is described twice, which no pipeline starts with
  */
 record Shape(
     int pipelines, boolean runToCompletion, int ringSize, int batchLimit, Idle idle, HandlerWait handlerWait, int scripted,
     int slowPolls, boolean shared, int synthetic, int links, int depth, int operators, int calls, int handlerCalls, int throwing,
     boolean halting, int interrupting, int maxHeld, boolean staged, boolean observed, Hook hook,
-    boolean countersFile, long startTimeoutNs) {
+    boolean countersFile, long startTimeoutNs, boolean doubledQueue) {
 
     private static final int LARGE_RING = 1 << 20;
     private static final int MAX_RING_BITS = 10;
@@ -77,10 +78,11 @@ record Shape(
             pipelines, runToCompletion, ringSize, 1 + random.nextInt(Math.min(ringSize, MAX_BATCH)), draw(random, Idle.values()),
             draw(random, HandlerWait.values()), 1 + random.nextInt(3), oneIn(random, 2, 12), random.nextBoolean(),
             isLoopback ? random.nextInt(3) : 0, links, 1 << random.nextInt(7), 1 + random.nextInt(4), 4 + random.nextInt(36),
-            oneIn(random, 2, 3000), oneIn(random, 3, 300), random.nextInt(3) == 0, oneIn(random, 4, 500), maxHeld,
+            oneIn(random, 2, 1000), oneIn(random, 3, 300), random.nextInt(3) == 0, oneIn(random, 4, 500), maxHeld,
             !runToCompletion && random.nextInt(3) == 0, random.nextInt(3) == 0,
             random.nextInt(2) == 0 ? Hook.NONE : draw(random, Hook.values()), random.nextInt(4) != 0,
-            random.nextInt(16) == 0 ? random.nextInt(2) : TimeUnit.SECONDS.toNanos(20));
+            random.nextInt(16) == 0 ? random.nextInt(2) : TimeUnit.SECONDS.toNanos(20),
+            random.nextInt(16) == 0);
     }
 
     private static <T> T draw(final SplittableRandom random, final T[] values) {
