@@ -1,10 +1,10 @@
 package io.ringpoll.rpma;
 
 import io.ringpoll.verbs.CompletionPath;
-import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verbs.WorkCompletions;
 import java.lang.foreign.Arena;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -42,9 +42,8 @@ public final class LegacyCompletion {
 
     private final UnsafeBuffer struct =
         new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
-    private final UnsafeBuffer wc =
-        new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
-    private final WorkCompletion completion = new WorkCompletion().wrap(wc, 0);
+    private final WorkCompletions wc = WorkCompletions.allocate(1);
+    private final WorkCompletion completion = wc.show(0, new WorkCompletion());
 
     /** Creates a completion that shows zeros. */
     public LegacyCompletion() {
@@ -150,12 +149,17 @@ public final class LegacyCompletion {
         return op() == LegacyOp.RECV || op() == LegacyOp.RECV_RDMA_WITH_IMM ? CompletionPath.RECEIVE : CompletionPath.SEND_WRITE;
     }
 
-    /** Memory for one work completion, {@link IbvWc#SIZE_BYTES} bytes. */
-    long wcAddress() {
-        return wc.addressOffset();
+    /** Memory for one work completion. */
+    WorkCompletions wc() {
+        return wc;
     }
 
-    /** Takes over the work completion at {@link #wcAddress()}. */
+    /** The address of {@link #wc()}. */
+    long wcAddress() {
+        return wc.address(0, 1);
+    }
+
+    /** Takes over the work completion in {@link #wc()}. */
     int setFromWc() {
         return set(completion);
     }

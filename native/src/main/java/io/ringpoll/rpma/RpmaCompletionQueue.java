@@ -12,7 +12,9 @@ import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CountedQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
+import io.ringpoll.verbs.WorkCompletions;
 import java.lang.foreign.Arena;
+import java.lang.ref.Reference;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -56,22 +58,23 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
      * {@inheritDoc}
      *
      * <p>Negative results: {@link RpmaError#PROVIDER} ({@code ibv_poll_cq} failed), {@link RpmaError#UNKNOWN} (it returned more
-     * than it was asked for), {@link RpmaError#INVAL} ({@code maxEntries} below 1, {@code wcAddress} 0, or the queue is closed).
+     * than it was asked for), {@link RpmaError#INVAL} ({@code maxEntries} 0, or the queue is closed).
      *
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_wc.3.html">rpma_cq_get_wc(3)</a>
      */
     @Override
-    public int poll(final long wcAddress, final int maxEntries) {
+    public int poll(final WorkCompletions records, final int first, final int maxEntries) {
         final HotMark mark = calls.enter();
         try {
-            final int count = poll(mark, wcAddress, maxEntries);
+            final int count = poll(mark, records.address(first, maxEntries), maxEntries);
             final CompletionBudget account = budget;
             if (count > 0 && account != null) {
-                account.onPolled(wcAddress, count);
+                account.onPolled(records, first, count);
             }
             return count;
         } finally {
             mark.leave();
+            Reference.reachabilityFence(records);
         }
     }
 
@@ -125,7 +128,7 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
                 return failed(result);
             }
             if (budget != null) {
-                budget.onPolled(completion.wcAddress(), 1);
+                budget.onPolled(completion.wc(), 0, 1);
             }
             return completion.setFromWc();
         } finally {

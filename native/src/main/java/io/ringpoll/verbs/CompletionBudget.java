@@ -157,11 +157,12 @@ public final class CompletionBudget {
     /**
      * Retires what completions stand for that have just been polled.
      *
-     * @param wcAddress of the first record
-     * @param count     how many
+     * @param records where they are
+     * @param first   index of the first record
+     * @param count   how many
      */
-    public void onPolled(final long wcAddress, final int count) {
-        final long errorsAndReceives = CompletionPath.tally(wcAddress, count);
+    public void onPolled(final WorkCompletions records, final int first, final int count) {
+        final long errorsAndReceives = CompletionPath.tally(records.address(first, count), count);
         final int receives = (int) errorsAndReceives;
         final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
         onPolled(count - receives - errors, receives, errors);

@@ -1,11 +1,9 @@
 package io.ringpoll.verbs;
 
-import java.lang.ref.Reference;
-
 /**
  * A queue of work completions that can be polled straight into off-heap memory.
  *
- * <p>Owned by the one thread that polls it; {@link #poll} never blocks, allocates or throws.
+ * <p>Owned by the one thread that polls it; {@link #poll} never blocks or allocates, and throws only if it is called wrongly.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
  */
@@ -15,31 +13,13 @@ public interface CompletionQueue {
      *
      * @param records    where they go
      * @param first      index of the record that gets the oldest
-     * @param maxEntries how many records may be written; with 0 nothing is polled
-     * @return the number of records written; 0 if the queue is empty; negative if the queue has failed, as for
-     *     {@link #poll(long, int)}
-     * @throws IndexOutOfBoundsException if {@code maxEntries} records from the first one are not within the array
-     */
-    default int poll(final WorkCompletions records, final int first, final int maxEntries) {
-        final long address = records.address(first, maxEntries);
-        try {
-            return maxEntries == 0 ? 0 : poll(address, maxEntries);
-        } finally {
-            Reference.reachabilityFence(records);
-        }
-    }
-
-    /**
-     * Moves up to {@code maxEntries} completions from the queue to memory by its address, which nothing checks: for a poller
-     * that owns the memory. Anything else uses {@link #poll(WorkCompletions, int, int)}.
-     *
-     * @param wcAddress  address of an array of at least {@code maxEntries} {@link IbvWc} records, 8-byte aligned
      * @param maxEntries how many records may be written, at least 1
      * @return the number of records written; 0 if the queue is empty; negative if the queue has failed, and then it is the
      *     queue's own error code (librpma's {@code RPMA_E_PROVIDER} or {@code RPMA_E_UNKNOWN}, or the negative result of
      *     {@code ibv_poll_cq}) and the queue must not be polled again
+     * @throws IndexOutOfBoundsException if {@code maxEntries} records from the first one are not within the array
      */
-    int poll(long wcAddress, int maxEntries);
+    int poll(WorkCompletions records, int first, int maxEntries);
 
     /**
      * What this queue is, for people who read a fault's report: for instance {@code "connection 7 receive CQ"}.

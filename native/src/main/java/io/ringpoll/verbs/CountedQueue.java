@@ -10,10 +10,11 @@ package io.ringpoll.verbs;
  */
 public interface CountedQueue extends CompletionQueue {
     /**
-     * As {@link #poll}, but the caller must tell the queue's {@link #budget()}, if there is one, what came, by
-     * {@link CompletionBudget#onPolled(int, int, int)}, before it polls again.
+     * As {@link #poll}, but to an address that nothing checks; and the caller must tell the queue's {@link #budget()}, if there
+     * is one, what came, by {@link CompletionBudget#onPolled(int, int, int)}, before it polls again. For the poller, which
+     * claims what it polls into; anything else uses {@link #poll}.
      *
-     * @param wcAddress  as for {@link #poll}
+     * @param wcAddress  address of an array of at least {@code maxEntries} {@link IbvWc} records, 8-byte aligned
      * @param maxEntries as for {@link #poll}
      * @return as {@link #poll}
      */

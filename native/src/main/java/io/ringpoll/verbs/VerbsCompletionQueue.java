@@ -9,6 +9,7 @@ import io.ringpoll.lifecycle.HotMark;
 import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.Errno;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 
 /**
  * A completion queue of libibverbs, polled straight through the function pointer of its device: one that is made here, or the
@@ -99,23 +100,23 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     /**
      * {@inheritDoc}
      *
-     * <p>Negative results are the provider's; {@code -EINVAL} if the queue is closed, {@code maxEntries} is below 1, or
-     * {@code wcAddress} is 0.
+     * <p>Negative results are the provider's; {@code -EINVAL} if the queue is closed or {@code maxEntries} is 0.
      *
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
      */
     @Override
-    public int poll(final long wcAddress, final int maxEntries) {
+    public int poll(final WorkCompletions records, final int first, final int maxEntries) {
         final HotMark mark = calls.enter();
         try {
-            final int result = poll(mark, wcAddress, maxEntries);
+            final int result = poll(mark, records.address(first, maxEntries), maxEntries);
             final CompletionBudget account = budget;
             if (result > 0 && account != null) {
-                account.onPolled(wcAddress, result);
+                account.onPolled(records, first, result);
             }
             return result;
         } finally {
             mark.leave();
+            Reference.reachabilityFence(records);
         }
     }
 

@@ -95,6 +95,15 @@ public final class WorkCompletions {
     }
 
     /**
+     * The address of the first record.
+     *
+     * @return 8-byte aligned
+     */
+    public long address() {
+        return address;
+    }
+
+    /**
      * The address of some of the records.
      *
      * @param first index of the first one

@@ -145,7 +145,7 @@ enum HotLoop {
     private static void poll(final RpmaCompletionQueue queue) {
         final Completions completions = new Completions();
         while (true) {
-            final int got = queue.poll(completions.address(), DEPTH);
+            final int got = queue.poll(completions.records(), 0, DEPTH);
             if (got < 0) {
                 return;
             }
@@ -164,7 +164,7 @@ enum HotLoop {
     private static void pollVerbs(final VerbsCompletionQueue queue) {
         final Completions completions = new Completions();
         while (true) {
-            final int got = queue.poll(completions.address(), DEPTH);
+            final int got = queue.poll(completions.records(), 0, DEPTH);
             if (got < 0) {
                 return;
             }
@@ -178,7 +178,7 @@ enum HotLoop {
         try {
             while (result >= 0) {
                 queue.requestNotification(false);
-                result = queue.poll(completions.address(), DEPTH);
+                result = queue.poll(completions.records(), 0, DEPTH);
             }
         } catch (final IllegalStateException closed) {
             // The end of a round.
@@ -189,7 +189,7 @@ enum HotLoop {
         final Completions completions = new Completions();
         try {
             while (true) {
-                final int got = server.completionQueue().poll(completions.address(), DEPTH);
+                final int got = server.completionQueue().poll(completions.records(), 0, DEPTH);
                 if (got < 0) {
                     return;
                 }
@@ -207,7 +207,7 @@ enum HotLoop {
         try {
             while (true) {
                 client.send(memory, 2048, 64, CompletionFlag.ALWAYS, 1);
-                client.completionQueue().poll(completions.address(), DEPTH);
+                client.completionQueue().poll(completions.records(), 0, DEPTH);
             }
         } catch (final IllegalStateException closed) {
             // The end of a round.

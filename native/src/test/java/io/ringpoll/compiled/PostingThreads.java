@@ -52,7 +52,7 @@ final class PostingThreads {
             for (int i = 0; i < 2; i++) {
                 threads.add(OtherThread.run(() -> {
                     final Completions completions = new Completions();
-                    while (connection.completionQueue().poll(completions.address(), 16) >= 0) {
+                    while (connection.completionQueue().poll(completions.records(), 0, 16) >= 0) {
                         Thread.onSpinWait();
                     }
                     return null;

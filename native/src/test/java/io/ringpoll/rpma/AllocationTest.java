@@ -78,9 +78,9 @@ class AllocationTest {
 
     @Test
     void shouldAllocateNothingWhenPollingAnEmptyQueue() {
-        Allocation.assertNone(() -> queue.poll(completions.address(), 16));
+        Allocation.assertNone(() -> queue.poll(completions.records(), 0, 16));
         try (VerbsCompletionQueue verbs = queue.openVerbs()) {
-            Allocation.assertNone(() -> verbs.poll(completions.address(), 16));
+            Allocation.assertNone(() -> verbs.poll(completions.records(), 0, 16));
         }
     }
 

@@ -123,7 +123,7 @@ class CompletionBudgetTest {
             for (int i = 0; i < posted; i++) {
                 assertTrue(completions.awaitOne(pair.client().completionQueue()).status() != WcStatus.SUCCESS);
             }
-            assertEquals(0, pair.client().completionQueue().poll(completions.address(), 1));
+            assertEquals(0, pair.client().completionQueue().poll(completions.records(), 0, 1));
             assertEquals(0, budget.inFlight());
         }
     }
@@ -247,7 +247,7 @@ class CompletionBudgetTest {
                 final Random random = new Random(1);
                 long expected = 0;
                 while (expected < signalled) {
-                    final int count = pair.client().completionQueue().poll(completions.address(), 1 + random.nextInt(20));
+                    final int count = pair.client().completionQueue().poll(completions.records(), 0, 1 + random.nextInt(20));
                     if (count < 0) {
                         failed.set(count);
                         return null;
@@ -310,7 +310,7 @@ class CompletionBudgetTest {
                 seen[(int) completion.workRequestId()]++;
             }
             posters.forEach(OtherThread::result);
-            assertEquals(0, pair.client().completionQueue().poll(completions.address(), 1));
+            assertEquals(0, pair.client().completionQueue().poll(completions.records(), 0, 1));
             assertEquals(0, budget.inFlight());
             for (int id = 0; id < 2 * each; id++) {
                 assertEquals(id < each ? 2 : 1, seen[id], "completions of " + id);

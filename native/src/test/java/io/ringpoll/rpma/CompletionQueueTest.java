@@ -1,6 +1,7 @@
 package io.ringpoll.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.ffm.CallTurn;
@@ -35,7 +36,7 @@ class CompletionQueueTest {
                 completions.await(queue, 1);
                 assertEquals(i, completions.at(0).workRequestId());
             }
-            assertEquals(0, queue.poll(completions.address(), 1));
+            assertEquals(0, queue.poll(completions.records(), 0, 1));
         }
     }
 
@@ -59,7 +60,7 @@ class CompletionQueueTest {
             completions.memory().setMemory(0, completions.memory().capacity(), (byte) 0x5A);
             int got = 0;
             while (got < 3) {
-                got += queue.poll(completions.address() + (long) got * IbvWc.SIZE_BYTES, 3 - got);
+                got += queue.poll(completions.records(), got, 3 - got);
             }
             for (int i = 3 * IbvWc.SIZE_BYTES; i < completions.memory().capacity(); i++) {
                 assertEquals((byte) 0x5A, completions.memory().getByte(i));
@@ -90,9 +91,8 @@ class CompletionQueueTest {
     void shouldAnswerWithInvalOnBadArguments() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final RpmaCompletionQueue queue = pair.client().completionQueue();
-            assertEquals(RpmaError.INVAL, queue.poll(completions.address(), 0));
-            assertEquals(RpmaError.INVAL, queue.poll(completions.address(), -1));
-            assertEquals(RpmaError.INVAL, queue.poll(0, 1));
+            assertEquals(RpmaError.INVAL, queue.poll(completions.records(), 0, 0));
+            assertThrows(IndexOutOfBoundsException.class, () -> queue.poll(completions.records(), 0, -1));
         }
     }
 
@@ -101,10 +101,10 @@ class CompletionQueueTest {
         try (LogCapture log = new LogCapture(); ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final RpmaCompletionQueue queue = pair.client().completionQueue();
             PollFault.whileFailing(pair.peer().context(),
-                () -> assertEquals(RpmaError.PROVIDER, queue.poll(completions.address(), 4)));
+                () -> assertEquals(RpmaError.PROVIDER, queue.poll(completions.records(), 0, 4)));
             PollFault.whileGivingTooMany(pair.peer().context(),
-                () -> assertEquals(RpmaError.UNKNOWN, queue.poll(completions.address(), 4)));
-            assertEquals(0, queue.poll(completions.address(), 4), "the queue works again");
+                () -> assertEquals(RpmaError.UNKNOWN, queue.poll(completions.records(), 0, 4)));
+            assertEquals(0, queue.poll(completions.records(), 0, 4), "the queue works again");
             assertTrue(log.messages().size() <= 2);
         }
     }
@@ -119,8 +119,8 @@ class CompletionQueueTest {
                 assertTrue(pair.client().send(memory, 0, 8, CompletionFlag.ALWAYS, i));
             }
             completions.await(pair.client().completionQueue(), 4);
-            assertEquals(0, pair.server().completionQueue().poll(completions.address(), 4));
-            assertEquals(0, pair.client().receiveCompletionQueue().orElseThrow().poll(completions.address(), 4));
+            assertEquals(0, pair.server().completionQueue().poll(completions.records(), 0, 4));
+            assertEquals(0, pair.client().receiveCompletionQueue().orElseThrow().poll(completions.records(), 0, 4));
             completions.await(receives, 4);
             assertEquals(WcOpcode.RECV, completions.at(3).opcode());
         }

@@ -71,7 +71,7 @@ class ConcurrentCloseTest {
         final OtherThread<Integer> poller = OtherThread.run(() -> {
             int result = 0;
             while (result == 0) {
-                result = queue.poll(completions.address(), 16);
+                result = queue.poll(completions.records(), 0, 16);
             }
             return result;
         });
@@ -126,7 +126,7 @@ class ConcurrentCloseTest {
             opener.failure(IllegalStateException.class);
         } catch (final IllegalStateException openedFirst) {
             final VerbsCompletionQueue queue = opener.result();
-            assertEquals(0, queue.poll(new Completions().address(), 1));
+            assertEquals(0, queue.poll(new Completions().records(), 0, 1));
             queue.close();
             pair.client().close();
         }
@@ -137,7 +137,7 @@ class ConcurrentCloseTest {
         final Completions completions = new Completions();
         int result = 0;
         while (result >= 0) {
-            result = queue.poll(completions.address(), 64);
+            result = queue.poll(completions.records(), 0, 64);
         }
         return result;
     }

@@ -192,7 +192,7 @@ class ErrorsTest {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final Completions completions = new Completions();
             PollFault.whileFailing(pair.peer().context(), () -> assertEquals(
-                RpmaError.PROVIDER, pair.client().completionQueue().poll(completions.address(), 1)));
+                RpmaError.PROVIDER, pair.client().completionQueue().poll(completions.records(), 0, 1)));
             assertSaysNothingForeign(assertThrows(RpmaException.class, () -> pair.client().awaitCompletions(0)));
         }
     }

@@ -63,7 +63,7 @@ class LifecycleTest {
             try (VerbsCompletionQueue queue = pair.client().completionQueue().openVerbs()) {
                 final IllegalStateException open = assertThrows(IllegalStateException.class, pair.client()::close);
                 assertTrue(open.getMessage().contains(queue.name()), open::getMessage);
-                assertEquals(0, queue.poll(new Completions().address(), 1));
+                assertEquals(0, queue.poll(new Completions().records(), 0, 1));
             }
         }
     }
@@ -109,7 +109,7 @@ class LifecycleTest {
             assertClosed(connection, () -> connection.applyRemotePeerConfig(config));
         }
         final RpmaCompletionQueue queue = connection.completionQueue();
-        assertEquals(RpmaError.INVAL, queue.poll(new Completions().address(), 1));
+        assertEquals(RpmaError.INVAL, queue.poll(new Completions().records(), 0, 1));
         assertEquals(RpmaError.INVAL, queue.getCompletion(new LegacyCompletion()));
         assertThrows(IllegalStateException.class, () -> queue.await(0));
         assertThrows(IllegalStateException.class, queue::openVerbs);

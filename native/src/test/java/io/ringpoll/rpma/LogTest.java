@@ -44,7 +44,7 @@ class LogTest {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final RpmaCompletionQueue queue = pair.client().completionQueue();
             PollFault.whileFailing(pair.peer().context(),
-                () -> assertEquals(RpmaError.PROVIDER, queue.poll(completions.address(), 1)));
+                () -> assertEquals(RpmaError.PROVIDER, queue.poll(completions.records(), 0, 1)));
         }
         assertTrue(log.await(message -> message.startsWith("SEVERE ibv_poll_cq() failed") &&
             message.contains("[rpma_cq_get_wc, cq.c:")), () -> log.messages().toString());
@@ -58,7 +58,7 @@ class LogTest {
             final RpmaCompletionQueue queue = pair.client().completionQueue();
             PollFault.whileFailing(pair.peer().context(), () -> {
                 for (int i = 0; i < MANY; i++) {
-                    assertEquals(RpmaError.PROVIDER, queue.poll(completions.address(), 1));
+                    assertEquals(RpmaError.PROVIDER, queue.poll(completions.records(), 0, 1));
                 }
             });
         }
@@ -70,7 +70,7 @@ class LogTest {
         RpmaLog.threshold(LogLevel.DEBUG);
         assertEquals(LogLevel.DEBUG, RpmaLog.threshold());
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
-            pair.client().completionQueue().poll(new Completions().address(), 1);
+            pair.client().completionQueue().poll(new Completions().records(), 0, 1);
         }
         assertTrue(log.await(message -> message.startsWith("INFO Connection established")), () -> log.messages().toString());
         assertTrue(log.await(message -> message.startsWith("FINER No completion in the CQ")), () -> log.messages().toString());

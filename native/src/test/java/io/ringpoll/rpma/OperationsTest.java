@@ -179,7 +179,7 @@ class OperationsTest {
         assertTrue(client.write(remote, 0, mine, 0, 8, CompletionFlag.ON_ERROR, 1));
         assertTrue(client.write(remote, 0, mine, 0, 8, CompletionFlag.ALWAYS, ID));
         assertCompletes(WcOpcode.RDMA_WRITE);
-        assertEquals(0, client.completionQueue().poll(completions.address(), 1));
+        assertEquals(0, client.completionQueue().poll(completions.records(), 0, 1));
     }
 
     @Test

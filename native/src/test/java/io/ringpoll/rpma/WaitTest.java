@@ -36,7 +36,7 @@ class WaitTest {
             waiting.requireWaiting();
             assertTrue(pair.client().send(null, 0, 0, CompletionFlag.ON_ERROR, 1));
             assertTrue(waiting.result());
-            assertEquals(1, queue.poll(completions.address(), 2));
+            assertEquals(1, queue.poll(completions.records(), 0, 2));
         }
     }
 
@@ -102,12 +102,12 @@ class WaitTest {
             send(pair);
             final RpmaCompletionQueue receives = pair.server().receiveCompletionQueue().orElseThrow();
             assertSame(receives, pair.server().awaitCompletions(TIMEOUT_MS).orElseThrow());
-            assertEquals(1, receives.poll(completions.address(), 2));
+            assertEquals(1, receives.poll(completions.records(), 0, 2));
             assertEquals(Optional.empty(), pair.server().awaitCompletions(0));
             assertTrue(pair.server().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, 1));
             final RpmaCompletionQueue main = pair.server().completionQueue();
             assertSame(main, pair.server().awaitCompletions(TIMEOUT_MS).orElseThrow());
-            assertEquals(1, main.poll(completions.address(), 2));
+            assertEquals(1, main.poll(completions.records(), 0, 2));
             assertEquals(Optional.empty(), pair.server().awaitCompletions(5));
         }
     }

@@ -134,7 +134,7 @@ class ManyConnectionsScenarioTest extends Scenario {
         private void onCompletion() {
             final RpmaCompletionQueue queue = connection.completionQueue();
             final boolean event = sharedChannel ? connection.awaitCompletions(0).isPresent() : queue.await(0);
-            if (event && queue.poll(completions.address(), 1) == 1) {
+            if (event && queue.poll(completions.records(), 0, 1) == 1) {
                 assertEquals(WcOpcode.RDMA_READ, completions.at(0).opcode());
                 names.add(memory.memory().getString(offset, StandardCharsets.UTF_8));
                 connection.disconnect();

@@ -154,7 +154,7 @@ class PingPongScenarioTest extends Scenario {
         while (missing > 0) {
             final RpmaCompletionQueue queue = connection.awaitCompletions(TIMEOUT_MS).orElseThrow();
             // An event may be about what was taken with the one before.
-            missing -= queue.poll(completions.address(), 2);
+            missing -= queue.poll(completions.records(), 0, 2);
         }
     }
 }

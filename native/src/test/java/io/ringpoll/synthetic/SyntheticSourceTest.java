@@ -46,7 +46,7 @@ class SyntheticSourceTest {
 
     @Test
     void shouldGiveNothingBeforeTheFirstProgram() {
-        assertEquals(0, source.queue().poll(records.address(), 8));
+        assertEquals(0, source.queue().poll(records.records(), 0, 8));
     }
 
     @Test
@@ -60,7 +60,7 @@ class SyntheticSourceTest {
             paths.merge(completion.path(), 1, Integer::sum);
         }
         assertEquals(Map.of(CompletionPath.SEND_WRITE, 500, CompletionPath.RECEIVE, 200, CompletionPath.ERROR, 100), paths);
-        assertEquals(0, source.queue().poll(records.address(), 8));
+        assertEquals(0, source.queue().poll(records.records(), 0, 8));
         assertEquals(800, source.given());
     }
 
@@ -93,12 +93,12 @@ class SyntheticSourceTest {
         final long startNs = System.nanoTime();
         source.start(SyntheticProgram.of(MIX, Schedule.bursts(1_000, 2)).startingAt(startNs));
         LockSupport.parkNanos(startNs + TimeUnit.MILLISECONDS.toNanos(21) - System.nanoTime());
-        assertTrue(source.queue().poll(records.address(), 64) >= 20);
+        assertTrue(source.queue().poll(records.records(), 0, 64) >= 20);
         for (int i = 0; i < 20; i++) {
             assertEquals(startNs + i / 2 * 2_000_000L, records.at(i).workRequestId());
         }
         LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3));
-        source.queue().poll(records.address(), 64);
+        source.queue().poll(records.records(), 0, 64);
         final long gapNs = source.takeLongestGapNs();
         assertTrue(gapNs >= 3_000_000, "a gap of " + gapNs + " ns");
         assertEquals(0, source.takeLongestGapNs());
@@ -108,16 +108,16 @@ class SyntheticSourceTest {
     void shouldKeepToItsBatches() {
         source.start(SyntheticProgram.of(MIX, Schedule.saturation()).batchedBy(3, 1));
         final CompletionQueue queue = source.queue();
-        assertEquals(3, queue.poll(records.address(), 64));
-        assertEquals(0, queue.poll(records.address(), 64));
-        assertEquals(3, queue.poll(records.address(), 64));
+        assertEquals(3, queue.poll(records.records(), 0, 64));
+        assertEquals(0, queue.poll(records.records(), 0, 64));
+        assertEquals(3, queue.poll(records.records(), 0, 64));
     }
 
     @Test
     void shouldBePolledStraightThroughVerbsToo() {
         source.start(SyntheticProgram.of(MIX, Schedule.saturation()));
         try (VerbsCompletionQueue queue = source.queue().openVerbs()) {
-            assertEquals(64, queue.poll(records.address(), 64));
+            assertEquals(64, queue.poll(records.records(), 0, 64));
             assertEquals(63, records.at(63).workRequestId());
         }
     }

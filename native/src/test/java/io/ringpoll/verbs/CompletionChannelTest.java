@@ -49,12 +49,12 @@ class CompletionChannelTest {
     @Test
     void shouldSleepUntilACompletionComesAndWake() {
         queue.requestNotification(false);
-        assertEquals(0, queue.poll(completions.address(), 1));
+        assertEquals(0, queue.poll(completions.records(), 0, 1));
         final OtherThread<VerbsCompletionQueue> waiting = OtherThread.run(() -> channel.await(TIMEOUT_MS));
         waiting.requireWaiting();
         send();
         assertSame(queue, waiting.result());
-        assertEquals(1, queue.poll(completions.address(), 2));
+        assertEquals(1, queue.poll(completions.records(), 0, 2));
     }
 
     @Test
@@ -73,7 +73,7 @@ class CompletionChannelTest {
         send();
         completions.await(queue, 1);
         assertSame(queue, channel.await(TIMEOUT_MS));
-        assertEquals(0, queue.poll(completions.address(), 1));
+        assertEquals(0, queue.poll(completions.records(), 0, 1));
     }
 
     @Test

@@ -87,7 +87,7 @@ class DeviceDifferencesTest {
         }
         final long deadlineNs = System.nanoTime() + QUIET_NS;
         while (System.nanoTime() - deadlineNs < 0) {
-            assertEquals(0, server.completionQueue().poll(completions.address(), 1));
+            assertEquals(0, server.completionQueue().poll(completions.records(), 0, 1));
         }
     }
 

@@ -45,7 +45,7 @@ class DeviceFailureTest {
             assertTrue(pair.client().isSubjectOf(event));
             assertFalse(pair.server().isSubjectOf(event));
             assertEquals(event.device() + ": QP_FATAL on queue pair " + event.queuePairNumber(), event.description());
-            assertTrue(pair.client().completionQueue().poll(new Completions().address(), 1) < 0);
+            assertTrue(pair.client().completionQueue().poll(new Completions().records(), 0, 1) < 0);
             assertTrue(log.await(message -> message.contains("ibv_poll_cq() failed")));
         }
     }

@@ -63,7 +63,7 @@ class ForeignQueueTest {
     @Test
     void shouldWakeWhoeverSleepsOnItsChannel() {
         queue.requestNotification(false);
-        assertEquals(0, queue.poll(completions.address(), 1));
+        assertEquals(0, queue.poll(completions.records(), 0, 1));
         final OtherThread<VerbsCompletionQueue> waiting = OtherThread.run(() -> channel.await(ConnectedPair.TIMEOUT_MS));
         waiting.requireWaiting();
         queuePair.send(7);

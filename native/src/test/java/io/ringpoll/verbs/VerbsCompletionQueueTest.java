@@ -28,14 +28,14 @@ class VerbsCompletionQueueTest {
     void shouldPollTheQueueBelowOneOfTheLibrarys() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults();
             VerbsCompletionQueue queue = pair.client().completionQueue().openVerbs()) {
-            assertEquals(0, queue.poll(completions.address(), 4));
+            assertEquals(0, queue.poll(completions.records(), 0, 4));
             post(pair, 3);
             completions.await(queue, 3);
             for (int i = 0; i < 3; i++) {
                 assertEquals(i, completions.at(i).workRequestId());
                 assertEquals(WcOpcode.RDMA_WRITE, completions.at(i).opcode());
             }
-            assertEquals(0, pair.client().completionQueue().poll(completions.address(), 4));
+            assertEquals(0, pair.client().completionQueue().poll(completions.records(), 0, 4));
             assertTrue(queue.capacity() >= 10);
         }
     }
@@ -46,7 +46,7 @@ class VerbsCompletionQueueTest {
             VerbsCompletionQueue queue = VerbsCompletionQueue.create(peer.context(), "mine", 100, null)) {
             assertEquals("mine", queue.name());
             assertTrue(queue.capacity() >= 100);
-            assertEquals(0, queue.poll(completions.address(), 4));
+            assertEquals(0, queue.poll(completions.records(), 0, 4));
         }
     }
 
@@ -55,7 +55,7 @@ class VerbsCompletionQueueTest {
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
             PollFault.whileFailing(peer.context(), () -> {
                 try (VerbsCompletionQueue queue = VerbsCompletionQueue.create(peer.context(), "failing", 4, null)) {
-                    assertEquals(-1, queue.poll(completions.address(), 4));
+                    assertEquals(-1, queue.poll(completions.records(), 0, 4));
                 }
             });
         }
@@ -67,7 +67,7 @@ class VerbsCompletionQueueTest {
             final VerbsCompletionQueue queue = VerbsCompletionQueue.create(peer.context(), "closed", 4, null);
             queue.close();
             queue.close();
-            assertEquals(-Errno.EINVAL, queue.poll(completions.address(), 4));
+            assertEquals(-Errno.EINVAL, queue.poll(completions.records(), 0, 4));
             assertThrows(IllegalStateException.class, () -> queue.requestNotification(false));
             assertThrows(IllegalStateException.class, queue::capacity);
         }

@@ -109,23 +109,23 @@ class WorkCompletionTest {
     }
 
     @Test
-    void shouldGiveTheSameFieldsByAddress() {
-        final WorkCompletion byAddress = new WorkCompletion().wrap(completions.address());
-        assertEquals(completion.toString(), byAddress.toString());
-        assertEquals(0xCAFE_0102, byAddress.immediate());
-        assertEquals(0xFFFE, byAddress.partitionKeyIndex());
-        assertEquals(0xFC, byAddress.serviceLevel());
-        assertEquals(0xFFFA, byAddress.queueIndex());
-        assertEquals(CompletionPath.RECEIVE, byAddress.path());
+    void shouldGiveTheSameFieldsOfARecordInAnArray() {
+        final WorkCompletion other = completions.records().show(0, new WorkCompletion());
+        assertEquals(completion.toString(), other.toString());
+        assertEquals(0xCAFE_0102, other.immediate());
+        assertEquals(0xFFFE, other.partitionKeyIndex());
+        assertEquals(0xFC, other.serviceLevel());
+        assertEquals(0xFFFA, other.queueIndex());
+        assertEquals(CompletionPath.RECEIVE, other.path());
         memory.putLong(IbvWc.SIZE_BYTES + IbvWc.WR_ID_OFFSET, 2);
-        assertEquals(2, byAddress.wrap(memory, IbvWc.SIZE_BYTES).workRequestId());
+        assertEquals(2, other.wrap(memory, IbvWc.SIZE_BYTES).workRequestId());
     }
 
     @Test
     void shouldThrowOnceItShowsNothing() {
-        final WorkCompletion byAddress = new WorkCompletion().wrap(completions.address());
-        byAddress.unwrap();
-        assertThrows(IllegalStateException.class, byAddress::workRequestId);
+        final WorkCompletion other = completions.records().show(0, new WorkCompletion());
+        other.unwrap();
+        assertThrows(IllegalStateException.class, other::workRequestId);
         assertThrows(IllegalStateException.class, new WorkCompletion()::status);
         completion.unwrap();
         assertThrows(IllegalStateException.class, completion::workRequestId);

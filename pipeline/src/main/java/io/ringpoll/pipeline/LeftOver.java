@@ -2,12 +2,10 @@ package io.ringpoll.pipeline;
 
 import io.ringpoll.poller.QueueRegistry;
 import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
-import java.lang.foreign.Arena;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.function.Consumer;
 import org.agrona.ErrorHandler;
-import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * Takes the completions out of the queues that a stopped pipeline has left there, counts them and hands them to the user.
@@ -24,6 +22,7 @@ final class LeftOver {
     private final QueueRegistry queues;
     private final Consumer<WorkCompletion> consumer;
     private final ErrorHandler errorLog;
+    private final WorkCompletions records = WorkCompletions.allocate(BATCH);
     private final WorkCompletion completion = new WorkCompletion();
 
     LeftOver(final QueueRegistry queues, final Consumer<WorkCompletion> consumer, final ErrorHandler errorLog) {
@@ -35,11 +34,9 @@ final class LeftOver {
     /** Takes what there is, up to {@link #MAX_COMPLETIONS}; the number of completions. The poller has ended. */
     long take() {
         long count = 0;
-        try (Arena arena = Arena.ofConfined()) {
-            final long address = arena.allocate((long) BATCH * IbvWc.SIZE_BYTES, Long.BYTES).address();
-            completion.wrap(new UnsafeBuffer(address, BATCH * IbvWc.SIZE_BYTES), 0);
+        try {
             for (final CompletionQueue queue : queues.remaining()) {
-                count += take(queue, address, MAX_COMPLETIONS - count);
+                count += take(queue, MAX_COMPLETIONS - count);
             }
         } finally {
             completion.unwrap();
@@ -47,10 +44,10 @@ final class LeftOver {
         return count;
     }
 
-    private long take(final CompletionQueue queue, final long address, final long limit) {
+    private long take(final CompletionQueue queue, final long limit) {
         long count = 0;
         while (count < limit) {
-            final int polled = poll(queue, address, (int) Math.min(BATCH, limit - count));
+            final int polled = poll(queue, (int) Math.min(BATCH, limit - count));
             if (polled <= 0) {
                 break;
             }
@@ -62,9 +59,9 @@ final class LeftOver {
         return count;
     }
 
-    private int poll(final CompletionQueue queue, final long address, final int limit) {
+    private int poll(final CompletionQueue queue, final int limit) {
         try {
-            final int polled = queues.pollRemaining(queue, address, limit);
+            final int polled = queues.pollRemaining(queue, records, 0, limit);
             if (polled < 0) {
                 errorLog.onError(new IllegalStateException(queue.name() + " failed with code " + polled + " after the stop"));
             }
@@ -77,7 +74,7 @@ final class LeftOver {
 
     private void hand(final int position) {
         try {
-            consumer.accept(completion.moveTo(position * IbvWc.SIZE_BYTES));
+            consumer.accept(records.show(position, completion));
         } catch (final Throwable failure) {
             errorLog.onError(failure);
         }

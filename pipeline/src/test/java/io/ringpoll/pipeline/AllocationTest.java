@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.WorkCompletions;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -90,10 +91,10 @@ class AllocationTest {
         private long next;
 
         @Override
-        public int poll(final long wcAddress, final int maxEntries) {
+        public int poll(final WorkCompletions records, final int first, final int maxEntries) {
             final int polled = (int) Math.min(maxEntries, allowed - next);
             if (polled > 0) {
-                view.wrap(wcAddress, polled * IbvWc.SIZE_BYTES);
+                view.wrap(records.address(first, maxEntries), polled * IbvWc.SIZE_BYTES);
                 for (int i = 0; i < polled; i++) {
                     view.putLong(i * IbvWc.SIZE_BYTES + IbvWc.WR_ID_OFFSET, next);
                     view.putLong(i * IbvWc.SIZE_BYTES + IbvWc.STATUS_OFFSET, STATUS_AND_OPCODE[(int) (next++ % 3)]);

@@ -20,6 +20,7 @@ import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verbs.WorkCompletions;
 import java.lang.management.ManagementFactory;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -115,7 +116,7 @@ class EventDrivenTest {
                 assertTrue(shared.server().receive(buffer, 0, 64, i));
                 assertTrue(shared.client().send(buffer, 64, 64, CompletionFlag.ALWAYS, i));
                 awaitHandled(i + 1);
-                assertEquals(1, shared.client().completionQueue().poll(completions.address(), 1));
+                assertEquals(1, shared.client().completionQueue().poll(completions.records(), 0, 1));
                 assertTrue(shared.server().write(shared.remote(buffer), 0, buffer, 64, 8, CompletionFlag.ALWAYS, i));
                 awaitHandled(i + 2);
             }
@@ -344,8 +345,8 @@ class EventDrivenTest {
         }
 
         @Override
-        public int poll(final long wcAddress, final int maxEntries) {
-            final int polled = super.poll(wcAddress, maxEntries);
+        public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+            final int polled = super.poll(records, first, maxEntries);
             if (armed && polled == 0) {
                 armed = false;
                 raceAt(Moment.AFTER_LAST_POLL);
@@ -371,8 +372,8 @@ class EventDrivenTest {
         }
 
         @Override
-        public int poll(final long wcAddress, final int maxEntries) {
-            return queue.poll(wcAddress, maxEntries);
+        public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+            return queue.poll(records, first, maxEntries);
         }
 
         @Override

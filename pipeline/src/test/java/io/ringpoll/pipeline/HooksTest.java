@@ -11,6 +11,7 @@ import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -277,7 +278,7 @@ class HooksTest {
     private static CompletionQueue failing(final IntSupplier result) {
         return new CompletionQueue() {
             @Override
-            public int poll(final long wcAddress, final int maxEntries) {
+            public int poll(final WorkCompletions records, final int first, final int maxEntries) {
                 return result.getAsInt();
             }
 

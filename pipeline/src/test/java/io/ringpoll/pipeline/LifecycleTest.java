@@ -12,6 +12,7 @@ import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletions;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
@@ -174,7 +175,7 @@ class LifecycleTest {
             private boolean failed;
 
             @Override
-            public int poll(final long wcAddress, final int maxEntries) {
+            public int poll(final WorkCompletions records, final int first, final int maxEntries) {
                 if (failed) {
                     throw new AssertionError("polled after it had failed");
                 }

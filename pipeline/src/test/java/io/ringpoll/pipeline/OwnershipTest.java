@@ -16,6 +16,7 @@ import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verbs.WorkCompletions;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -213,14 +214,14 @@ class OwnershipTest {
         }
 
         @Override
-        public int poll(final long wcAddress, final int maxEntries) {
+        public int poll(final WorkCompletions records, final int first, final int maxEntries) {
             entered.countDown();
             try {
                 mayEnd.await();
             } catch (final InterruptedException interrupted) {
                 throw new AssertionError(interrupted);
             }
-            return completions.poll(wcAddress, maxEntries);
+            return completions.poll(records, first, maxEntries);
         }
 
         @Override
@@ -240,7 +241,7 @@ class OwnershipTest {
     /** A queue whose events cannot be had. */
     private static final class UnusableQueue implements NotifyingQueue {
         @Override
-        public int poll(final long wcAddress, final int maxEntries) {
+        public int poll(final WorkCompletions records, final int first, final int maxEntries) {
             return 0;
         }
 

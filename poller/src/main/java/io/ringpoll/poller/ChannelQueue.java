@@ -5,6 +5,7 @@ import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionChannel;
 import io.ringpoll.verbs.CountedQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
+import io.ringpoll.verbs.WorkCompletions;
 
 /**
  * A queue whose events come through a channel of libibverbs.
@@ -28,8 +29,8 @@ final class ChannelQueue implements NotifyingQueue, CountedQueue {
     }
 
     @Override
-    public int poll(final long wcAddress, final int maxEntries) {
-        return polled.poll(wcAddress, maxEntries);
+    public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+        return polled.poll(records, first, maxEntries);
     }
 
     @Override

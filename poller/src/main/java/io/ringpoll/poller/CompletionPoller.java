@@ -4,6 +4,7 @@ import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
@@ -49,6 +50,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final SlotRing ring;
     private final UnsafeBuffer slab;
     private final long slabAddress;
+    /** The slab. */
+    private final WorkCompletions records;
     private final boolean handlesInPlace;
     private final int batchLimit;
     private final PollerCounters counters;
@@ -96,6 +99,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.ring = ring;
         this.slab = ring.slab();
         this.slabAddress = slab.addressOffset();
+        this.records = WorkCompletions.in(slab, 0, slab.capacity() / IbvWc.SIZE_BYTES);
         this.handlesInPlace = ring.handlesInPlace();
         this.batchLimit = batchLimit;
         this.counters = counters;
@@ -368,7 +372,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     private int poll(final PolledQueue polled, final int offset, final int claimed) {
         try {
-            return polled.poll(slabAddress + offset, claimed);
+            return polled.poll(records, offset, claimed);
         } catch (final Throwable thrown) {
             errorHandler.onError(thrown);
             return QueueFault.POLL_THREW;

@@ -3,6 +3,8 @@ package io.ringpoll.poller;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.CountedQueue;
+import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.WorkCompletions;
 
 /**
  * A completion queue's place in a poller's round: the queue, the index that its completions carry, and its state.
@@ -40,8 +42,10 @@ final class PolledQueue {
     }
 
     /** Polls the queue; what comes is still to be told to its {@link #budget}. */
-    int poll(final long wcAddress, final int maxEntries) {
-        return counted != null ? counted.pollUncounted(wcAddress, maxEntries) : queue.poll(wcAddress, maxEntries);
+    int poll(final WorkCompletions slab, final int offset, final int maxEntries) {
+        // One that counts is the binding's own and gets the address: a poller claims only what is within its slab.
+        return counted != null ? counted.pollUncounted(slab.address() + offset, maxEntries) :
+            queue.poll(slab, offset / IbvWc.SIZE_BYTES, maxEntries);
     }
 
     /** Notes a fault, which the next duty cycle publishes; the first one counts. */

@@ -3,6 +3,7 @@ package io.ringpoll.poller;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.AsyncEventType;
 import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -188,18 +189,20 @@ public final class QueueRegistry {
      * Polls a queue that the poller has left behind when it ended; any thread, while no other thread polls the queue.
      *
      * @param queue      one of {@link #remaining}
-     * @param wcAddress  as for {@link CompletionQueue#poll}
+     * @param records    as for {@link CompletionQueue#poll}
+     * @param first      as for {@link CompletionQueue#poll}
      * @param maxEntries as for {@link CompletionQueue#poll}
      * @return as {@link CompletionQueue#poll}; 0 if the queue has been removed
      * @throws IllegalStateException if the poller runs
      */
-    public int pollRemaining(final CompletionQueue queue, final long wcAddress, final int maxEntries) {
+    public int pollRemaining(
+        final CompletionQueue queue, final WorkCompletions records, final int first, final int maxEntries) {
         final int[] polled = {0};
         // Under the guard, so that a removal does not return while the queue is polled.
         commands.guarded(() -> {
             for (int i = 0; i < round.size; i++) {
                 if (round.queues[i].added == queue) {
-                    polled[0] = queue.poll(wcAddress, maxEntries);
+                    polled[0] = queue.poll(records, first, maxEntries);
                 }
             }
         });

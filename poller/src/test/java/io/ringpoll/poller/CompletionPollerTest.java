@@ -11,8 +11,10 @@ import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.CountedQueue;
+import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +23,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
 import org.agrona.concurrent.CachedNanoClock;
 import org.agrona.concurrent.SystemNanoClock;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -467,11 +470,12 @@ class CompletionPollerTest {
         return new CountedQueue() {
             @Override
             public int pollUncounted(final long wcAddress, final int maxEntries) {
-                return queue.poll(wcAddress, maxEntries);
+                return queue.poll(WorkCompletions.in(
+                    new UnsafeBuffer(wcAddress, maxEntries * IbvWc.SIZE_BYTES), 0, maxEntries), 0, maxEntries);
             }
 
             @Override
-            public int poll(final long wcAddress, final int maxEntries) {
+            public int poll(final WorkCompletions records, final int first, final int maxEntries) {
                 throw new AssertionError("the poller counts");
             }
 
@@ -491,9 +495,9 @@ class CompletionPollerTest {
     private static CompletionQueue countingItself(final ScriptedQueue queue, final CompletionBudget budget) {
         return new CompletionQueue() {
             @Override
-            public int poll(final long wcAddress, final int maxEntries) {
-                final int polled = queue.poll(wcAddress, maxEntries);
-                budget.onPolled(wcAddress, polled);
+            public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+                final int polled = queue.poll(records, first, maxEntries);
+                budget.onPolled(records, first, polled);
                 return polled;
             }
 

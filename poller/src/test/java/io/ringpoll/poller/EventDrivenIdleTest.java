@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.WorkCompletions;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -255,7 +256,7 @@ class EventDrivenIdleTest {
             }
 
             @Override
-            public int poll(final long wcAddress, final int maxEntries) {
+            public int poll(final WorkCompletions records, final int first, final int maxEntries) {
                 throw new AssertionError("polled");
             }
 

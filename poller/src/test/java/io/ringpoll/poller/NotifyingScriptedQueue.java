@@ -2,6 +2,7 @@ package io.ringpoll.poller;
 
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletions;
 
 /** A scripted queue whose completions raise events in a {@link Fifo} that it may share, as queues share a channel. */
 final class NotifyingScriptedQueue implements NotifyingQueue {
@@ -55,14 +56,14 @@ final class NotifyingScriptedQueue implements NotifyingQueue {
     }
 
     @Override
-    public int poll(final long wcAddress, final int maxEntries) {
+    public int poll(final WorkCompletions records, final int first, final int maxEntries) {
         calls = calls + 1;
         final Runnable action = atPollAfterArm;
         if (armed && action != null) {
             atPollAfterArm = null;
             action.run();
         }
-        return queue.poll(wcAddress, maxEntries);
+        return queue.poll(records, first, maxEntries);
     }
 
     @Override

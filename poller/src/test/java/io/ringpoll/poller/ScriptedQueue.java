@@ -3,6 +3,7 @@ package io.ringpoll.poller;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -92,7 +93,7 @@ public final class ScriptedQueue implements CompletionQueue {
     }
 
     @Override
-    public int poll(final long wcAddress, final int maxEntries) {
+    public int poll(final WorkCompletions records, final int first, final int maxEntries) {
         largestRequest = Math.max(largestRequest, maxEntries);
         polls = polls + 1;
         if (toThrow != null) {
@@ -104,7 +105,7 @@ public final class ScriptedQueue implements CompletionQueue {
             if (entry == null) {
                 break;
             }
-            view.wrap(wcAddress + (long) count * IbvWc.SIZE_BYTES, IbvWc.SIZE_BYTES);
+            view.wrap(records.address(first, maxEntries) + (long) count * IbvWc.SIZE_BYTES, IbvWc.SIZE_BYTES);
             // As a provider may: whatever is not valid holds no sense, the padding included.
             view.setMemory(0, IbvWc.SIZE_BYTES, (byte) 0xEE);
             view.putLong(IbvWc.WR_ID_OFFSET, entry.workRequestId);

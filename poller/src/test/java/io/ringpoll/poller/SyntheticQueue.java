@@ -5,6 +5,7 @@ import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletions;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -43,10 +44,10 @@ public final class SyntheticQueue implements CompletionQueue {
     }
 
     @Override
-    public int poll(final long wcAddress, final int maxEntries) {
+    public int poll(final WorkCompletions records, final int first, final int maxEntries) {
         final int polled = (int) Math.min(maxEntries, count - next);
         if (polled > 0) {
-            view.wrap(wcAddress, polled * IbvWc.SIZE_BYTES);
+            view.wrap(records.address(first, maxEntries), polled * IbvWc.SIZE_BYTES);
             for (int i = 0; i < polled; i++) {
                 write(i * IbvWc.SIZE_BYTES, next++);
             }

@@ -4,6 +4,7 @@ import com.lmax.disruptor.Sequence;
 import io.ringpoll.os.ThreadAffinity;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.concurrent.TimeUnit;
 import org.agrona.BufferUtil;
 import org.agrona.concurrent.IdleStrategy;
@@ -101,10 +102,11 @@ abstract class CopyingHandOff implements HandOff.Running {
         final CompletionQueue queue = job.queue();
         final UnsafeBuffer records = staging;
         final int batch = job.batch();
+        final WorkCompletions polledRecords = WorkCompletions.in(records, 0, batch);
         final IdleStrategy idle = IdleStrategies.ofPoller(job.waitBy());
         long sum = 0;
         while (!stopProducing) {
-            final int count = queue.poll(records.addressOffset(), batch);
+            final int count = queue.poll(polledRecords, 0, batch);
             if (count > 0) {
                 put(records, count);
                 sum += count;

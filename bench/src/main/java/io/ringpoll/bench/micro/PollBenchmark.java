@@ -13,8 +13,8 @@ import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
 import io.ringpoll.synthetic.SyntheticSource;
-import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.VerbsCompletionQueue;
+import io.ringpoll.verbs.WorkCompletions;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
@@ -78,6 +78,7 @@ public class PollBenchmark {
     private VerbsCompletionQueue verbs;
     private CQueue bare;
     private MemorySegment pollFunction;
+    private WorkCompletions array;
     private long records;
     private long got;
     private int asked;
@@ -91,7 +92,8 @@ public class PollBenchmark {
     public void setUp() {
         Device.choose(DeviceKind.LOOPBACK);
         arena = Arena.ofShared();
-        records = arena.allocate((long) MAX_BATCH * IbvWc.SIZE_BYTES, CACHE_LINE_BYTES).address();
+        array = WorkCompletions.allocate(MAX_BATCH);
+        records = array.address(0, MAX_BATCH);
         got = arena.allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).address();
         source = SyntheticSource.open();
         queue = source.queue();
@@ -140,7 +142,7 @@ public class PollBenchmark {
     public long librpmaCounted() {
         long completions = 0;
         for (int i = 0; i < CALLS; i++) {
-            completions += queue.poll(records, asked);
+            completions += queue.poll(array, 0, asked);
         }
         return completions;
     }

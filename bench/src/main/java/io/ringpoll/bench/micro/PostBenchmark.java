@@ -7,8 +7,7 @@ import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.RpmaCompletionQueue;
-import io.ringpoll.verbs.IbvWc;
-import java.lang.foreign.Arena;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
@@ -34,7 +33,6 @@ import org.openjdk.jmh.annotations.Warmup;
     ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
 public class PostBenchmark {
     private static final int OPERATIONS = 20_000;
-    private static final int CACHE_LINE_BYTES = 64;
     private static final String ADDRESS = "127.0.0.1";
     private static final String PORT = "7492";
     private static final String C_PORT = "7493";
@@ -47,11 +45,10 @@ public class PostBenchmark {
     @Param({"64", "4096"})
     public int sizeBytes;
 
-    private Arena arena;
     private LinkedPair pair;
     private CLink link;
     private RpmaCompletionQueue queue;
-    private long record;
+    private WorkCompletions record;
 
     /** Created by JMH. */
     public PostBenchmark() {
@@ -61,8 +58,7 @@ public class PostBenchmark {
     @Setup
     public void setUp() {
         Device.choose(DeviceKind.LOOPBACK);
-        arena = Arena.ofShared();
-        record = arena.allocate(IbvWc.SIZE_BYTES, CACHE_LINE_BYTES).address();
+        record = WorkCompletions.allocate(1);
         pair = new LinkedPair(ADDRESS, PORT);
         link = CLink.open(ADDRESS, C_PORT);
         queue = pair.client().completionQueue();
@@ -73,7 +69,6 @@ public class PostBenchmark {
     public void tearDown() {
         link.close();
         pair.close();
-        arena.close();
     }
 
     /**
@@ -89,9 +84,9 @@ public class PostBenchmark {
             if (!post()) {
                 throw new IllegalStateException("the send queue is full with nothing in flight");
             }
-            int got = queue.poll(record, 1);
+            int got = queue.poll(record, 0, 1);
             while (got == 0) {
-                got = queue.poll(record, 1);
+                got = queue.poll(record, 0, 1);
             }
             completions += got;
         }

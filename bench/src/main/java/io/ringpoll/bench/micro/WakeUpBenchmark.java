@@ -5,8 +5,7 @@ import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.RpmaCompletionQueue;
-import io.ringpoll.verbs.IbvWc;
-import java.lang.foreign.Arena;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.BackoffIdleStrategy;
@@ -40,7 +39,6 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(value = ForkOptions.FORKS, jvmArgs = {ForkOptions.OPENS, ForkOptions.NATIVE_ACCESS, ForkOptions.UNSAFE, ForkOptions.HEAP,
     ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
 public class WakeUpBenchmark {
-    private static final int CACHE_LINE_BYTES = 64;
     private static final String ADDRESS = "127.0.0.1";
     private static final String PORT = "7494";
     private static final int SIZE_BYTES = 64;
@@ -50,7 +48,6 @@ public class WakeUpBenchmark {
     @Param({"BUSY_SPIN", "YIELD", "BACK_OFF", "SLEEP"})
     public Idle idle;
 
-    private Arena arena;
     private LinkedPair pair;
     private Thread poller;
     private volatile boolean stopped;
@@ -85,10 +82,9 @@ public class WakeUpBenchmark {
     @Setup
     public void setUp() {
         Device.choose(DeviceKind.LOOPBACK);
-        arena = Arena.ofShared();
         pair = new LinkedPair(ADDRESS, PORT);
         final RpmaCompletionQueue queue = pair.client().completionQueue();
-        final long record = arena.allocate(IbvWc.SIZE_BYTES, CACHE_LINE_BYTES).address();
+        final WorkCompletions record = WorkCompletions.allocate(1);
         final IdleStrategy strategy = idle.strategy();
         poller = new Thread(() -> poll(queue, record, strategy), "bench-poller");
         poller.setDaemon(true);
@@ -105,7 +101,6 @@ public class WakeUpBenchmark {
         stopped = true;
         poller.join();
         pair.close();
-        arena.close();
     }
 
     /** Lets the strategy find nothing for so long that it has gone as far as it goes. */
@@ -134,10 +129,10 @@ public class WakeUpBenchmark {
         return now;
     }
 
-    private void poll(final RpmaCompletionQueue queue, final long record, final IdleStrategy strategy) {
+    private void poll(final RpmaCompletionQueue queue, final WorkCompletions record, final IdleStrategy strategy) {
         long count = 0;
         while (!stopped) {
-            final int got = queue.poll(record, 1);
+            final int got = queue.poll(record, 0, 1);
             if (got > 0) {
                 count += got;
                 polled = count;

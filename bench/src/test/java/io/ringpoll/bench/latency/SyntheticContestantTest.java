@@ -13,17 +13,15 @@ import io.ringpoll.device.DeviceKind;
 import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticSource;
-import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.concurrent.TimeUnit;
-import org.agrona.BufferUtil;
-import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class SyntheticContestantTest {
     private static final long TURN_NS = TimeUnit.MILLISECONDS.toNanos(100);
-    private static final int CACHE_LINE_BYTES = 64;
 
     @Test
     void shouldCountWhatIsHandledAfterTheEndOfItsTurn() {
@@ -76,10 +74,11 @@ class SyntheticContestantTest {
             } catch (final InterruptedException ended) {
                 return;
             }
-            final UnsafeBuffer record = new UnsafeBuffer(BufferUtil.allocateDirectAligned(IbvWc.SIZE_BYTES, CACHE_LINE_BYTES));
+            final WorkCompletions record = WorkCompletions.allocate(1);
+            final WorkCompletion completion = record.show(0, new WorkCompletion());
             while (!stopped) {
-                if (job.queue().poll(record.addressOffset(), 1) > 0) {
-                    work.onCompletion(record.getLong(IbvWc.WR_ID_OFFSET));
+                if (job.queue().poll(record, 0, 1) > 0) {
+                    work.onCompletion(completion.workRequestId());
                     handled = work.completions();
                 } else {
                     Thread.yield();

@@ -3,9 +3,8 @@ package io.ringpoll.bench.torture.lifecycle;
 import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
-import java.lang.foreign.Arena;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -61,22 +60,20 @@ final class HalfQueue extends TorturedQueue {
             return;
         }
         half.link().disconnect();
-        try (Arena arena = Arena.ofConfined()) {
-            final long address = arena.allocate((long) BATCH * IbvWc.SIZE_BYTES, Long.BYTES).address();
-            final WorkCompletion completion = new WorkCompletion();
-            long lastNs = System.nanoTime();
-            while (half.missing() > 0 && System.nanoTime() - lastNs < SILENCE_NS) {
-                final int count = queue.poll(address, BATCH);
-                for (int i = 0; i < count; i++) {
-                    completion.wrap(address + (long) i * IbvWc.SIZE_BYTES);
-                    onCompletion(completion, completion.path(), "the scene's end");
-                    lastNs = System.nanoTime();
-                }
-                if (count <= 0) {
-                    LockSupport.parkNanos(POLL_NS);
-                    if (!first) {
-                        return;
-                    }
+        final WorkCompletions records = WorkCompletions.allocate(BATCH);
+        final WorkCompletion completion = new WorkCompletion();
+        long lastNs = System.nanoTime();
+        while (half.missing() > 0 && System.nanoTime() - lastNs < SILENCE_NS) {
+            final int count = queue.poll(records, 0, BATCH);
+            for (int i = 0; i < count; i++) {
+                records.show(i, completion);
+                onCompletion(completion, completion.path(), "the scene's end");
+                lastNs = System.nanoTime();
+            }
+            if (count <= 0) {
+                LockSupport.parkNanos(POLL_NS);
+                if (!first) {
+                    return;
                 }
             }
         }

@@ -7,6 +7,7 @@ import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -57,8 +58,8 @@ final class ScriptedQueue extends TorturedQueue {
     /** What a pipeline polls. */
     private class Silent implements CompletionQueue {
         @Override
-        public int poll(final long wcAddress, final int maxEntries) {
-            return ScriptedQueue.this.poll(wcAddress, maxEntries);
+        public int poll(final WorkCompletions into, final int first, final int maxEntries) {
+            return ScriptedQueue.this.poll(into, first, maxEntries);
         }
 
         @Override
@@ -116,7 +117,7 @@ final class ScriptedQueue extends TorturedQueue {
         }
     }
 
-    private int poll(final long wcAddress, final int maxEntries) {
+    private int poll(final WorkCompletions into, final int first, final int maxEntries) {
         violations.expect(
             attached, name() + " was polled while it belonged to no pipeline, by " + Thread.currentThread().getName());
         if (!busy.compareAndSet(false, true)) {
@@ -128,7 +129,7 @@ final class ScriptedQueue extends TorturedQueue {
             LockSupport.parkNanos(SLOW_POLL_NS);
         }
         if (count > 0) {
-            records.wrap(wcAddress, count * IbvWc.SIZE_BYTES);
+            records.wrap(into.address(first, maxEntries), count * IbvWc.SIZE_BYTES);
             for (int i = 0; i < count; i++) {
                 write(i * IbvWc.SIZE_BYTES, given + i);
                 ledger.onAccepted();
