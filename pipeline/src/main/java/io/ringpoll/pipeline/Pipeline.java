@@ -322,9 +322,14 @@ public final class Pipeline implements AutoCloseable {
         startGate.await(deadline);
     }
 
-    /** Whether a thread is the poller's or a handler's. */
-    boolean isOwnThread(final Thread thread) {
-        return stop.isOwnThread(thread);
+    /** As {@link #close(long)} by another thread, whoever calls: what is known now is returned. */
+    PipelineReport closeWithoutWaiting(final long timeoutNs) {
+        return stop.closeWithoutWaiting(timeoutNs);
+    }
+
+    /** Whether the end of this pipeline waits for the calling thread. */
+    boolean waitsForCaller() {
+        return stop.waitsForCaller();
     }
 
     String name() {

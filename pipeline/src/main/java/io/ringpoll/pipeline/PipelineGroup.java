@@ -176,15 +176,18 @@ public final class PipelineGroup implements AutoCloseable {
     }
 
     /**
-     * Drains and stops all pipelines, at the same time. Called on a handler's thread, this does not wait for the pipeline of that
-     * handler.
+     * Drains and stops all pipelines, at the same time. Called on a thread of one of them, or by user code that the end of one
+     * calls, this begins the end of all on other threads and returns: handlers of several pipelines may call it at once.
      *
      * @param timeoutNs bound for the whole, in nanoseconds
      * @return a report for each, in their order; the same at each further call, but for calls that return before the reports are
      *     made
      */
     public List<PipelineReport> close(final long timeoutNs) {
-        return close(pipelines, timeoutNs);
+        // Whatever such a thread waited for could wait for it, by a handler of another pipeline that does the same.
+        return pipelines.stream().anyMatch(Pipeline::waitsForCaller)
+            ? pipelines.stream().map(pipeline -> pipeline.closeWithoutWaiting(timeoutNs)).toList()
+            : close(pipelines, timeoutNs);
     }
 
     private static List<PipelineReport> close(final List<Pipeline> pipelines, final long timeoutNs) {
@@ -192,9 +195,7 @@ public final class PipelineGroup implements AutoCloseable {
         final List<Thread> closers = new ArrayList<>();
         Pipeline here = null;
         for (final Pipeline pipeline : pipelines) {
-            if (pipeline.isOwnThread(Thread.currentThread())) {
-                pipeline.close(timeoutNs);
-            } else if (here == null) {
+            if (here == null) {
                 here = pipeline;
             } else {
                 closers.add(startClosing(pipeline, deadline));

@@ -81,12 +81,29 @@ final class PipelineStop {
                 }
             }
         }
+        return reportOrSnapshot();
+    }
+
+    /** Begins the end on another thread, unless it is under way, and waits for nothing. */
+    PipelineReport closeWithoutWaiting(final long timeoutNs) {
+        if (report == null && !lock.isHeldByCurrentThread()) {
+            closeElsewhere(timeoutNs, true);
+        }
+        return reportOrSnapshot();
+    }
+
+    /** Whether the end waits for the calling thread: the poller's, a handler's, or the one that ends the pipeline. */
+    boolean waitsForCaller() {
+        return lock.isHeldByCurrentThread() || isOwnThread(Thread.currentThread());
+    }
+
+    private PipelineReport reportOrSnapshot() {
         final PipelineReport closed = report;
         return closed != null ? closed : snapshot(PipelineReport.UNKNOWN, false);
     }
 
     /** Whether a thread is the poller's or a handler's, so that it cannot wait for itself. */
-    boolean isOwnThread(final Thread thread) {
+    private boolean isOwnThread(final Thread thread) {
         return thread == pipeline.pollerThread() || pipeline.handlerThreads().contains(thread);
     }
 

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -183,7 +184,50 @@ class PipelineGroupTest {
         while (group.state() != PipelineState.CLOSED) {
             Thread.sleep(1);
         }
-        assertEquals(List.of(true, false, true), reports.get().stream().map(PipelineReport::inTime).toList());
+        assertTrue(group.close(BOUND_NS).stream().allMatch(PipelineReport::inTime));
+        assertEquals(false, reports.get().get(1).inTime(), "the pipeline of the handler that asked");
+    }
+
+    @Test
+    void shouldCloseAllWhenHandlersOfSeveralPipelinesAskForItAtOnce() throws InterruptedException {
+        for (final boolean runToCompletion : new boolean[] {false, true}) {
+            final AtomicReference<PipelineGroup> self = new AtomicReference<>();
+            final CyclicBarrier together = new CyclicBarrier(2);
+            final PipelineGroup group = PipelineGroup.start(2, i -> {
+                final PipelineBuilder builder = Pipeline.builder().name("shard-" + i).onAll((wc, sequence, endOfBatch) -> {
+                    together.await();
+                    self.get().close(TimeUnit.MINUTES.toNanos(5));
+                });
+                return runToCompletion ? builder.runToCompletion() : builder;
+            });
+            self.set(group);
+            for (final Pipeline pipeline : group.pipelines()) {
+                pipeline.addQueue(new SyntheticQueue("queue", 1));
+            }
+            final long begunNs = System.nanoTime();
+            while (group.state() != PipelineState.CLOSED) {
+                assertTrue(System.nanoTime() - begunNs < BOUND_NS, "the handlers wait for each other");
+                Thread.sleep(1);
+            }
+            assertTrue(group.close(BOUND_NS).stream().allMatch(PipelineReport::inTime));
+        }
+    }
+
+    @Test
+    void shouldCloseAllWhenWhoTakesWhatIsLeftOverAsksForIt() throws InterruptedException {
+        final AtomicReference<PipelineGroup> self = new AtomicReference<>();
+        final PipelineGroup group = PipelineGroup.start(3, i -> Pipeline.builder().name("shard-" + i)
+            .onAll((wc, sequence, endOfBatch) -> { })
+            .onLeftOver(wc -> self.get().close(TimeUnit.MINUTES.toNanos(5))));
+        self.set(group);
+        final Pipeline last = group.pipelines().get(2);
+        assertTrue(last.pause(BOUND_NS));
+        last.addQueue(new SyntheticQueue("queue", 1));
+        final Thread stopper = new Thread(() -> last.stop(BOUND_NS));
+        stopper.setDaemon(true);
+        stopper.start();
+        stopper.join(TimeUnit.NANOSECONDS.toMillis(BOUND_NS));
+        assertEquals(false, stopper.isAlive(), "the end waits for itself");
         assertTrue(group.close(BOUND_NS).stream().allMatch(PipelineReport::inTime));
     }
 
