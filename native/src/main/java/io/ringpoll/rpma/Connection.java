@@ -43,6 +43,11 @@ public final class Connection extends NativeResource {
     private final Optional<RpmaCompletionQueue> receiveSome;
     /** Where receives complete. */
     private final RpmaCompletionQueue receiveQueue;
+    /** Where the receives of the shared receive queue complete, if it has a receive CQ. */
+    private final Optional<RpmaCompletionQueue> sharedReceives;
+    private volatile boolean disconnected;
+    /** Written by the thread that closes. */
+    private boolean handingOver;
 
     Connection(final Peer peer, final SharedReceiveQueue sharedQueue, final long address, final int receivesPosted) {
         this(peer, sharedQueue, address, receivesPosted, queuePairNumberOf(address));
@@ -59,7 +64,7 @@ public final class Connection extends NativeResource {
         eventFd = state.intAt(0);
         FileDescriptors.setNonBlocking(eventFd);
         Librpma.CONNECTION.rpma_conn_get_cq(address, state.scratch());
-        completionQueue = new RpmaCompletionQueue(name() + " main CQ", state.longAt(0), this);
+        completionQueue = RpmaCompletionQueue.of(name() + " main CQ", state.longAt(0), this);
         some = Optional.of(completionQueue);
         receiveSome = openReceiveQueue(address);
         receiveQueue = receiveSome.orElse(completionQueue);
@@ -69,6 +74,7 @@ public final class Connection extends NativeResource {
         sends = HotCalls.register();
         // With one completion queue for both they share its budget.
         receives = receiveSome.isPresent() ? HotCalls.register() : sends.registerPartner();
+        sharedReceives = sharedQueue == null ? Optional.empty() : sharedQueue.receiveCompletionQueue();
         dependsOn(peer);
         if (sharedQueue != null) {
             dependsOn(sharedQueue);
@@ -84,7 +90,7 @@ public final class Connection extends NativeResource {
             return Optional.empty();
         }
         try {
-            return Optional.of(new RpmaCompletionQueue(name() + " receive CQ", receiveAddress, this));
+            return Optional.of(RpmaCompletionQueue.of(name() + " receive CQ", receiveAddress, this));
         } catch (final RuntimeException | Error failure) {
             completionQueue.discard();
             throw failure;
@@ -235,6 +241,7 @@ public final class Connection extends NativeResource {
         try {
             LogSink.clearError();
             RpmaException.check("rpma_conn_disconnect", Librpma.CONNECTION.rpma_conn_disconnect(connection));
+            disconnected = true;
         } finally {
             exit();
         }
@@ -625,11 +632,16 @@ public final class Connection extends NativeResource {
     protected void endParts() {
         completionQueue.endWithOwner();
         receiveSome.ifPresent(RpmaCompletionQueue::endWithOwner);
+        if (!handingOver) {
+            handingOver = true;
+            sharedReceives.ifPresent(RpmaCompletionQueue::beginHandover);
+        }
     }
 
     @Override
     protected void destroy(final long lastAddress) {
         try {
+            sharedReceives.ifPresent(queue -> handOver(queue, lastAddress));
             RpmaException.check("rpma_conn_delete", delete(lastAddress));
         } finally {
             sends.discard();
@@ -637,5 +649,15 @@ public final class Connection extends NativeResource {
             completionQueue.discard();
             receiveSome.ifPresent(RpmaCompletionQueue::discard);
         }
+    }
+
+    /** Keeps the completions in a queue that outlives the connection: some devices remove those of a destroyed queue pair. */
+    private void handOver(final RpmaCompletionQueue queue, final long connection) {
+        if (!disconnected) {
+            // Brings the queue pair into the error state, connected or not, so that no more messages come.
+            Librpma.CONNECTION.rpma_conn_disconnect(connection);
+            LogSink.clearError();
+        }
+        queue.completeHandover();
     }
 }

@@ -2,6 +2,7 @@ package io.ringpoll.rpma;
 
 import io.ringpoll.device.Device;
 import io.ringpoll.ffm.CallState;
+import io.ringpoll.ffm.CallTurn;
 import io.ringpoll.lifecycle.HotCalls;
 import io.ringpoll.lifecycle.HotMark;
 import io.ringpoll.lifecycle.NativeObject;
@@ -10,6 +11,7 @@ import io.ringpoll.os.FileDescriptors;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.verbs.CompletionHandover;
 import io.ringpoll.verbs.CountedQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.WorkCompletions;
@@ -38,10 +40,13 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
     private final int fd;
     private final NativeResource owner;
     private final long ibvCq;
+    /** Null if the queue belongs to one connection. */
+    private final CompletionHandover handover;
     /** Null if none is kept. */
     private CompletionBudget budget;
 
-    RpmaCompletionQueue(final String name, final long address, final NativeResource owner) {
+    private RpmaCompletionQueue(
+        final String name, final long address, final NativeResource owner, final boolean shared) {
         super(name, address);
         this.owner = owner;
         got = new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
@@ -50,8 +55,20 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
         fd = state.intAt(0);
         FileDescriptors.setNonBlocking(fd);
         ibvCq = RpmaCq.ibvCq(address, fd, HAS_SHARED_CHANNELS);
-        budget = ibvCq == 0 ? null : new CompletionBudget(VerbsCompletionQueue.capacity(ibvCq));
+        final int capacity = ibvCq == 0 ? Integer.MAX_VALUE : VerbsCompletionQueue.capacity(ibvCq);
+        budget = ibvCq == 0 ? null : new CompletionBudget(capacity);
+        handover = shared ? new CompletionHandover(capacity) : null;
         calls = HotCalls.register();
+    }
+
+    /** A queue of one connection. */
+    static RpmaCompletionQueue of(final String name, final long address, final Connection owner) {
+        return new RpmaCompletionQueue(name, address, owner, false);
+    }
+
+    /** A queue of the connections that share an owner. */
+    static RpmaCompletionQueue shared(final String name, final long address, final SharedReceiveQueue owner) {
+        return new RpmaCompletionQueue(name, address, owner, true);
     }
 
     /**
@@ -94,8 +111,17 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
     }
 
     private int poll(final HotMark mark, final long wcAddress, final int maxEntries) {
+        return handover != null && handover.isActive() && addressOrZero() != 0 ?
+            handover.poll(this::pollPlain, wcAddress, maxEntries) : poll(mark.turn(), wcAddress, maxEntries);
+    }
+
+    private int pollPlain(final long wcAddress, final int maxEntries) {
+        return poll(CallTurn.PLAIN, wcAddress, maxEntries);
+    }
+
+    private int poll(final int turn, final long wcAddress, final int maxEntries) {
         final int result =
-            Librpma.COMPLETION.rpma_cq_get_wc(mark.turn(), addressOrZero(), maxEntries, wcAddress, got.addressOffset());
+            Librpma.COMPLETION.rpma_cq_get_wc(turn, addressOrZero(), maxEntries, wcAddress, got.addressOffset());
         if (result == RpmaError.SUCCESS) {
             return got.getInt(0);
         }
@@ -123,9 +149,9 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
                 }
                 return failed(result);
             }
-            final int result = Librpma.COMPLETION.rpma_cq_get_wc(mark.turn(), addressOrZero(), 1, completion.wcAddress(), 0);
-            if (result != RpmaError.SUCCESS) {
-                return failed(result);
+            final int count = poll(mark, completion.wcAddress(), 1);
+            if (count != 1) {
+                return count == 0 ? RpmaError.NO_COMPLETION : count;
             }
             if (budget != null) {
                 budget.onPolled(completion.wc(), 0, 1);
@@ -219,6 +245,7 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
             }
             final VerbsCompletionQueue queue = VerbsCompletionQueue.borrow(ibvCq, name() + " (verbs)", owner);
             queue.budget(budget);
+            queue.handover(handover);
             return queue;
         } finally {
             exit();
@@ -248,6 +275,16 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
     static int remaining(final int timeoutMs, final long startNs) {
         return timeoutMs <= 0 ? timeoutMs :
             (int) Math.max(0, timeoutMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs));
+    }
+
+    /** Announces that a connection which shares the queue is about to end. */
+    void beginHandover() {
+        handover.begin();
+    }
+
+    /** Keeps the completions of a connection that shares the queue; it gives no more. */
+    void completeHandover() {
+        handover.complete(this::pollPlain);
     }
 
     /** Ends the queue on behalf of its owner, which then lets hot calls come to an end and frees it. */

@@ -28,7 +28,7 @@ public final class SharedReceiveQueue extends NativeResource {
         Librpma.PEER.rpma_srq_get_rcq(address, state.scratch());
         final long receiveQueue = state.longAt(0);
         receiveSome = receiveQueue == 0 ? Optional.empty() :
-            Optional.of(new RpmaCompletionQueue(name + " receive CQ", receiveQueue, this));
+            Optional.of(RpmaCompletionQueue.shared(name + " receive CQ", receiveQueue, this));
         calls = HotCalls.register();
     }
 
@@ -63,7 +63,9 @@ public final class SharedReceiveQueue extends NativeResource {
 
     /**
      * The receive CQ, if {@link SharedReceiveQueueConfig#rcqSize(int)} asked for one: the receives of all connections complete
-     * here; {@link io.ringpoll.verbs.WorkCompletion#queuePairNumber()} tells which.
+     * here; {@link io.ringpoll.verbs.WorkCompletion#queuePairNumber()} tells which. Those of a connection that is closed stay to
+     * be polled. A device that still delivers a message after the connection's queue pair has failed may lose that message's
+     * receive: there, disconnect, await the event {@code QP_LAST_WQE_REACHED} and close.
      *
      * @return the same at each call; ends with this
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_get_rcq.3.html">rpma_srq_get_rcq(3)</a>

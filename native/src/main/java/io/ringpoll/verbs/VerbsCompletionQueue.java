@@ -3,6 +3,7 @@ package io.ringpoll.verbs;
 import static io.ringpoll.verbs.FfmVerbsFunctions.VERBS;
 
 import io.ringpoll.ffm.CallState;
+import io.ringpoll.ffm.CallTurn;
 import io.ringpoll.ffm.Memory;
 import io.ringpoll.lifecycle.HotCalls;
 import io.ringpoll.lifecycle.HotMark;
@@ -32,6 +33,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     private boolean ended;
     /** Null if none is kept. */
     private CompletionBudget budget;
+    /** Null if the queue is not shared. */
+    private CompletionHandover handover;
 
     private VerbsCompletionQueue(final String name, final long address, final boolean created) {
         super(name, address);
@@ -132,7 +135,13 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
 
     private int poll(final HotMark mark, final long wcAddress, final int maxEntries) {
         final long cq = addressOrZero();
-        return cq == 0 || wcAddress == 0 || maxEntries < 1 ? -Errno.EINVAL :
+        if (cq == 0 || wcAddress == 0 || maxEntries < 1) {
+            return -Errno.EINVAL;
+        }
+        final CompletionHandover before = handover;
+        return before != null && before.isActive() ?
+            before.poll((address, most) -> VERBS.ibv_poll_cq(CallTurn.PLAIN, pollFunction, cq, most, address), wcAddress,
+                maxEntries) :
             VERBS.ibv_poll_cq(mark.turn(), pollFunction, cq, maxEntries, wcAddress);
     }
 
@@ -153,6 +162,15 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
      */
     public void budget(final CompletionBudget account) {
         budget = account;
+    }
+
+    /**
+     * Lets polls give what was taken out of the queue before a queue pair was destroyed; to be set before another thread polls.
+     *
+     * @param completions of the same queue; null if it is not shared
+     */
+    public void handover(final CompletionHandover completions) {
+        handover = completions;
     }
 
     /**

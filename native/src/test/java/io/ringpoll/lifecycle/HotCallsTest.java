@@ -219,6 +219,36 @@ class HotCallsTest {
     }
 
     @Test
+    void shouldNotWaitForTheNextCallOfTheSameThread() throws InterruptedException {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch waiting = new CountDownLatch(1);
+        final CountDownLatch quiescent = new CountDownLatch(1);
+        final OtherThread<Void> caller = OtherThread.run(() -> {
+            final HotMark first = calls.enter();
+            entered.countDown();
+            assertTrue(waiting.await(30, TimeUnit.SECONDS));
+            first.leave();
+            // At once: whoever waits is to find this call, and to tell it from the one before.
+            final HotMark second = calls.enter();
+            final boolean inTime = quiescent.await(30, TimeUnit.SECONDS);
+            second.leave();
+            assertTrue(inTime, "the wait was for a call that began after it");
+            return null;
+        });
+        assertTrue(entered.await(30, TimeUnit.SECONDS));
+        final Thread closer = new Thread(() -> {
+            HotCalls.awaitQuiescence();
+            quiescent.countDown();
+        });
+        closer.start();
+        while (closer.getState() != Thread.State.TIMED_WAITING) {
+            Thread.sleep(1);
+        }
+        waiting.countDown();
+        caller.result();
+    }
+
+    @Test
     void shouldGiveUpOnACallThatDoesNotEnd() throws InterruptedException {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch goOn = new CountDownLatch(1);
