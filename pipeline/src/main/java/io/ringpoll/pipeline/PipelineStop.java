@@ -3,6 +3,7 @@ package io.ringpoll.pipeline;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -23,6 +24,8 @@ final class PipelineStop {
     /** Held while the pipeline is started, and while it is ended. */
     private final ReentrantLock lock = new ReentrantLock();
     private final AtomicBoolean closesElsewhere = new AtomicBoolean();
+    /** How many handlers drain on their own threads. */
+    private final AtomicInteger drainingHandlers = new AtomicInteger();
     private volatile boolean requested;
     private volatile PipelineReport report;
     /** Guarded by the lock. */
@@ -61,11 +64,19 @@ final class PipelineStop {
         if (closed != null) {
             return closed;
         }
-        final boolean empty = awaitEmptyQueues(deadline);
-        final Handlers handlers = pipeline.handlers();
-        final long last = handlers.ring().cursor().get();
-        deadline.await(() -> pipeline.failure() != null || handlers.haveOthersPassed(last));
-        return snapshot(PipelineReport.UNKNOWN, empty && handlers.haveOthersPassed(last));
+        final int onHandlersThread = pipeline.handlerThreads().contains(Thread.currentThread()) ? 1 : 0;
+        drainingHandlers.addAndGet(onHandlersThread);
+        try {
+            final boolean empty = awaitEmptyQueues(deadline);
+            final Handlers handlers = pipeline.handlers();
+            final long last = handlers.ring().cursor().get();
+            // Of two handlers that drain each would wait for the other.
+            deadline.await(() -> pipeline.failure() != null || handlers.haveOthersPassed(last) ||
+                onHandlersThread > 0 && drainingHandlers.get() > 1);
+            return snapshot(PipelineReport.UNKNOWN, empty && handlers.haveOthersPassed(last));
+        } finally {
+            drainingHandlers.addAndGet(-onHandlersThread);
+        }
     }
 
     /** Ends the pipeline. */

@@ -149,6 +149,26 @@ class HaltTest {
         }
     }
 
+    @Test
+    void shouldNotLetTwoHandlersWaitForEachOther() throws InterruptedException {
+        final AtomicReference<Pipeline> self = new AtomicReference<>();
+        final CountDownLatch both = new CountDownLatch(2);
+        final CompletionHandler draining = (wc, sequence, endOfBatch) -> {
+            release.await();
+            both.countDown();
+            both.await();
+            self.get().drain(BOUND_NS);
+        };
+        try (Pipeline pipeline = Pipeline.builder().ringSize(64)
+                .onAll(draining).onAll(draining).then(last).queue(queue).start()) {
+            self.set(pipeline);
+            add(1);
+            release.countDown();
+            last.awaitSize(1);
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void shouldCountTheBatchInWhichAHandlerHalts(final Mode mode) throws InterruptedException {

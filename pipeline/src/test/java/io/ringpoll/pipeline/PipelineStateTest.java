@@ -257,6 +257,20 @@ class PipelineStateTest {
     }
 
     @Test
+    void shouldLiveOnVirtualThreads() throws InterruptedException {
+        final AtomicReference<PipelineReport> closed = new AtomicReference<>();
+        queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+        Thread.ofVirtual().start(() -> {
+            final Pipeline pipeline = start(false, all);
+            assertTrue(pipeline.pause(SHORT_NS));
+            assertTrue(pipeline.resume(SHORT_NS));
+            assertTrue(pipeline.drain(SHORT_NS).inTime());
+            closed.set(pipeline.close(SHORT_NS));
+        }).join();
+        assertEquals(new PipelineReport(1, 1, 0, 0, true), closed.get());
+    }
+
+    @Test
     void shouldRefuseToStartTwiceFromOneBuilder() {
         final PipelineBuilder description = Pipeline.builder().onAll(all).queue(queue);
         description.start().close();
