@@ -81,7 +81,7 @@ public final class LifecycleTorture {
     }
 
     private double secondsOfTurn() {
-        return Math.min(SECONDS_PER_JVM, Math.max(1, run.remainingSeconds()));
+        return kind != null ? run.remainingSeconds() : Math.min(SECONDS_PER_JVM, Math.max(1, run.remainingSeconds()));
     }
 
     private static void delete(final Path folder) throws IOException {

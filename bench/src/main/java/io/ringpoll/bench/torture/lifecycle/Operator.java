@@ -1,5 +1,7 @@
 package io.ringpoll.bench.torture.lifecycle;
 
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
@@ -9,7 +11,9 @@ import java.util.concurrent.TimeUnit;
  * <p>Each operator draws from randomness of its own, so that its calls are the same at each replay. One thread.
  */
 final class Operator {
-    private static final long GRACE_NS = TimeUnit.SECONDS.toNanos(15);
+    /** Where every instruction may be emulated a first call takes half a minute. */
+    private static final long GRACE_NS =
+        TimeUnit.SECONDS.toNanos(Device.current().kind() == DeviceKind.LOOPBACK ? 15 : 120);
     private static final long[] TIMEOUTS_NS = {0, 0, 1, 1_000, 100_000, 1_000_000, 20_000_000};
     private static final int SHORT_TIMEOUTS = 6;
 

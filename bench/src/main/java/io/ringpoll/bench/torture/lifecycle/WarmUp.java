@@ -1,7 +1,5 @@
 package io.ringpoll.bench.torture.lifecycle;
 
-import io.ringpoll.device.Device;
-import io.ringpoll.device.DeviceKind;
 import io.ringpoll.pipeline.HandlerOptions;
 import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.pipeline.Pipeline;
@@ -30,9 +28,6 @@ final class WarmUp {
     }
 
     static void play(final PrintStream out) {
-        if (Device.current().kind() != DeviceKind.LOOPBACK) {
-            return;
-        }
         for (final boolean runToCompletion : new boolean[] {false, true}) {
             out.println("warm-up");
             play(runToCompletion);
