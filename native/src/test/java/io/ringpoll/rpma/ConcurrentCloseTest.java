@@ -3,14 +3,18 @@ package io.ringpoll.rpma;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.testing.CompiledCode;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
+import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -29,13 +33,32 @@ class ConcurrentCloseTest {
     private final LocalMemoryRegion memory = pair.memory(4096);
     private final RemoteMemoryRegion remote = pair.remote(memory);
 
+    /** A compiled loop has other safepoints than an interpreted one. In a guest that is emulated C2 would take too long. */
+    @BeforeAll
+    static void compileTheLoops() {
+        if (TestDevice.isLoopback()) {
+            try (ConnectedPair warm = ConnectedPair.of(config -> config.sqSize(64).cqSize(1024))) {
+                final LocalMemoryRegion region = warm.memory(4096);
+                final RemoteMemoryRegion target = warm.remote(region);
+                final OtherThread<Void> writer = OtherThread.run(() -> writeUntilFailure(warm.client(), target, region));
+                final OtherThread<Void> receiver = OtherThread.run(() -> receiveUntilFailure(warm.server(), region));
+                final OtherThread<Integer> poller =
+                    OtherThread.run(() -> pollUntilFailure(warm.client().completionQueue()));
+                for (final String loop : List.of("writeUntilFailure", "receiveUntilFailure", "pollUntilFailure")) {
+                    CompiledCode.awaitC2(ConcurrentCloseTest.class, loop);
+                }
+                warm.client().close();
+                warm.server().close();
+                writer.failure(IllegalStateException.class);
+                receiver.failure(IllegalStateException.class);
+                assertEquals(RpmaError.INVAL, poller.result());
+            }
+        }
+    }
+
     @RepeatedTest(TRIES)
     void shouldTellThreadsThatPostAndPollThatTheConnectionIsClosed() {
-        final OtherThread<Void> poster = OtherThread.run(() -> {
-            while (true) {
-                pair.client().write(remote, 0, memory, 2048, 1024, CompletionFlag.ALWAYS, 1);
-            }
-        });
+        final OtherThread<Void> poster = OtherThread.run(() -> writeUntilFailure(pair.client(), remote, memory));
         final OtherThread<Integer> poller = OtherThread.run(() -> pollUntilFailure(pair.client().completionQueue()));
         pause();
         pair.client().close();
@@ -46,16 +69,8 @@ class ConcurrentCloseTest {
 
     @RepeatedTest(TRIES)
     void shouldTellThreadsThatPostThatARegionIsClosed() {
-        final OtherThread<Void> writer = OtherThread.run(() -> {
-            while (true) {
-                pair.client().write(remote, 0, memory, 2048, 1024, CompletionFlag.ALWAYS, 1);
-            }
-        });
-        final OtherThread<Void> receiver = OtherThread.run(() -> {
-            while (true) {
-                pair.server().receive(memory, 0, 64, 1);
-            }
-        });
+        final OtherThread<Void> writer = OtherThread.run(() -> writeUntilFailure(pair.client(), remote, memory));
+        final OtherThread<Void> receiver = OtherThread.run(() -> receiveUntilFailure(pair.server(), memory));
         pause();
         remote.close();
         memory.close();
@@ -67,14 +82,7 @@ class ConcurrentCloseTest {
     @RepeatedTest(TRIES)
     void shouldTellThreadsThatPollTheVerbsQueueThatItIsClosed() {
         final VerbsCompletionQueue queue = VerbsCompletionQueue.create(pair.peer().context(), "mine", 16, null);
-        final Completions completions = new Completions();
-        final OtherThread<Integer> poller = OtherThread.run(() -> {
-            int result = 0;
-            while (result == 0) {
-                result = queue.poll(completions.records(), 0, 16);
-            }
-            return result;
-        });
+        final OtherThread<Integer> poller = OtherThread.run(() -> pollUntilFailure(queue));
         pause();
         queue.close();
         assertTrue(poller.result() < 0);
@@ -133,7 +141,20 @@ class ConcurrentCloseTest {
         pair.close();
     }
 
-    private static int pollUntilFailure(final RpmaCompletionQueue queue) {
+    private static Void writeUntilFailure(
+        final Connection connection, final RemoteMemoryRegion target, final LocalMemoryRegion source) {
+        while (true) {
+            connection.write(target, 0, source, 2048, 1024, CompletionFlag.ALWAYS, 1);
+        }
+    }
+
+    private static Void receiveUntilFailure(final Connection connection, final LocalMemoryRegion target) {
+        while (true) {
+            connection.receive(target, 0, 64, 1);
+        }
+    }
+
+    private static int pollUntilFailure(final CompletionQueue queue) {
         final Completions completions = new Completions();
         int result = 0;
         while (result >= 0) {
