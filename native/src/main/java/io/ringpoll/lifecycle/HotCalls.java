@@ -103,7 +103,8 @@ public final class HotCalls {
      * @throws IllegalStateException if another thread's call does not end within 10 seconds
      */
     public HotMark enter() {
-        final HotMark mark = (HotMark) OWNED.getOpaque(this);
+        // A plain load: the second one finds out if this mark is not the owner's any more.
+        final HotMark mark = owned;
         if (mark.isOwnedBy(Thread.currentThread())) {
             mark.enter();
             if ((HotMark) OWNED.getOpaque(this) == mark) {

@@ -17,14 +17,14 @@ public final class HotMark extends HotMarkWord {
     static final HotMark NOBODY = new HotMark(null, false, 0);
 
     private static final VarHandle WORD;
+    /** Added by the begin and by the end of a call: the word is odd during one. */
     private static final int INSIDE = 1;
-    private static final int CALL = 2;
     private static final int TURN_SHIFT = 1;
     /**
      * A lock counts so that each turn of it is plain: of plain calls now and then other threads could make all, and leave none to
      * the thread that needs one for its safepoint poll.
      */
-    private static final int CALL_OF_LOCK = CALL * CallTurn.PERIOD;
+    private static final int CALL_OF_LOCK = CallTurn.PERIOD << TURN_SHIFT;
 
     /** Odd, so that the first turns of any {@link CallTurn#PERIOD} marks in a row differ, and near its golden section. */
     private static final int TURN_STEP = 633;
@@ -73,7 +73,8 @@ public final class HotMark extends HotMarkWord {
 
     /** A mark of all threads. */
     static HotMark lock(final boolean shared) {
-        return new HotMark(null, shared, 0);
+        // During its first call the word is one period and the bit.
+        return new HotMark(null, shared, 1);
     }
 
     /**
@@ -97,7 +98,7 @@ public final class HotMark extends HotMarkWord {
 
     /** Ends the call. */
     public void leave() {
-        WORD.setRelease(this, word & ~INSIDE);
+        WORD.setRelease(this, word + INSIDE);
     }
 
     boolean isOwnedBy(final Thread thread) {
@@ -114,7 +115,7 @@ public final class HotMark extends HotMarkWord {
 
     /** Begins a call of the owner. */
     void enter() {
-        WORD.setOpaque(this, word + CALL | INSIDE);
+        WORD.setOpaque(this, word + INSIDE);
     }
 
     /**
@@ -127,7 +128,7 @@ public final class HotMark extends HotMarkWord {
         long startNs = 0;
         while (true) {
             final int latest = (int) WORD.getOpaque(this);
-            if ((latest & INSIDE) == 0 && WORD.weakCompareAndSet(this, latest, latest + CALL_OF_LOCK | INSIDE)) {
+            if ((latest & INSIDE) == 0 && WORD.weakCompareAndSet(this, latest, latest + CALL_OF_LOCK - INSIDE)) {
                 return;
             }
             if (spins++ < SPINS) {
