@@ -27,7 +27,7 @@ import org.junit.platform.launcher.listeners.TestExecutionSummary;
  *
  * <p>Arguments: names of suites; all if there are none. The property {@code ringpoll.suites.electionMs} is the shortest election
  * time-out, for machines that are too slow for the engine's 150 ms; a client then waits longer, too. Why a test has failed, or
- * has given up since what it assumes was not so, goes to standard error. {@code ratis/suites} calls it.
+ * has given up since what it assumes was not so, goes to standard error. {@code verify/ratis/suites} calls it.
  */
 public final class SuiteTable {
     private static final String TEST_TIMEOUT = "200 s";

@@ -1,0 +1,110 @@
+package io.ringpoll.bench.jitter;
+
+import io.ringpoll.tuning.topology.CpuSet;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Measures how long spinning threads are taken away: the loop in Java and the loop in C, in turns, on the same CPUs.
+ *
+ * <p>They take turns in slices of seconds, because on a shared machine two runs one after the other compare the weather.
+ * Used from one thread, which sleeps meanwhile.
+ */
+public final class JitterMeter {
+    private static final long SLICE_NS = 5_000_000_000L;
+    private static final long WARM_UP_NS = 1_000_000_000L;
+    private static final long LEAST_FLOOR_NS = 1_000;
+    private static final int FLOOR_IN_READINGS = 10;
+
+    private final CpuSet cpus;
+    private final long durationNs;
+    private final long clockNs;
+    private final long floorNs;
+    private final Optional<CJitter> inC;
+
+    /** Told of each slice before it runs. */
+    @FunctionalInterface
+    public interface Progress {
+        /**
+         * A slice begins.
+         *
+         * @param what    which loop
+         * @param doneNs  how long that loop has run already, in nanoseconds
+         * @param totalNs how long it is to run in all, in nanoseconds
+         */
+        void slice(String what, long doneNs, long totalNs);
+    }
+
+    /**
+     * A meter, with its floor set by what reading the clock costs here.
+     *
+     * @param cpus       the CPUs to spin on
+     * @param durationNs how long each loop runs in all, in nanoseconds
+     * @param withC      whether the loop in C runs too
+     * @throws IOException if the loop in C is there and cannot be unpacked
+     */
+    public JitterMeter(final CpuSet cpus, final long durationNs, final boolean withC) throws IOException {
+        this.cpus = cpus;
+        this.durationNs = durationNs;
+        clockNs = clockNs();
+        floorNs = Math.max(LEAST_FLOOR_NS, FLOOR_IN_READINGS * clockNs);
+        inC = withC ? CJitter.find(cpus, floorNs) : Optional.empty();
+    }
+
+    /** The median cost of reading the clock, from many batches of readings. */
+    private static long clockNs() {
+        final long[] costs = new long[2_000];
+        for (int i = 0; i < costs.length; i++) {
+            final long begin = System.nanoTime();
+            for (int reading = 0; reading < 98; reading++) {
+                System.nanoTime();
+            }
+            costs[i] = (System.nanoTime() - begin) / 99;
+        }
+        // The first half warms the code up.
+        final long[] warm = Arrays.copyOfRange(costs, costs.length / 2, costs.length);
+        Arrays.sort(warm);
+        return warm[warm.length / 2];
+    }
+
+    /**
+     * Measures. Takes the duration once or, with the loop in C, twice, and a second to warm up.
+     *
+     * @param progress is told of each slice
+     * @return what both loops saw
+     * @throws IOException                   if the loop in C fails
+     * @throws InterruptedException          if the thread is interrupted meanwhile
+     * @throws io.ringpoll.os.OsException    if a thread could not be pinned
+     * @throws IllegalStateException         if a thread did not stay where it was put
+     */
+    public JitterResult run(final Progress progress) throws IOException, InterruptedException {
+        final JavaJitter inJava = new JavaJitter(cpus, floorNs);
+        inJava.run(WARM_UP_NS);
+        List<CpuJitter> java = List.of();
+        List<CpuJitter> c = List.of();
+        for (long done = 0; done < durationNs; done += SLICE_NS) {
+            final long slice = Math.min(SLICE_NS, durationNs - done);
+            progress.slice("Java", done, durationNs);
+            java = plus(java, inJava.run(slice));
+            if (inC.isPresent()) {
+                progress.slice("C", done, durationNs);
+                c = plus(c, inC.get().run(slice));
+            }
+        }
+        return new JitterResult(durationNs, clockNs, floorNs, java, c);
+    }
+
+    private static List<CpuJitter> plus(final List<CpuJitter> sum, final List<CpuJitter> more) {
+        if (sum.isEmpty()) {
+            return more;
+        }
+        final List<CpuJitter> result = new ArrayList<>();
+        for (int i = 0; i < sum.size(); i++) {
+            result.add(sum.get(i).plus(more.get(i)));
+        }
+        return result;
+    }
+}

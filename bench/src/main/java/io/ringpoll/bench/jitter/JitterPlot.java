@@ -1,0 +1,76 @@
+package io.ringpoll.bench.jitter;
+
+import java.awt.BasicStroke;
+import java.awt.Color;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.knowm.xchart.BitmapEncoder;
+import org.knowm.xchart.VectorGraphicsEncoder;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.style.Styler;
+import org.knowm.xchart.style.colors.XChartSeriesColors;
+import org.knowm.xchart.style.lines.SeriesLines;
+import org.knowm.xchart.style.markers.SeriesMarkers;
+
+/** Draws how often a CPU is taken away for how long at least: a line each for Java and C and for each CPU. */
+public final class JitterPlot {
+    private static final int WIDTH = 1000;
+    private static final int HEIGHT = 600;
+    private static final double NS_PER_US = 1000;
+    private static final double NS_PER_S = 1e9;
+
+    private JitterPlot() {
+    }
+
+    /**
+     * Writes the plot. Needs no display.
+     *
+     * @param result what the meter saw
+     * @param title  the plot's title
+     * @param file   where to; the name ends in {@code .svg} or {@code .png}
+     * @throws IOException              if it cannot be written
+     * @throws IllegalArgumentException if the name ends in something else
+     */
+    public static void write(final JitterResult result, final String title, final Path file) throws IOException {
+        System.setProperty("java.awt.headless", "true");
+        final XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title)
+            .xAxisTitle("taken away for at least (microseconds)").yAxisTitle("times a second").theme(Styler.ChartTheme.XChart)
+                .build();
+        chart.getStyler().setXAxisLogarithmic(true).setYAxisLogarithmic(true)
+            .setLegendPosition(Styler.LegendPosition.InsideNE);
+        chart.getStyler().setDefaultSeriesRenderStyle(org.knowm.xchart.XYSeries.XYSeriesRenderStyle.Step);
+        addAll(chart, "Java", result.java(), SeriesLines.SOLID);
+        addAll(chart, "C", result.c(), SeriesLines.DASH_DASH);
+        final String name = file.toString();
+        if (name.endsWith(".svg")) {
+            VectorGraphicsEncoder.saveVectorGraphic(chart, name, VectorGraphicsEncoder.VectorGraphicsFormat.SVG);
+        } else if (name.endsWith(".png")) {
+            BitmapEncoder.saveBitmap(chart, name, BitmapEncoder.BitmapFormat.PNG);
+        } else {
+            throw new IllegalArgumentException("'" + name + "' ends neither in .svg nor in .png");
+        }
+    }
+
+    private static void addAll(final XYChart chart, final String loop, final List<CpuJitter> cpus,
+                               final BasicStroke line) {
+        final Color[] colors = new XChartSeriesColors().getSeriesColors();
+        for (int i = 0; i < cpus.size(); i++) {
+            final CpuJitter cpu = cpus.get(i);
+            final List<Double> microseconds = new ArrayList<>();
+            final List<Double> perSecond = new ArrayList<>();
+            long longer = cpu.gaps().getTotalCount();
+            for (final var value : cpu.gaps().recordedValues()) {
+                microseconds.add(cpu.gaps().medianEquivalentValue(value.getValueIteratedTo()) / NS_PER_US);
+                perSecond.add(longer * NS_PER_S / cpu.elapsedNs());
+                longer -= value.getCountAtValueIteratedTo();
+            }
+            if (!microseconds.isEmpty()) {
+                chart.addSeries(loop + ", CPU " + cpu.cpu(), microseconds, perSecond)
+                    .setMarker(SeriesMarkers.NONE).setLineStyle(line).setLineColor(colors[i % colors.length]);
+            }
+        }
+    }
+}

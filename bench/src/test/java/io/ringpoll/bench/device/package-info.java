@@ -1,2 +1,0 @@
-/** Tests of all modules together on a device, and what runs every module's tests on it. */
-package io.ringpoll.bench.device;

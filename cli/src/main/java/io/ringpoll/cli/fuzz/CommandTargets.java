@@ -1,0 +1,87 @@
+package io.ringpoll.cli.fuzz;
+
+import io.ringpoll.bench.idle.IdleCommand;
+import io.ringpoll.bench.latency.LatencyCommand;
+import io.ringpoll.bench.options.CheckedOptions;
+import io.ringpoll.bench.options.Execution;
+import io.ringpoll.bench.replicate.ReplicateCommand;
+import io.ringpoll.bench.suite.BenchCommand;
+import io.ringpoll.bench.throughput.ThroughputCommand;
+import io.ringpoll.cli.stat.StatCommand;
+import io.ringpoll.cli.tuning.DoctorCommand;
+import io.ringpoll.cli.tuning.PlanCommand;
+import io.ringpoll.cli.tuning.TuningCommand;
+import io.ringpoll.verify.fuzz.FuzzTarget;
+import io.ringpoll.verify.fuzz.ReaderTarget;
+import io.ringpoll.verify.run.RunCommand;
+import io.ringpoll.verify.torture.TortureCommand;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+
+/** The options of the commands. Stateless. */
+final class CommandTargets {
+    private CommandTargets() {
+    }
+
+    static List<FuzzTarget> all() {
+        return List.of(
+            options("run-options", RunCommand.class,
+                "--seconds 5 --mix write=40,send=30 --payload 64 --connections 2 --depth 64",
+                "--operations 100 --batch 32 --ring-size 8192 --wait yield --pin 0,1 --json",
+                "--device loopback --address 127.0.0.1:7471 --role both --seed 1 --faults poll@1"),
+            options("latency-options", LatencyCommand.class, "--duration 5 --rate 1000 --pin 0,1 --wait yield --json",
+                "--over loopback --mode ping-pong --operation send --size 64 --iterations 9", "--against c --output . --strict"),
+            options("throughput-options", ThroughputCommand.class, "--rounds 5 --warm-up 1 --batch 32 --pin none --json",
+                "--handlers 3 --window 5 --lead-in 5 --against c --ring-size 64"),
+            options("idle-options", IdleCommand.class, "--seconds 1 --wake-ups 100"),
+            options("bench-options", BenchCommand.class, "--quick --json", "--full --only poll,latency --output x"),
+            options("stat-options", StatCommand.class, "1 2 --folder . --interval 0.5 --count 2 --json"),
+            options("replicate-options", ReplicateCommand.class,
+                "--seconds 3 --warm-up 1 --rounds 2 --compare --json", "--payload 100 --window 8 --log disk --address 127.0.0.1",
+                "--role server --peers 127.0.0.1:7000,127.0.0.1:7001 --id 1 --dir x --election 500"),
+            options("torture-options", TortureCommand.class, "--seconds 5 --scenes 3 --seed 1 --json"),
+            ReaderTarget.ofOptions("tune-options", ParameterException.class, CommandTargets::readTuning,
+                "tune plan --json --cpus 0-1 --pollers a,b --device mlx5_0", "doctor --json --strict --verbose --root /",
+                "tune jitter --seconds 1 --cpus 0 --no-c --plot none"),
+            options("fuzz-options", FuzzCommand.class, "--seconds 5 --inputs 3 --seed 1 --target mix"));
+    }
+
+    /** Reads the options and looks at them as a whole; what they say is not done. */
+    private static FuzzTarget options(
+        final String name, final Class<? extends CheckedOptions> command, final String... examples) {
+        return ReaderTarget.ofOptions(
+            name, ParameterException.class, text -> Execution.check(create(command), text.split(" ")), examples);
+    }
+
+    /** Looks at the machine and plans as asked, which changes nothing; does not measure jitter. */
+    private static void readTuning(final String text) {
+        final CommandLine last = Execution.commandLine(create(TuningCommand.class)).parseArgs(text.split(" "))
+            .asCommandLineList().getLast();
+        if (last.isUsageHelpRequested() || last.isVersionHelpRequested()) {
+            return;
+        }
+        last.setOut(new PrintWriter(Writer.nullWriter()));
+        final Object command = last.getCommand();
+        try {
+            switch (command) {
+                case PlanCommand plan -> plan.call();
+                case DoctorCommand doctor -> doctor.call();
+                default -> { }
+            }
+        } catch (final UncheckedIOException | IllegalStateException failed) {
+            throw new ParameterException(last, failed.getMessage(), failed);
+        }
+    }
+
+    private static <T> T create(final Class<T> command) {
+        try {
+            return CommandLine.defaultFactory().create(command);
+        } catch (final Exception impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+}

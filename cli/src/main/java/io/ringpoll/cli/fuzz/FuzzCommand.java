@@ -1,0 +1,113 @@
+package io.ringpoll.cli.fuzz;
+
+import io.ringpoll.bench.options.CheckedOptions;
+import io.ringpoll.bench.options.Execution;
+import io.ringpoll.bench.options.SeededRun;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import io.ringpoll.rpma.LogLevel;
+import io.ringpoll.rpma.RpmaLog;
+import io.ringpoll.verify.fuzz.Finding;
+import io.ringpoll.verify.fuzz.FuzzTarget;
+import io.ringpoll.verify.fuzz.FuzzTargets;
+import io.ringpoll.verify.fuzz.Fuzzer;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code ./ringpoll fuzz}: feeds all that reads from outside with inputs that are nearly right.
+ *
+ * <p>Exit codes: 0 if each was taken, or refused in one line; 1 if one was not; 2 for wrong usage.
+ */
+@Command(
+    name = "fuzz",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Feeds nearly right inputs to all that reads from outside: private data, descriptors, addresses, options, " +
+        "counters files, fault plans.")
+public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private SeededRun run;
+
+    @Option(names = "--inputs", paramLabel = "N", description = "How many inputs to feed each target with instead.")
+    private long inputs;
+
+    @Option(names = "--target", paramLabel = "NAME", description = "One target alone.")
+    private String target;
+
+    /** Created by picocli. */
+    FuzzCommand() {
+    }
+
+    /**
+     * Runs the command.
+     *
+     * @param arguments as typed
+     */
+    public static void main(final String[] arguments) {
+        System.exit(Execution.run(new FuzzCommand(), arguments));
+    }
+
+    @Override
+    public void check() {
+        run.check();
+        Execution.require(spec, inputs >= 0, "--inputs " + inputs + " is negative");
+    }
+
+    @Override
+    public Integer call() {
+        check();
+        Device.choose(DeviceKind.LOOPBACK);
+        final LogLevel before = RpmaLog.threshold();
+        RpmaLog.threshold(LogLevel.DISABLED);
+        try (FuzzTargets targets = new FuzzTargets(CommandTargets.all())) {
+            final List<FuzzTarget> chosen =
+                targets.all().stream().filter(each -> target == null || each.name().equals(target)).toList();
+            if (chosen.isEmpty()) {
+                throw new ParameterException(spec.commandLine(), "--target '" + target + "' is none of " +
+                    targets.all().stream().map(FuzzTarget::name).collect(Collectors.joining(", ")));
+            }
+            return fuzz(chosen);
+        } finally {
+            RpmaLog.threshold(before);
+        }
+    }
+
+    private int fuzz(final List<FuzzTarget> targets) {
+        final PrintWriter out = spec.commandLine().getOut();
+        run.start();
+        // Said at once: a process that dies says it no more.
+        out.printf("inputs for %d targets from seed %d%n", targets.size(), run.firstSeed());
+        out.flush();
+        final Fuzzer fuzzer = new Fuzzer(targets, run.firstSeed(), inputs, run::isOver);
+        final Optional<Finding> finding = fuzzer.run();
+        if (finding.isPresent()) {
+            print(finding.get(), out);
+            return CommandLine.ExitCode.SOFTWARE;
+        }
+        out.printf("%,d inputs: %,d taken, %,d refused in one line, %.1f s%n", fuzzer.taken() + fuzzer.refused(), fuzzer.taken(),
+            fuzzer.refused(), run.elapsedSeconds());
+        out.flush();
+        return CommandLine.ExitCode.OK;
+    }
+
+    private static void print(final Finding finding, final PrintWriter out) {
+        out.println("wrong: an input of " + finding.input().length + " bytes for " + finding.target() + " " + finding.what());
+        out.println("input: " + finding.shownInput());
+        out.println("replay: " + finding.replay());
+        out.flush();
+    }
+}

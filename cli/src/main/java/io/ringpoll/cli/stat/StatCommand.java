@@ -1,0 +1,146 @@
+package io.ringpoll.cli.stat;
+
+import io.ringpoll.bench.options.CheckedOptions;
+import io.ringpoll.bench.options.Execution;
+import io.ringpoll.pipeline.counters.CountersFileException;
+import io.ringpoll.pipeline.counters.CountersFolder;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code ./ringpoll stat}: shows the counters and errors of running pipelines from outside, again and again or once.
+ *
+ * <p>It only reads: the processes that it watches do not know of it, and their death does not hurt it. Exit codes: 0 if something
+ * was shown; 1 if nothing is there to be shown; 2 for wrong usage.
+ */
+@Command(
+    name = "stat",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Shows the counters of running pipelines, from outside, until they end.")
+public final class StatCommand implements Callable<Integer>, CheckedOptions {
+    private static final String CLEAR_SCREEN = "\033[H\033[2J";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(arity = "0..*", paramLabel = "PID", description = "Processes to watch (all that are there).")
+    private List<Long> pids = List.of();
+
+    @Option(names = "--folder", paramLabel = "DIR", description = "Where the counters files lie (this user's in /dev/shm).")
+    private Path folder;
+
+    @Option(
+        names = "--interval", paramLabel = "S", defaultValue = "1", description = "Seconds between two looks (${DEFAULT-VALUE}).")
+    private double interval;
+
+    @Option(names = "--count", paramLabel = "N", description = "How many tables to show at most.")
+    private Integer count;
+
+    @Option(names = "--once", description = "Show one table, without rates, and end.")
+    private boolean once;
+
+    @Option(names = "--zero", description = "Show counters that are 0 too.")
+    private boolean zeroToo;
+
+    @Option(names = "--errors", description = "Show errors with their stack traces.")
+    private boolean wholeErrors;
+
+    @Option(names = "--json", description = "Print one JSON object and end; with --count 2, one that has rates.")
+    private boolean json;
+
+    /** Created by picocli. */
+    public StatCommand() {
+    }
+
+    /**
+     * Runs the command.
+     *
+     * @param arguments as typed
+     */
+    public static void main(final String[] arguments) {
+        System.exit(Execution.run(new StatCommand(), arguments));
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        check();
+        final List<Watched> pipelines = find();
+        final PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            look(pipelines, (count == null ? 1 : count) - 1);
+            out.println(StatJson.of(pipelines));
+            out.flush();
+            return CommandLine.ExitCode.OK;
+        }
+        final boolean live = !once && System.console() != null && System.console().isTerminal();
+        final StatTable table = new StatTable(zeroToo, wholeErrors);
+        final int tables = once ? 1 : count == null ? Integer.MAX_VALUE : count;
+        for (int i = 1; i <= tables; i++) {
+            if (live) {
+                out.print(CLEAR_SCREEN);
+            }
+            pipelines.forEach(watched -> table.print(watched, out));
+            out.flush();
+            if (i == tables || pipelines.stream().allMatch(Watched::hasEnded)) {
+                break;
+            }
+            look(pipelines, 1);
+        }
+        return CommandLine.ExitCode.OK;
+    }
+
+    private void look(final List<Watched> pipelines, final int times) throws InterruptedException {
+        for (int i = 0; i < times; i++) {
+            Thread.sleep(Math.round(interval * TimeUnit.SECONDS.toMillis(1)));
+            pipelines.forEach(Watched::refresh);
+        }
+    }
+
+    @Override
+    public void check() {
+        Execution.require(spec, interval >= 0.01 && interval <= TimeUnit.DAYS.toSeconds(1),
+            "--interval " + interval + " is not from 0.01 to 86400 seconds");
+        Execution.require(spec, pids.stream().allMatch(pid -> pid > 0), "PID " + pids + ": a process has a number above 0");
+        Execution.require(spec, folder == null || !folder.toString().isBlank() && Files.isDirectory(folder),
+            "--folder '" + folder + "' is not a folder");
+        Execution.require(spec, count == null || count >= 1, "--count " + count + " is below 1");
+        Execution.require(spec, !once || count == null, "--once and --count exclude each other: give one of them");
+    }
+
+    private List<Watched> find() {
+        final Path place = folder != null ? folder : CountersFolder.defaultFolder();
+        final List<Watched> found = new ArrayList<>();
+        String complaint = null;
+        for (final Path file : CountersFolder.files(place)) {
+            if (pids.isEmpty() || pids.contains(CountersFolder.pid(file))) {
+                try {
+                    final Watched watched = new Watched(file);
+                    // What a killed process has left is of interest to whoever asks for that process.
+                    if (!watched.hasEnded() || !pids.isEmpty()) {
+                        found.add(watched);
+                    }
+                } catch (final CountersFileException unreadable) {
+                    complaint = unreadable.getMessage();
+                }
+            }
+        }
+        if (found.isEmpty()) {
+            throw new IllegalStateException(complaint != null ? complaint : (pids.isEmpty() ? "no pipeline is running"
+                : "process " + pids.getFirst() + " runs no pipeline") + ": no counters file of one in " + place +
+                "; start one, for instance with ./ringpoll run, or name another folder with --folder");
+        }
+        return found;
+    }
+}

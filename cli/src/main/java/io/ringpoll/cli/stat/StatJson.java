@@ -1,0 +1,48 @@
+package io.ringpoll.cli.stat;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.bench.measure.JsonText;
+import io.ringpoll.pipeline.counters.CountersSnapshot;
+import java.util.List;
+import java.util.Locale;
+
+/** Pipelines' counters and errors as programs read them: {@code {"pipelines":[{...},...]}}. */
+final class StatJson {
+    private StatJson() {
+    }
+
+    static String of(final List<Watched> pipelines) {
+        final ObjectNode root = JsonNodeFactory.instance.objectNode();
+        final ArrayNode array = root.putArray("pipelines");
+        pipelines.forEach(watched -> describe(watched, array.addObject()));
+        return JsonText.of(root);
+    }
+
+    private static void describe(final Watched watched, final ObjectNode node) {
+        final CountersSnapshot snapshot = watched.latest();
+        final PipelineView view = new PipelineView(snapshot, watched.before());
+        node.put("name", snapshot.name()).put("pid", snapshot.pid()).put("alive", !watched.hasEnded())
+            .put("startMs", snapshot.startMs()).put("ringSize", view.ringSize());
+        view.occupancy().ifPresent(slots -> node.put("occupancy", slots));
+        final ArrayNode handlers = node.putArray("handlers");
+        for (final String handler : view.handlers()) {
+            final ObjectNode entry = handlers.addObject().put("name", handler);
+            view.lag(handler).ifPresent(slots -> entry.put("lag", slots));
+        }
+        final ArrayNode counters = node.putArray("counters");
+        for (final CountersSnapshot.Counter counter : snapshot.counters()) {
+            final ObjectNode entry = counters.addObject().put("id", counter.typeId())
+                .put("type", counter.type() == null ? null : counter.type().name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                .put("owner", counter.owner()).put("parameter", counter.parameter()).put("label", counter.label())
+                .put("value", counter.value());
+            view.rate(counter).ifPresent(rate -> entry.put("perSecond", rate));
+        }
+        final ArrayNode errors = node.putArray("errors");
+        for (final CountersSnapshot.RecordedError error : snapshot.errors()) {
+            errors.addObject().put("count", error.count()).put("firstMs", error.firstMs()).put("lastMs", error.lastMs())
+                .put("text", error.text());
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package io.ringpoll.cli.tuning;
+
+import io.ringpoll.device.DeviceException;
+import io.ringpoll.tuning.doctor.CheckResult;
+import io.ringpoll.tuning.doctor.Doctor;
+import io.ringpoll.tuning.doctor.Examined;
+import io.ringpoll.tuning.doctor.Jvm;
+import io.ringpoll.tuning.doctor.Verdict;
+import io.ringpoll.tuning.topology.MachineFiles;
+import io.ringpoll.verbs.DeviceAttributes;
+import io.ringpoll.verbs.VerbsException;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code ./ringpoll doctor}: looks at the machine and says what costs completions time, and which command changes it.
+ *
+ * <p>It changes nothing and needs no root. Exit codes: 0; with {@code --strict} {@value #EXIT_WARNING} if the worst result is a
+ * warning and {@value #EXIT_BAD} if it is bad; 2 for wrong usage.
+ */
+@Command(
+    name = "doctor",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Looks at this machine and says what costs completions time. Changes nothing, needs no root.",
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {"0:nothing to say, or no --strict", "2:wrong usage", "3:with --strict, the worst result is a warning",
+        "4:with --strict, the worst result is bad"})
+public final class DoctorCommand implements Callable<Integer> {
+    static final int EXIT_WARNING = 3;
+    static final int EXIT_BAD = 4;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private MachineOptions machine;
+
+    @Option(names = "--strict", description = "Exit with the worst result: 3 for a warning, 4 for bad.")
+    private boolean strict;
+
+    @Option(names = "--verbose", description = "Say why also for what is as it should be.")
+    private boolean verbose;
+
+    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    private boolean json;
+
+    /** Created by picocli. */
+    DoctorCommand() {
+    }
+
+    @Override
+    public Integer call() {
+        final MachineFiles files = machine.files();
+        final Examined examined;
+        try {
+            examined = Examined.of(files, machine.cpus(), Jvm.ofThisProcess(), askDevices(files));
+        } catch (final IllegalArgumentException refused) {
+            throw new ParameterException(spec.commandLine(), "--cpus: " + refused.getMessage());
+        }
+        final List<CheckResult> results = Doctor.examine(examined);
+        final PrintWriter out = spec.commandLine().getOut();
+        final DoctorReport report = new DoctorReport(examined, results);
+        if (json) {
+            out.println(report.toJson());
+        } else {
+            report.print(out, verbose);
+        }
+        out.flush();
+        final Verdict worst = Doctor.worst(results);
+        return !strict ? 0 : worst == Verdict.BAD ? EXIT_BAD : worst == Verdict.WARNING ? EXIT_WARNING : 0;
+    }
+
+    /** Only this machine's own devices can be asked, and only where there are some is it worth loading their libraries. */
+    private static Optional<List<DeviceAttributes>> askDevices(final MachineFiles files) {
+        if (!files.areThisMachine() || files.names("sys/class/infiniband").isEmpty()) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(DeviceAttributes.ofAll());
+        } catch (final DeviceException | VerbsException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package io.ringpoll.cli.tuning;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.tuning.doctor.CheckResult;
+import io.ringpoll.tuning.doctor.Doctor;
+import io.ringpoll.tuning.doctor.Examined;
+import io.ringpoll.tuning.doctor.Finding;
+import io.ringpoll.tuning.doctor.Verdict;
+import io.ringpoll.tuning.topology.MachineDescription;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+
+/** The doctor's results as people read them and as programs do. */
+final class DoctorReport {
+    private static final String INDENT = " ".repeat(13);
+
+    private final Examined examined;
+    private final List<CheckResult> results;
+
+    DoctorReport(final Examined examined, final List<CheckResult> results) {
+        this.examined = examined;
+        this.results = results;
+    }
+
+    void print(final PrintWriter out, final boolean verbose) {
+        out.println(MachineDescription.of(examined.files(), examined.topology()).line());
+        out.println("hot CPUs: " + examined.hot() + " (--cpus chooses others)");
+        out.println();
+        for (final CheckResult result : results) {
+            final Finding finding = result.finding();
+            out.printf(Locale.ROOT, "%-11s  %s: %s%n", finding.verdict(), result.check().subject(), finding.reading());
+            if (verbose || finding.verdict() == Verdict.WARNING || finding.verdict() == Verdict.BAD) {
+                out.println(INDENT + result.check().why());
+            }
+            if (!finding.command().isEmpty()) {
+                out.println(INDENT + "-> " + finding.command());
+            }
+        }
+        out.println();
+        out.printf(Locale.ROOT, "%d checks: %d ok, %d cannot tell, %d warning, %d bad%n", results.size(), count(Verdict.OK),
+            count(Verdict.CANNOT_TELL), count(Verdict.WARNING), count(Verdict.BAD));
+        out.println("next: ./ringpoll tune plan says where the threads belong; docs/tuning.md leads from here to a quiet "
+            + "machine");
+    }
+
+    private long count(final Verdict verdict) {
+        return results.stream().filter(result -> result.finding().verdict() == verdict).count();
+    }
+
+    String toJson() {
+        final ObjectNode root = Json.object();
+        Json.describe(root.putObject("machine"), MachineDescription.of(examined.files(), examined.topology()));
+        root.put("hotCpus", examined.hot().toString());
+        root.put("worst", Doctor.worst(results).toString());
+        final ObjectNode counts = root.putObject("counts");
+        for (final Verdict verdict : Verdict.values()) {
+            counts.put(verdict.toString(), count(verdict));
+        }
+        final ArrayNode checks = root.putArray("checks");
+        for (final CheckResult result : results) {
+            checks.addObject().put("id", result.check().id()).put("subject", result.check().subject())
+                .put("result", result.finding().verdict().toString()).put("reading", result.finding().reading())
+                .put("why", result.check().why()).put("command", result.finding().command());
+        }
+        return Json.text(root);
+    }
+}

@@ -1,0 +1,110 @@
+package io.ringpoll.cli.tuning;
+
+import io.ringpoll.bench.jitter.JitterMeter;
+import io.ringpoll.bench.jitter.JitterPlot;
+import io.ringpoll.bench.jitter.JitterResult;
+import io.ringpoll.tuning.plan.AffinityPlan;
+import io.ringpoll.tuning.plan.PlanRequest;
+import io.ringpoll.tuning.topology.CpuSet;
+import io.ringpoll.tuning.topology.MachineDescription;
+import io.ringpoll.tuning.topology.MachineFiles;
+import io.ringpoll.tuning.topology.Topology;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code ./ringpoll tune jitter}: how long a spinning thread on each CPU is taken away, in Java and in C. */
+@Command(
+    name = "jitter",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Measures how long a spinning thread on each CPU is taken away, in Java and beside it in C.")
+public final class JitterCommand implements Callable<Integer> {
+    private static final double MAX_SECONDS = 86_400;
+    private static final String NO_PLOT = "none";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--cpus", paramLabel = "LIST", description = "The CPUs to spin on, for instance 0,1 (the plan's hot CPUs).")
+    private String cpus;
+
+    @Option(names = "--seconds", paramLabel = "S", defaultValue = "30",
+        description = "How long each loop spins (${DEFAULT-VALUE}).")
+    private double seconds;
+
+    @Option(names = "--no-c", description = "Leave the loop in C out, which doubles the time.")
+    private boolean withoutC;
+
+    @Option(names = "--plot", paramLabel = "FILE", defaultValue = "jitter.svg",
+        description = "Where the plot goes, .svg or .png, or none (${DEFAULT-VALUE}).")
+    private String plot;
+
+    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    private boolean json;
+
+    /** Created by picocli. */
+    JitterCommand() {
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (!(seconds >= 0.1 && seconds <= MAX_SECONDS)) {
+            throw new ParameterException(spec.commandLine(), "--seconds " + seconds + " is not from 0.1 to "
+                + (long) MAX_SECONDS);
+        }
+        if (!NO_PLOT.equals(plot) && !plot.endsWith(".svg") && !plot.endsWith(".png")) {
+            throw new ParameterException(spec.commandLine(), "--plot '" + plot + "' ends neither in .svg nor in .png");
+        }
+        final MachineFiles files = MachineFiles.ofThisMachine();
+        final Topology topology = Topology.read(files);
+        final MachineDescription machine = MachineDescription.of(files, topology);
+        final JitterMeter meter = new JitterMeter(cpus(topology), (long) (seconds * 1e9), !withoutC);
+        final PrintWriter err = spec.commandLine().getErr();
+        final JitterResult result = meter.run((what, doneNs, totalNs) -> {
+            err.printf(Locale.ROOT, "spinning in %-4s  %.0f of %.0f s%n", what, doneNs / 1e9, totalNs / 1e9);
+            err.flush();
+        });
+        final PrintWriter out = spec.commandLine().getOut();
+        final JitterReport report = new JitterReport(machine, result);
+        if (json) {
+            out.println(report.toJson());
+        } else {
+            report.print(out);
+        }
+        out.flush();
+        if (!NO_PLOT.equals(plot)) {
+            JitterPlot.write(result, machine.line(), Path.of(plot));
+            err.println("plot: " + plot);
+        }
+        return 0;
+    }
+
+    private CpuSet cpus(final Topology topology) {
+        try {
+            final CpuSet chosen;
+            if (cpus == null) {
+                final AffinityPlan plan = AffinityPlan.plan(topology, PlanRequest.ofPipeline());
+                final CpuSet hot = plan.hotCpus().minus(plan.auxiliary());
+                chosen = hot.isEmpty() ? topology.usable() : hot;
+            } else {
+                chosen = CpuSet.parse(cpus);
+            }
+            final CpuSet outside = chosen.minus(topology.usable().or(topology.affinity()));
+            if (chosen.isEmpty() || !outside.isEmpty()) {
+                throw new IllegalArgumentException(chosen.isEmpty() ? "an empty list of CPUs" : outside.named()
+                    + " cannot be used: this process may use " + topology.usable());
+            }
+            return chosen;
+        } catch (final IllegalArgumentException refused) {
+            throw new ParameterException(spec.commandLine(), "--cpus: " + refused.getMessage());
+        }
+    }
+}

@@ -1,0 +1,170 @@
+package io.ringpoll.cli.tuning;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.os.ThreadAffinity;
+import io.ringpoll.tuning.RecordedTree;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+@Timeout(120)
+class CommandTest {
+    @TempDir
+    private Path root;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int run(final String... arguments) {
+        final CommandLine line = TuningCommand.commandLine();
+        line.setOut(new PrintWriter(out));
+        line.setErr(new PrintWriter(err));
+        return line.execute(arguments);
+    }
+
+    private String tree(final String name) {
+        RecordedTree.named(name).expand(root);
+        return root.toString();
+    }
+
+    @Test
+    void shouldPrintEachCheckOfTheDoctorWithItsCommand() {
+        assertEquals(0, run("doctor", "--root", tree("two-socket-smt")));
+        final String text = out.toString();
+        assertTrue(text.contains("hot CPUs: 17-21"), text);
+        assertTrue(text.contains("warning      CPU frequency governor: powersave on CPUs 17-21\n"), text);
+        assertTrue(text.contains("A governor that follows the load"), text);
+        assertTrue(text.contains("-> sudo tuning/scripts/cpu-power --cpus 17-21 --governor performance --apply\n"), text);
+        assertFalse(text.contains("System.nanoTime reads it"), "why is said of what is well");
+        assertEquals("", err.toString());
+    }
+
+    @Test
+    void shouldSayWhyOfEveryCheckWhenAsked() {
+        assertEquals(0, run("doctor", "--verbose", "--root", tree("tuned-server")));
+        assertTrue(out.toString().contains("System.nanoTime reads it"), out::toString);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"two-socket-smt, 3", "container-cgroup-v2, 4"})
+    void shouldExitWithTheWorstResultWhenStrict(final String tree, final int exit) {
+        assertEquals(exit, run("doctor", "--strict", "--root", tree(tree)));
+    }
+
+    @Test
+    void shouldPrintTheDoctorsResultsAsOneJsonObject() throws IOException {
+        assertEquals(0, run("doctor", "--json", "--root", tree("container-cgroup-v2")));
+        final JsonNode json = new ObjectMapper().readTree(out.toString());
+        assertEquals("bad", json.get("worst").asText());
+        assertEquals(16, json.get("machine").get("cpus").asInt());
+        int counted = 0;
+        for (final JsonNode count : json.get("counts")) {
+            counted += count.asInt();
+        }
+        final Set<String> ids = new HashSet<>();
+        for (final JsonNode check : json.get("checks")) {
+            ids.add(check.get("id").asText());
+            for (final String key : Set.of("subject", "result", "reading", "why", "command")) {
+                assertTrue(check.get(key).isTextual(), check.toString());
+            }
+        }
+        assertEquals(counted, ids.size());
+        assertTrue(ids.contains("cpu-quota"));
+    }
+
+    @Test
+    void shouldExamineThisMachine() {
+        assertEquals(0, run("doctor"), err::toString);
+        assertTrue(out.toString().contains("checks: "), out::toString);
+    }
+
+    @Test
+    void shouldPrintThePlanAsOptionsAndSettings() {
+        assertEquals(0, run("tune", "plan", "--root", tree("two-socket-smt")));
+        final String text = out.toString();
+        final String command = "./ringpoll run --pin poller=17,send-write=18,receive=19,error=20,client=21 --wait busy-spin";
+        assertTrue(text.contains("    " + command + "\n"), text);
+        assertTrue(text.contains("taskset -c 16,22-31,48,54-63 " + command), text);
+        assertTrue(text.contains("numactl --physcpubind=16,22-31,48,54-63 --membind=1 " + command), text);
+        assertTrue(text.contains("CPUAffinity=16,22-31,48,54-63"), text);
+        assertTrue(text.contains(".pollerCpu(17)"), text);
+        assertTrue(text.contains(".on(EnumSet.of(RECEIVE), handler, options -> options.cpu(19))"), text);
+        assertTrue(text.contains("leave idle (SMT siblings of pinned threads): CPUs 49-53"), text);
+    }
+
+    @Test
+    void shouldPlanOtherThreadsOnOtherCpus() throws IOException {
+        assertEquals(0, run("tune", "plan", "--json", "--root", tree("arm-server"), "--cpus", "70-75", "--pollers", "p1,p2",
+            "--handlers",
+            "journal", "--applications", ""));
+        final JsonNode json = new ObjectMapper().readTree(out.toString());
+        assertEquals("p1=71,p2=72,journal=73", json.get("pin").asText());
+        assertEquals("mlx5_0", json.get("device").asText());
+        assertEquals("busy-spin", json.get("threads").get(2).get("wait").asText());
+        assertEquals(3, json.get("threads").size());
+    }
+
+    @Test
+    void shouldPlanThisMachine() {
+        assertEquals(0, run("tune", "plan"), err::toString);
+        assertTrue(out.toString().contains("./ringpoll run --pin "), out::toString);
+    }
+
+    @Test
+    void shouldMeasureJitterAndPlotIt() throws IOException {
+        final String cpu = Integer.toString(ThreadAffinity.get().nextSetBit(0));
+        final Path svg = root.resolve("jitter.svg");
+        assertEquals(0, run("tune", "jitter", "--cpus", cpu, "--seconds", "0.3", "--plot", svg.toString()), err::toString);
+        assertTrue(out.toString().contains("CPU " + cpu + ": gaps by length"), out::toString);
+        assertTrue(Files.readString(svg).contains("<svg"));
+        final Path png = root.resolve("jitter.png");
+        out.getBuffer().setLength(0);
+        assertEquals(0, run("tune", "jitter", "--cpus", cpu, "--seconds", "0.2", "--no-c", "--json", "--plot", png.toString()));
+        final JsonNode json = new ObjectMapper().readTree(out.toString());
+        assertTrue(json.get("cpus").get(0).get("java").get("spins").asLong() > 0);
+        assertFalse(json.get("cpus").get(0).has("c"));
+        assertTrue(Files.size(png) > 1000);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "doctor --foo|ringpoll doctor: Unknown option: '--foo'",
+        "doctor --cpus 1-|ringpoll doctor: --cpus: CPU list '1-': '' is not a CPU number (like 0-3,8)",
+        "doctor --cpus 9999|ringpoll doctor: --cpus: CPU 9999 is not online",
+        "doctor --root /no/such/folder|ringpoll doctor: --root '/no/such/folder' is not a folder",
+        "tune|ringpoll tune: no command: give one of plan, jitter",
+        "tune plan --device nope|ringpoll tune plan: --device: no RDMA device 'nope'",
+        "tune plan --cpus 9999|ringpoll tune plan: CPU 9999 cannot be used",
+        "tune plan --handlers poller|ringpoll tune plan: two threads are named 'poller'",
+        "tune jitter --seconds 0|ringpoll tune jitter: --seconds 0.0 is not from 0.1",
+        "tune jitter --plot x.gif|ringpoll tune jitter: --plot 'x.gif' ends neither in .svg nor in .png",
+        "tune jitter --cpus 9999|ringpoll tune jitter: --cpus: CPU 9999 cannot be used"})
+    void shouldTellWrongUsageInOneLine(final String arguments, final String message) {
+        assertEquals(2, run(arguments.split(" ")));
+        assertTrue(err.toString().startsWith(message), err::toString);
+        assertEquals(1, err.toString().lines().count(), err::toString);
+        assertEquals("", out.toString());
+    }
+
+    @Test
+    void shouldFailInOneLineWhereTheTreeIsNoMachine() {
+        assertEquals(1, run("doctor", "--root", root.toString()));
+        assertTrue(err.toString().startsWith("ringpoll doctor: no CPU found: "), err::toString);
+        assertEquals(1, err.toString().lines().count());
+    }
+}

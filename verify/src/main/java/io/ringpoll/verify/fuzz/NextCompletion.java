@@ -1,0 +1,26 @@
+package io.ringpoll.verify.fuzz;
+
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verbs.WorkCompletions;
+import java.util.concurrent.TimeUnit;
+
+/** Waits for completions one by one, in a slot of its own. One thread. */
+final class NextCompletion {
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
+
+    private final WorkCompletions slot = WorkCompletions.allocate(1);
+    private final WorkCompletion completion = new WorkCompletion();
+
+    /** The next one of a connection's main queue, valid until the next call. */
+    WorkCompletion await(final Connection connection) {
+        final long deadlineNs = System.nanoTime() + PATIENCE_NS;
+        while (connection.completionQueue().poll(slot, 0, 1) == 0) {
+            if (System.nanoTime() - deadlineNs > 0) {
+                throw new AssertionError("a work request did not end");
+            }
+            Thread.onSpinWait();
+        }
+        return slot.show(0, completion);
+    }
+}

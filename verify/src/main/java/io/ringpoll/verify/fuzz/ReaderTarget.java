@@ -1,0 +1,109 @@
+package io.ringpoll.verify.fuzz;
+
+import io.ringpoll.bench.options.Execution;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+
+/** A function that reads bytes or text, and refuses by an exception of one kind; one input costs little. */
+public final class ReaderTarget implements FuzzTarget {
+    private static final int CHEAP = 20;
+
+    private final String name;
+    private final Class<? extends RuntimeException> refusal;
+    private final UnaryOperator<String> shown;
+    private final Consumer<byte[]> reader;
+    private final List<byte[]> examples;
+
+    private ReaderTarget(
+        final String name, final Class<? extends RuntimeException> refusal, final UnaryOperator<String> shown,
+        final Consumer<byte[]> reader, final List<byte[]> examples) {
+        this.name = name;
+        this.refusal = refusal;
+        this.shown = shown;
+        this.reader = reader;
+        this.examples = examples;
+    }
+
+    /**
+     * Creates a target that reads bytes.
+     *
+     * @param name     of it
+     * @param refusal  what it throws for wrong bytes
+     * @param reader   that is fed
+     * @param examples of right bytes
+     * @return a new target
+     */
+    public static ReaderTarget ofBytes(
+        final String name, final Class<? extends RuntimeException> refusal, final Consumer<byte[]> reader,
+        final byte[]... examples) {
+        return new ReaderTarget(name, refusal, UnaryOperator.identity(), reader, List.of(examples));
+    }
+
+    /**
+     * Creates a target that reads text.
+     *
+     * @param name     of it
+     * @param refusal  what it throws for a wrong text
+     * @param reader   that is fed
+     * @param examples of right texts
+     * @return a new target
+     */
+    public static ReaderTarget ofText(
+        final String name, final Class<? extends RuntimeException> refusal, final Consumer<String> reader,
+        final String... examples) {
+        return ofText(name, refusal, UnaryOperator.identity(), reader, examples);
+    }
+
+    /**
+     * Creates a target that reads what was typed behind a command, whose refusals are shown as the commands show them.
+     *
+     * @param name     of it
+     * @param refusal  what it throws for a wrong text
+     * @param reader   that is fed
+     * @param examples of right texts
+     * @return a new target
+     */
+    public static ReaderTarget ofOptions(
+        final String name, final Class<? extends RuntimeException> refusal, final Consumer<String> reader,
+        final String... examples) {
+        return ofText(name, refusal, Execution::oneLine, reader, examples);
+    }
+
+    private static ReaderTarget ofText(
+        final String name, final Class<? extends RuntimeException> refusal, final UnaryOperator<String> shown,
+        final Consumer<String> reader, final String... examples) {
+        return new ReaderTarget(
+            name, refusal, shown, input -> reader.accept(new String(input, StandardCharsets.UTF_8)),
+            Arrays.stream(examples).map(example -> example.getBytes(StandardCharsets.UTF_8)).toList());
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public int inputsInTurn() {
+        return CHEAP;
+    }
+
+    @Override
+    public List<byte[]> examples() {
+        return examples;
+    }
+
+    @Override
+    public void read(final byte[] input) throws Refused {
+        try {
+            reader.accept(input);
+        } catch (final RuntimeException thrown) {
+            if (refusal.isInstance(thrown)) {
+                throw new Refused(shown.apply(thrown.getMessage()), thrown);
+            }
+            throw thrown;
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package io.ringpoll.verify.process;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** The memory of this process, as the kernel and the C library count it. Stateless. */
+public final class ProcessMemory {
+    private static final Path STATUS = Path.of("/proc/self/status");
+    private static final String RESIDENT = "VmRSS:";
+    /** struct mallinfo2 is ten size_t; the eighth is what is in use. */
+    private static final int FIELDS = 10;
+    private static final int IN_USE = 7;
+    private static final Optional<MethodHandle> MALLINFO = mallinfo();
+
+    private ProcessMemory() {
+    }
+
+    /**
+     * What of the process is in physical memory.
+     *
+     * @return bytes; -1 where the kernel does not tell
+     */
+    public static long residentBytes() {
+        try (var lines = Files.lines(STATUS)) {
+            return lines.filter(line -> line.startsWith(RESIDENT))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024).findFirst().orElse(-1);
+        } catch (final IOException unknown) {
+            return -1;
+        }
+    }
+
+    /**
+     * What of the C heap is in use, by librpma, the device and the JVM itself.
+     *
+     * @return bytes, as mallinfo2(3) counts them; -1 where the C library has no such function
+     */
+    public static long mallocBytes() {
+        if (MALLINFO.isEmpty()) {
+            return -1;
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            final MemorySegment result = (MemorySegment) MALLINFO.get().invokeExact((SegmentAllocator) arena);
+            return result.getAtIndex(ValueLayout.JAVA_LONG, IN_USE);
+        } catch (final RuntimeException | Error failed) {
+            throw failed;
+        } catch (final Throwable impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
+    @SuppressWarnings("restricted")
+    private static Optional<MethodHandle> mallinfo() {
+        final StructLayout struct = MemoryLayout.structLayout(
+            MemoryLayout.sequenceLayout(FIELDS, ValueLayout.JAVA_LONG).withName("fields"));
+        return Linker.nativeLinker().defaultLookup().find("mallinfo2")
+            .map(function -> Linker.nativeLinker().downcallHandle(function, FunctionDescriptor.of(struct)));
+    }
+}

@@ -1,0 +1,80 @@
+package io.ringpoll.verify.run;
+
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import java.nio.ByteOrder;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * What both sides of the main job do with connections, each wait with its bound.
+ *
+ * <p>Stateless.
+ */
+final class Connections {
+    private static final int EVENT_TIMEOUT_MS = 10_000;
+    private static final int WATCH_TIMEOUT_MS = 100;
+    private static final long AWAIT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long AWAIT_PARK_NS = 50_000;
+
+    /** Where a region's descriptor holds its length: behind the 8 bytes of its address. */
+    private static final int DESCRIPTOR_LENGTH_OFFSET = 8;
+
+    private Connections() {
+    }
+
+    /** Queue sizes of the server's side: it receives, and posts nothing else. */
+    static ConnectionConfig serverConfig(final RunConfig config) {
+        return ConnectionConfig.create().sqSize(1).rqSize(config.depth()).cqSize(2).rcqSize(config.depth());
+    }
+
+    /** Queue sizes of the client's side: work requests in flight can never overrun the completion queue. */
+    static ConnectionConfig clientConfig(final RunConfig config) {
+        return ConnectionConfig.create().sqSize(config.depth()).rqSize(config.depth()).cqSize(2 * config.depth());
+    }
+
+    /** Waits for the connection to stand. */
+    static void awaitEstablished(final Connection connection) {
+        final Optional<ConnectionEvent> event = connection.nextEvent(EVENT_TIMEOUT_MS);
+        if (event.isEmpty()) {
+            throw new IllegalStateException(connection.name() + " was not established within " + EVENT_TIMEOUT_MS + " ms");
+        }
+        if (event.get() != ConnectionEvent.ESTABLISHED) {
+            throw new IllegalStateException(connection.name() + " was not established: " + event.get());
+        }
+    }
+
+    /** Waits until the peer has gone, or nobody wants to wait any longer. */
+    static void awaitEnd(final Connection connection, final BooleanSupplier abandoned) {
+        while (!abandoned.getAsBoolean()) {
+            if (connection.nextEvent(WATCH_TIMEOUT_MS).isPresent()) {
+                return;
+            }
+        }
+    }
+
+    /** Waits for a condition, 10 seconds at most; false if it did not come true. */
+    static boolean await(final BooleanSupplier condition) {
+        final long deadlineNs = System.nanoTime() + AWAIT_TIMEOUT_NS;
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - deadlineNs > 0) {
+                return false;
+            }
+            LockSupport.parkNanos(AWAIT_PARK_NS);
+        }
+        return true;
+    }
+
+    /** A region's descriptor that claims twice the region's length, so that librpma lets an operation go beyond its end. */
+    static byte[] withDoubleLength(final byte[] descriptor) {
+        final byte[] changed = descriptor.clone();
+        final UnsafeBuffer buffer = new UnsafeBuffer(changed);
+        final long length = buffer.getLong(DESCRIPTOR_LENGTH_OFFSET, ByteOrder.LITTLE_ENDIAN);
+        buffer.putLong(DESCRIPTOR_LENGTH_OFFSET, 2 * length, ByteOrder.LITTLE_ENDIAN);
+        return changed;
+    }
+}

@@ -1,0 +1,31 @@
+package io.ringpoll.verify.run;
+
+import io.ringpoll.verify.fuzz.FuzzTarget;
+import io.ringpoll.verify.fuzz.ReaderTarget;
+import java.util.List;
+
+/** What the main job reads of others: for the fuzzer. Stateless. */
+public final class HandshakeInputs {
+    private static final int DEPTH = 64;
+    private static final int DESCRIPTOR_BYTES = 25;
+
+    private HandshakeInputs() {
+    }
+
+    /**
+     * The readers of the two sides' private data, of a mix and of a placement.
+     *
+     * @return new targets
+     */
+    public static List<FuzzTarget> targets() {
+        return List.of(
+            ReaderTarget.ofBytes("hello", IllegalArgumentException.class, Hello::decode,
+                new Hello(Hello.Purpose.STEADY, 1, DEPTH, DEPTH, 1).encode()),
+            ReaderTarget.ofBytes("welcome", IllegalArgumentException.class, Welcome::decode,
+                new Welcome(new byte[DESCRIPTOR_BYTES], new byte[DESCRIPTOR_BYTES]).encode(),
+                new Welcome(new byte[DESCRIPTOR_BYTES], new byte[0]).encode()),
+            ReaderTarget.ofOptions("mix", IllegalArgumentException.class, Mix::parse, Mix.DEFAULT, "write=1e3,fail=.5", "send=1"),
+            ReaderTarget.ofOptions(
+                "placement", IllegalArgumentException.class, Placement::parse, "none", "0,1,0", "poller=1,client=0"));
+    }
+}

@@ -1,0 +1,117 @@
+package io.ringpoll.verify.run;
+
+import io.ringpoll.os.ThreadAffinity;
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.tuning.plan.AffinityPlan;
+import io.ringpoll.tuning.plan.PlanRequest;
+import io.ringpoll.tuning.plan.ThreadRole;
+import io.ringpoll.tuning.topology.Topology;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The CPU of each of the run's hot threads, as {@code --pin} gives it.
+ *
+ * <p>Immutable.
+ */
+final class Placement {
+    /** A thread that runs where the operating system likes. */
+    static final int ANY_CPU = -1;
+
+    /** No thread is pinned. */
+    static final Placement NONE = new Placement(Map.of(), Optional.empty());
+
+    /** The hot threads, in the order in which plain CPU numbers are given out. */
+    static final List<String> ROLES = List.of("poller", "send-write", "receive", "error", "client");
+
+    private final Map<String, Integer> cpus;
+    private final Optional<HandlerWait> wait;
+
+    private Placement(final Map<String, Integer> cpus, final Optional<HandlerWait> wait) {
+        this.cpus = cpus;
+        this.wait = wait;
+    }
+
+    /** The CPUs that a plan has found, and the wait that it advises. */
+    static Placement of(final AffinityPlan plan) {
+        return new Placement(plan.cpus(), Optional.of(HandlerWait.valueOf(plan.waitHint(ThreadRole.Kind.HANDLER).name())));
+    }
+
+    /**
+     * Reads a placement.
+     *
+     * @param text {@code none}, {@code auto} for what {@code ./ringpoll tune plan} advises on this machine, CPU numbers in the
+     *             order of {@link #ROLES} such as {@code 2,3,4}, or pairs such as {@code poller=2,client=3}
+     * @throws IllegalArgumentException that names what is wrong
+     */
+    static Placement parse(final String text) {
+        return parse(text, Topology.ofThisMachine());
+    }
+
+    /** Reads a placement on a machine. */
+    static Placement parse(final String text, final Topology machine) {
+        if ("none".equals(text)) {
+            return NONE;
+        }
+        if ("auto".equals(text)) {
+            return of(AffinityPlan.plan(machine, PlanRequest.ofPipeline()));
+        }
+        final Map<String, Integer> cpus = new LinkedHashMap<>();
+        int position = 0;
+        for (final String part : text.split(",", -1)) {
+            final int equals = part.indexOf('=');
+            final String role = equals < 0 ? role(position++) : part.substring(0, equals).trim();
+            if (!ROLES.contains(role)) {
+                throw new IllegalArgumentException("'" + role + "' is not a thread; threads are " + String.join(", ", ROLES));
+            }
+            if (cpus.put(role, cpu(part.substring(equals + 1).trim(), machine)) != null) {
+                throw new IllegalArgumentException("two CPUs for " + role);
+            }
+        }
+        return new Placement(cpus, Optional.empty());
+    }
+
+    /** The CPU for a role, or {@link #ANY_CPU}. */
+    int cpu(final String role) {
+        return cpus.getOrDefault(role, ANY_CPU);
+    }
+
+    /** The wait that suits the CPUs, if a plan has said. */
+    Optional<HandlerWait> handlerWait() {
+        return wait;
+    }
+
+    /** Pins the calling thread to its role's CPU, if it has one. */
+    void pinCurrentThread(final String role) {
+        if (cpus.containsKey(role)) {
+            ThreadAffinity.pin(cpus.get(role));
+        }
+    }
+
+    @Override
+    public String toString() {
+        return cpus.isEmpty() ? "no thread pinned" : "pinned " + cpus + (wait.isPresent() ? " (by plan)" : "");
+    }
+
+    private static String role(final int position) {
+        if (position >= ROLES.size()) {
+            throw new IllegalArgumentException("more CPUs than threads; threads are " + String.join(", ", ROLES));
+        }
+        return ROLES.get(position);
+    }
+
+    private static int cpu(final String text, final Topology machine) {
+        final int cpu;
+        try {
+            cpu = Integer.parseInt(text);
+        } catch (final NumberFormatException notANumber) {
+            throw new IllegalArgumentException("'" + text + "' is not a CPU number");
+        }
+        if (!machine.usable().contains(cpu)) {
+            throw new IllegalArgumentException("CPU " + cpu + " cannot be used; this process may use " + machine.usable());
+        }
+        return cpu;
+    }
+}

@@ -1,0 +1,24 @@
+package io.ringpoll.verify.run;
+
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * Memory of one side of a connection: registered with librpma, and seen by Java as a buffer.
+ *
+ * @param region for posting
+ * @param buffer over the same bytes; not to be used after {@link #close()}
+ */
+record RegisteredMemory(LocalMemoryRegion region, UnsafeBuffer buffer) implements AutoCloseable {
+    static RegisteredMemory allocate(final Peer peer, final int lengthBytes, final MemoryUsage... usages) {
+        final LocalMemoryRegion region = peer.allocate(lengthBytes, usages);
+        return new RegisteredMemory(region, new UnsafeBuffer(region.memoryAddress(), lengthBytes));
+    }
+
+    @Override
+    public void close() {
+        region.close();
+    }
+}

@@ -1,0 +1,169 @@
+package io.ringpoll.verify.run;
+
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.verbs.CompletionPath;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The server of the main job: accepts connections, and sees each to its end on a thread of its own.
+ *
+ * <p>{@link #run} belongs to the accepting thread. Nothing here is on the path of a completion.
+ */
+final class Server implements Runnable {
+    private static final int ACCEPT_TIMEOUT_MS = 100;
+
+    private final Peer peer;
+    private final Endpoint endpoint;
+    private final PolledQueues queues;
+    private final Ledger ledger;
+    private final SlotRanges slots;
+    private final Accounts accounts;
+    private final RunConfig config;
+    private final List<Thread> sessions = new CopyOnWriteArrayList<>();
+    private volatile boolean hasServed;
+    private volatile boolean stopping;
+
+    Server(
+        final Peer peer, final Endpoint endpoint, final PolledQueues queues, final Ledger ledger, final Accounts accounts,
+        final RunConfig config) {
+        this.peer = peer;
+        this.endpoint = endpoint;
+        this.queues = queues;
+        this.ledger = ledger;
+        this.slots = new SlotRanges(ledger, config.depth());
+        this.accounts = accounts;
+        this.config = config;
+    }
+
+    /** Accepts until {@link #stop}. */
+    @Override
+    public void run() {
+        try (ConnectionConfig sizes = Connections.serverConfig(config)) {
+            while (!stopping) {
+                acceptNext(sizes);
+            }
+        } catch (final RpmaException failure) {
+            accounts.complain("the server accepts no more: " + failure.getMessage());
+        }
+    }
+
+    private void acceptNext(final ConnectionConfig sizes) {
+        try {
+            endpoint.nextRequest(sizes, ACCEPT_TIMEOUT_MS).ifPresent(this::accept);
+        } catch (final RpmaException failure) {
+            if (config.faults() == null) {
+                throw failure;
+            }
+        }
+    }
+
+    /** Whether clients have been here and all have gone; any thread. */
+    boolean isDeserted() {
+        return hasServed && sessions.stream().noneMatch(Thread::isAlive);
+    }
+
+    /** Whether a client has ever been here; any thread. */
+    boolean hasServed() {
+        return hasServed;
+    }
+
+    /** Accepts no more, and waits until the sessions have ended; any thread. */
+    void stop(final long timeoutNs) {
+        stopping = true;
+        final long deadlineNs = System.nanoTime() + timeoutNs;
+        for (final Thread thread : sessions) {
+            try {
+                thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime())));
+            } catch (final InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+            }
+            if (thread.isAlive()) {
+                accounts.complain(thread.getName() + " has not ended");
+            }
+        }
+    }
+
+    private void accept(final ConnectionRequest request) {
+        try (request) {
+            final Hello hello = Hello.decode(request.privateData());
+            if (hello.depth() != config.depth()) {
+                throw new IllegalArgumentException("depth " + hello.depth() + ", but the server's is " + config.depth());
+            }
+            accept(hello, request);
+        } catch (final IllegalArgumentException | RpmaException refused) {
+            accounts.complainUnlessPlanned("a client was refused: " + refused.getMessage());
+        }
+    }
+
+    /** Accepts on this thread: until the connection has a channel of its own, its events come on the endpoint's. */
+    private void accept(final Hello hello, final ConnectionRequest request) {
+        final ServerMemory memory = ServerMemory.allocate(peer, hello);
+        final int firstSlot = slots.take();
+        final ServerSession session = new ServerSession(hello, ledger, firstSlot, memory.cells(), config.faults() != null);
+        final Connection connection;
+        try {
+            session.postReceives(request);
+            connection = request.connect(memory.welcome(hello.purpose()).encode());
+        } catch (final RpmaException refused) {
+            request.close();
+            session.giveUp();
+            slots.give(firstSlot);
+            memory.close();
+            throw refused;
+        }
+        start("ringpoll-server-" + hello.session(), () -> {
+            try (memory) {
+                try (connection) {
+                    serve(session, connection);
+                }
+                account(hello, session);
+                slots.give(firstSlot);
+            } catch (final RpmaException | IllegalStateException failure) {
+                accounts.complainUnlessPlanned("connection " + hello.session() + " at the server: " + failure.getMessage());
+            }
+        });
+    }
+
+    private void account(final Hello hello, final ServerSession session) {
+        final long expected = session.messagesExpected();
+        accounts.addPosted(CompletionPath.RECEIVE, expected);
+        accounts.addPosted(CompletionPath.ERROR, session.receivesPosted() - expected);
+        if (hello.purpose() == Hello.Purpose.STEADY && !session.hasGoodbye() && config.faults() == null) {
+            accounts.note("client connection " + hello.session() + " has gone without a goodbye; its " +
+                (session.receivesPosted() - expected) + " receives were flushed");
+        }
+    }
+
+    private void start(final String name, final Runnable work) {
+        sessions.removeIf(thread -> !thread.isAlive());
+        final Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        sessions.add(thread);
+        thread.start();
+        hasServed = true;
+    }
+
+    /** From acceptance to the end: all this thread does is wait for the client to disconnect, and for the last flush. */
+    private void serve(final ServerSession session, final Connection connection) {
+        session.connected(connection);
+        queues.add(connection);
+        try {
+            Connections.awaitEstablished(connection);
+            Connections.awaitEnd(connection, () -> stopping);
+            session.end();
+            connection.disconnect();
+            if (!Connections.await(session::isRetired)) {
+                accounts.complain(connection.name() + " at the server: receives were not flushed");
+            }
+        } finally {
+            queues.remove(connection);
+        }
+    }
+}

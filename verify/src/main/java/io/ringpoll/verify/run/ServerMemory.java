@@ -1,0 +1,44 @@
+package io.ringpoll.verify.run;
+
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+
+/**
+ * The server's memory for one connection: the cells of the workload, and a region that grants no writes.
+ *
+ * @param cells    for writes, reads and receives
+ * @param readOnly on which a write must fail
+ */
+record ServerMemory(RegisteredMemory cells, RegisteredMemory readOnly) implements AutoCloseable {
+    private static final int READ_ONLY_LENGTH = 4096;
+
+    static ServerMemory allocate(final Peer peer, final Hello hello) {
+        final int length = new ServerLayout(hello.depth(), hello.payloadBytes()).lengthBytes();
+        final RegisteredMemory cells = RegisteredMemory.allocate(
+            peer, length, MemoryUsage.WRITE_DESTINATION, MemoryUsage.READ_SOURCE, MemoryUsage.RECEIVE);
+        try {
+            return new ServerMemory(
+                cells,
+                RegisteredMemory.allocate(peer, Math.max(READ_ONLY_LENGTH, hello.payloadBytes()), MemoryUsage.READ_SOURCE));
+        } catch (final RuntimeException failure) {
+            cells.close();
+            throw failure;
+        }
+    }
+
+    /** What the client is told of this memory. */
+    Welcome welcome(final Hello.Purpose purpose) {
+        final byte[] descriptor = cells.region().descriptor();
+        return switch (purpose) {
+            case BEYOND_REGION -> new Welcome(descriptor, Connections.withDoubleLength(descriptor));
+            case NO_RIGHTS -> new Welcome(descriptor, readOnly.region().descriptor());
+            default -> new Welcome(descriptor, new byte[0]);
+        };
+    }
+
+    @Override
+    public void close() {
+        readOnly.close();
+        cells.close();
+    }
+}

@@ -1,0 +1,251 @@
+package io.ringpoll.verify.torture;
+
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.FlushType;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RemoteMemoryRegion;
+import java.nio.ByteOrder;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * One side of a connection under torture: what it posts, what it receives, and how each ended.
+ *
+ * <p>Posted to by one thread; the ends are recorded by the handlers.
+ *
+ * <pre>
+ *   memory:  cells of one message's length: reads | target of the other side's writes | each message | each receive
+ *
+ *   wr_id:   tag of the scene 16 | half 15 | receive 1 | index 32
+ * </pre>
+ */
+final class Half implements AutoCloseable {
+    private static final int TAG_SHIFT = 48;
+    private static final int HALF_SHIFT = 33;
+    private static final int HALF_MASK = 0x7FFF;
+    private static final long RECEIVE_BIT = 1L << 32;
+    /** Receives that no message takes: a disconnect flushes them. */
+    private static final int SPARE_RECEIVES = 3;
+    private static final int READ_CELL = 0;
+    private static final int TARGET_CELL = 1;
+    private static final int FIXED_CELLS = 2;
+
+    private final int number;
+    private final long tag;
+    private final Work work;
+    private final Ends sends;
+    private final Ends receives;
+    private final int cellBytes;
+    private final LocalMemoryRegion memory;
+    private final UnsafeBuffer buffer;
+    private volatile boolean lostSends;
+    private volatile boolean lostReceives;
+
+    private Connection connection;
+    private RemoteMemoryRegion remote;
+    private int posted;
+    private int receivesPosted;
+    private int messages;
+    private boolean stopped;
+
+    /**
+     * Prepares a side.
+     *
+     * @param number   of all halves of the scene, from 0
+     * @param tag      of the scene, so that a completion of another is found out
+     * @param work     what it posts
+     * @param messages how many the other side posts at most
+     * @param topology of the scene
+     * @param peer     whose memory it is
+     */
+    Half(final int number, final long tag, final Work work, final int messages, final Topology topology, final Peer peer) {
+        this.number = number;
+        this.tag = tag & 0xFFFF;
+        this.work = work;
+        this.sends = new Ends(work.size());
+        this.receives = new Ends(messages + SPARE_RECEIVES);
+        this.cellBytes = topology.maxPayloadBytes();
+        this.memory = peer.allocate((long) cellBytes * (FIXED_CELLS + work.messages() + receives.size()), MemoryUsage.values());
+        this.buffer = new UnsafeBuffer(memory.memory().asByteBuffer());
+    }
+
+    /** Which half a work request belongs to, or -1 if it is of another scene. */
+    static int halfOf(final long workRequestId, final long tag) {
+        return workRequestId >>> TAG_SHIFT == (tag & 0xFFFF) ? (int) (workRequestId >>> HALF_SHIFT) & HALF_MASK : -1;
+    }
+
+    static boolean isReceive(final long workRequestId) {
+        return (workRequestId & RECEIVE_BIT) != 0;
+    }
+
+    static int indexOf(final long workRequestId) {
+        return (int) workRequestId;
+    }
+
+    void connected(final Connection established, final byte[] descriptorOfOther) {
+        connection = established;
+        remote = RemoteMemoryRegion.ofDescriptor(descriptorOfOther);
+    }
+
+    /** Posts as many receives as there is room for. */
+    boolean postReceives() {
+        final int before = receivesPosted;
+        while (receivesPosted < receives.size() && connection.receive(
+            memory, receiveCell(receivesPosted), cellBytes, id(receivesPosted) | RECEIVE_BIT)) {
+            receivesPosted++;
+        }
+        return receivesPosted > before;
+    }
+
+    /** Posts the next work request; false if there is no room for it now. */
+    boolean postNext() {
+        final int index = posted;
+        final int length = work.lengthBytes(index);
+        final CompletionFlag flag = work.isSignalled(index) ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR;
+        final long identity = identity(messages);
+        final long id = id(index);
+        final long source = cell(FIXED_CELLS + messages % Math.max(1, work.messages()));
+        final long target = cell(TARGET_CELL);
+        if (work.kind(index).isMessage()) {
+            buffer.putLong((int) source, identity, ByteOrder.LITTLE_ENDIAN);
+        }
+        final boolean accepted = switch (work.kind(index)) {
+            case WRITE -> connection.write(remote, target, memory, cell(READ_CELL), length, flag, id);
+            case WRITE_WITH_IMMEDIATE ->
+                connection.writeWithImmediate(remote, target, memory, source, length, flag, (int) identity, id);
+            case SEND -> connection.send(memory, source, length, flag, id);
+            case SEND_WITH_IMMEDIATE -> connection.sendWithImmediate(memory, source, length, flag, (int) identity, id);
+            case READ -> connection.read(memory, cell(READ_CELL), remote, target, length, flag, id);
+            case FLUSH -> connection.flush(remote, target, length, FlushType.VISIBILITY, flag, id);
+        };
+        if (accepted) {
+            posted++;
+            messages += work.kind(index).isMessage() ? 1 : 0;
+        }
+        return accepted;
+    }
+
+    /** What the n-th message of this side carries. */
+    long identity(final int message) {
+        return (long) number << 32 | message;
+    }
+
+    /** The first bytes of what a receive has taken. */
+    long received(final int index) {
+        return buffer.getLong((int) receiveCell(index), ByteOrder.LITTLE_ENDIAN);
+    }
+
+    private long cell(final int index) {
+        return (long) cellBytes * index;
+    }
+
+    private long receiveCell(final int receive) {
+        return cell(FIXED_CELLS + work.messages() + receive);
+    }
+
+    private long id(final int index) {
+        return tag << TAG_SHIFT | (long) number << HALF_SHIFT | index;
+    }
+
+    boolean isDone() {
+        return stopped || posted == work.size();
+    }
+
+    /** Nothing more is posted: what has been was all. */
+    void stopPosting() {
+        stopped = true;
+    }
+
+    /** The main completion queue has died, and what it held with it; any thread. */
+    void loseSends() {
+        lostSends = true;
+    }
+
+    /** The completion queue of the receives has died; any thread. */
+    void loseReceives() {
+        lostReceives = true;
+    }
+
+    boolean hasLostSends() {
+        return lostSends;
+    }
+
+    boolean hasLostReceives() {
+        return lostReceives;
+    }
+
+    /** Index of the first work request of the send queue that has failed, or that there is none: what was posted. */
+    int firstFailed() {
+        for (int i = 0; i < posted; i++) {
+            if (sends.hasEnded(i) && sends.status(i) != 0) {
+                return i;
+            }
+        }
+        return posted;
+    }
+
+    /** Whether each of the send queue that must complete has: signalled ones, and from the first failed one on all. */
+    boolean haveSendsEnded() {
+        final int failed = firstFailed();
+        for (int i = 0; i < posted; i++) {
+            if (!sends.hasEnded(i) && (work.isSignalled(i) || i >= failed)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    boolean haveReceivesEnded() {
+        for (int i = 0; i < receivesPosted; i++) {
+            if (!receives.hasEnded(i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    int number() {
+        return number;
+    }
+
+    Work work() {
+        return work;
+    }
+
+    Ends sends() {
+        return sends;
+    }
+
+    Ends receives() {
+        return receives;
+    }
+
+    int posted() {
+        return posted;
+    }
+
+    int receivesPosted() {
+        return receivesPosted;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    byte[] descriptor() {
+        return memory.descriptor();
+    }
+
+    @Override
+    public void close() {
+        if (remote != null) {
+            remote.close();
+        }
+        if (connection != null) {
+            connection.close();
+        }
+        memory.close();
+    }
+}

@@ -1,0 +1,88 @@
+package io.ringpoll.verify.torture;
+
+import io.ringpoll.pipeline.CompletionHandler;
+import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.WorkCompletion;
+import java.util.List;
+import java.util.Queue;
+
+/**
+ * A handler under torture: records how each work request has ended, and is slow or throws now and then.
+ *
+ * <p>Its handler's thread. With no path it observes: it counts what comes by, whatever its path.
+ */
+final class PathRecorder implements CompletionHandler {
+    private static final int SLOW_SPINS = 4_000;
+
+    private final CompletionPath path;
+    private final Scene scene;
+    private final List<Half> halves;
+    private final Queue<String> failedQueues;
+    private final Queue<String> violations;
+    private int handled;
+
+    /**
+     * Creates a handler.
+     *
+     * @param path         that it handles, or null to observe all
+     * @param scene        which decides how slow it is
+     * @param halves       whose work requests end here
+     * @param failedQueues takes the names of queues whose poll has failed
+     * @param violations   takes what must not be
+     */
+    PathRecorder(
+        final CompletionPath path, final Scene scene, final List<Half> halves, final Queue<String> failedQueues,
+        final Queue<String> violations) {
+        this.path = path;
+        this.scene = scene;
+        this.halves = halves;
+        this.failedQueues = failedQueues;
+        this.violations = violations;
+    }
+
+    @Override
+    public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+        final long id = completion.workRequestId();
+        final int number = Half.halfOf(id, scene.seed());
+        final int index = Half.indexOf(id);
+        if (number < 0 || number >= halves.size() || index < 0 || index >= ends(id, number).size()) {
+            violations.add("a completion of nobody's work request, " + Long.toHexString(id) + ", on " + path);
+            return;
+        }
+        if (path == null) {
+            ends(id, number).observe(index);
+        } else {
+            ends(id, number).record(index, path, completion, sequence);
+        }
+        handled++;
+        final Topology topology = scene.topology();
+        if (topology.slowHandlers() > 0 && handled % topology.slowHandlers() == 0) {
+            for (int i = 0; i < SLOW_SPINS; i++) {
+                Thread.onSpinWait();
+            }
+        }
+        if (topology.throwingHandlers() > 0 && handled % topology.throwingHandlers() == 0) {
+            throw new HandlerIsTired();
+        }
+    }
+
+    private Ends ends(final long id, final int number) {
+        return Half.isReceive(id) ? halves.get(number).receives() : halves.get(number).sends();
+    }
+
+    @Override
+    public void onQueueFault(final int queueIndex, final String queueName, final int code) {
+        if (path == CompletionPath.ERROR) {
+            failedQueues.add(queueName);
+        }
+    }
+
+    /** What a handler throws when the scene wants it to: the pipeline goes on with the next completion. */
+    private static final class HandlerIsTired extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        HandlerIsTired() {
+            super("planned by the scene", null, false, false);
+        }
+    }
+}

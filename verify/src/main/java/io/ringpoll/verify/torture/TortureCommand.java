@@ -1,0 +1,155 @@
+package io.ringpoll.verify.torture;
+
+import io.ringpoll.bench.options.CheckedOptions;
+import io.ringpoll.bench.options.Execution;
+import io.ringpoll.bench.options.SeededRun;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import io.ringpoll.rpma.LogLevel;
+import io.ringpoll.rpma.RpmaLog;
+import io.ringpoll.verify.torture.lifecycle.JvmKind;
+import io.ringpoll.verify.torture.lifecycle.LifecycleReport;
+import io.ringpoll.verify.torture.lifecycle.LifecycleTorture;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code ./ringpoll torture}: plays random scenes, one after the other, until one is wrong or the time is up.
+ *
+ * <p>With {@code --lifecycle} the scenes are about starting, changing and ending pipelines, and run in child processes.
+ *
+ * <p>Exit codes: 0 if all were right; 1 if one was not, or could not be played; 2 for wrong usage.
+ */
+@Command(
+    name = "torture",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Random connections, pollers, handlers and faults on the loopback device; each work request is checked by " +
+        "its identity against a model of what it must end as. With --lifecycle: random calls of all public methods of " +
+        "pipelines, groups, queues and connections from several threads and from handlers, in child processes that are watched.")
+public final class TortureCommand implements Callable<Integer>, CheckedOptions {
+    private static final double LINE_SECONDS = 30;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private SeededRun run;
+
+    @Option(names = "--scenes", paramLabel = "N", description = "How many scenes to play instead.")
+    private long scenes;
+
+    @Option(
+        names = "--lifecycle",
+        description = "Torture starting, changing, stopping and closing; on any RDMA device.")
+    private boolean lifecycle;
+
+    @Option(
+        names = "--jvm", paramLabel = "KIND",
+        description = "With --lifecycle: one kind of child process rather than all in turn: ${COMPLETION-CANDIDATES}.")
+    private JvmKind jvm;
+
+    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    private boolean json;
+
+    /** Created by picocli. */
+    TortureCommand() {
+    }
+
+    /**
+     * Runs the command.
+     *
+     * @param arguments as typed
+     */
+    public static void main(final String[] arguments) {
+        System.exit(Execution.run(new TortureCommand(), arguments));
+    }
+
+    @Override
+    public void check() {
+        run.check();
+        Execution.require(spec, scenes >= 0, "--scenes " + scenes + " is negative");
+        Execution.require(spec, lifecycle || jvm == null, "--jvm goes with --lifecycle");
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        check();
+        return lifecycle ? tortureLifecycle() : tortureWork();
+    }
+
+    private int tortureLifecycle() throws IOException, InterruptedException {
+        final PrintWriter out = spec.commandLine().getOut();
+        final LifecycleReport report =
+            new LifecycleTorture(run, scenes, jvm, json ? spec.commandLine().getErr() : out).play();
+        if (json) {
+            out.println(report.toJson());
+            out.flush();
+        } else {
+            report.print(out);
+        }
+        return exitCode(report.isSound());
+    }
+
+    private int tortureWork() {
+        Device.choose(DeviceKind.LOOPBACK);
+        // Planned failures would fill the log; what goes wrong stands in exceptions.
+        final LogLevel before = RpmaLog.threshold();
+        RpmaLog.threshold(LogLevel.DISABLED);
+        try {
+            final PrintWriter out = spec.commandLine().getOut();
+            final PrintWriter progress = json ? spec.commandLine().getErr() : out;
+            final TortureReport report = torture(progress);
+            if (json) {
+                out.println(report.toJson());
+                out.flush();
+            } else {
+                report.print(out);
+            }
+            return exitCode(report.isSound());
+        } finally {
+            RpmaLog.threshold(before);
+        }
+    }
+
+    private static int exitCode(final boolean sound) {
+        return sound ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    }
+
+    private TortureReport torture(final PrintWriter progress) {
+        run.start();
+        progress.println(Device.current().description());
+        // Said at once: a process that dies says it no more.
+        progress.printf("scenes from seed %d%n", run.firstSeed());
+        progress.flush();
+        long lines = 0;
+        long played = 0;
+        long workRequests = 0;
+        long faults = 0;
+        Scene failed = null;
+        List<String> violations = List.of();
+        while (failed == null && (scenes > 0 ? played < scenes : !run.isOver())) {
+            final Scene scene = Scene.of(run.firstSeed() + played);
+            final Trial trial = new Trial(scene, Device.current().address().host());
+            violations = trial.play();
+            failed = violations.isEmpty() ? null : scene;
+            played++;
+            workRequests += trial.ended();
+            faults += trial.injected();
+            if (run.elapsedSeconds() >= (lines + 1) * LINE_SECONDS) {
+                lines++;
+                progress.printf("%,d scenes, %,d work requests, %,d faults%n", played, workRequests, faults);
+                progress.flush();
+            }
+        }
+        return new TortureReport(run.firstSeed(), played, workRequests, faults, run.elapsedSeconds(), failed, violations);
+    }
+}

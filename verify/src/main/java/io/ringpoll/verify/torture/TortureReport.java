@@ -1,0 +1,64 @@
+package io.ringpoll.verify.torture;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.PrintWriter;
+import java.util.List;
+
+/**
+ * What a torture came to.
+ *
+ * @param firstSeed      of the first scene; each further one has the next
+ * @param scenes         that were played
+ * @param workRequests   that have ended in them
+ * @param faultsInjected in them
+ * @param seconds        that it took
+ * @param failed         the scene that ended it, or null if none was wrong
+ * @param violations     what was wrong in it, a line each
+ */
+record TortureReport(
+    long firstSeed, long scenes, long workRequests, long faultsInjected, double seconds, Scene failed, List<String> violations) {
+    private static final int MOST_SHOWN = 12;
+
+    boolean isSound() {
+        return failed == null;
+    }
+
+    /** The command that plays the scene again that was wrong. */
+    String replay() {
+        return "./ringpoll torture --seed " + failed.seed() + " --scenes 1";
+    }
+
+    void print(final PrintWriter out) {
+        out.printf("%,d scenes from seed %d, %,d work requests, %,d faults injected, %.1f s%n", scenes, firstSeed, workRequests,
+            faultsInjected, seconds);
+        if (isSound()) {
+            out.println("each work request ended once, on its path, in order, as the model has it");
+        } else {
+            violations.stream().limit(MOST_SHOWN).forEach(violation -> out.println("wrong: " + violation));
+            if (violations.size() > MOST_SHOWN) {
+                out.println("wrong: and " + (violations.size() - MOST_SHOWN) + " more");
+            }
+            out.println("scene: " + failed);
+            out.println("replay: " + replay());
+        }
+        out.flush();
+    }
+
+    String toJson() {
+        final ObjectMapper mapper = new ObjectMapper();
+        final ObjectNode root = mapper.createObjectNode();
+        root.put("firstSeed", firstSeed).put("scenes", scenes).put("workRequests", workRequests)
+            .put("faultsInjected", faultsInjected).put("seconds", Math.round(seconds * 10) / 10.0).put("sound", isSound());
+        if (!isSound()) {
+            root.put("failedSeed", failed.seed()).put("scene", failed.toString()).put("replay", replay());
+            violations.forEach(root.putArray("violations")::add);
+        }
+        try {
+            return mapper.writeValueAsString(root);
+        } catch (final JsonProcessingException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+}

@@ -1,0 +1,247 @@
+package io.ringpoll.verify.torture;
+
+import io.ringpoll.fault.FaultInjection;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.PipelineBuilder;
+import io.ringpoll.pipeline.PipelineGroup;
+import io.ringpoll.pipeline.PipelineReport;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.verbs.AsyncEvent;
+import io.ringpoll.verbs.AsyncEventType;
+import io.ringpoll.verbs.AsyncEvents;
+import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.CompletionQueue;
+import java.util.EnumSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import org.agrona.concurrent.BackoffIdleStrategy;
+import org.agrona.concurrent.IdleStrategy;
+
+/**
+ * Plays one scene: connects, posts all work, waits until everything has ended, takes all down, and has the model judge.
+ *
+ * <p>One thread, which posts, puts queues back whose poll has failed, and disturbs.
+ */
+final class Trial {
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final int DISTURBANCE = 7;
+    private static final long DISTURBANCE_ONE_IN = 200;
+
+    private final Scene scene;
+    private final String address;
+    private final Queue<String> failedQueues = new ConcurrentLinkedQueue<>();
+    private final Queue<String> violations = new ConcurrentLinkedQueue<>();
+    private final List<Half> halves = new CopyOnWriteArrayList<>();
+    private final Map<CompletionQueue, Pipeline> owners = new IdentityHashMap<>();
+    private final SplittableRandom disturbances;
+    private final IdleStrategy idle = new BackoffIdleStrategy();
+    private PipelineGroup group;
+    private Pipeline paused;
+    private boolean progressed;
+    private long injected;
+    private long ended;
+
+    Trial(final Scene scene, final String address) {
+        this.scene = scene;
+        this.address = address;
+        this.disturbances = scene.random(DISTURBANCE);
+    }
+
+    /**
+     * Plays the scene.
+     *
+     * @return what was wrong, a line each; empty if nothing was
+     */
+    List<String> play() {
+        final FaultInjection injection = scene.plan().map(FaultInjection::apply).orElse(null);
+        final Map<String, Long> before = LiveObjects.count();
+        try (injection) {
+            playUnderPlan();
+            final Map<String, Long> after = LiveObjects.count();
+            if (!before.equals(after)) {
+                violations.add("left behind: of " + before + " there are " + after);
+            }
+        } catch (final RuntimeException thrown) {
+            violations.add("the scene was not played to its end: " + thrown);
+        }
+        injected = injection == null ? 0 : injection.injected();
+        return List.copyOf(violations);
+    }
+
+    /** How many faults the plan has injected; after the play. */
+    long injected() {
+        return injected;
+    }
+
+    /** How many work requests have ended; after the play. */
+    long ended() {
+        return ended;
+    }
+
+    @SuppressWarnings("try") // the subscription is there to be closed
+    private void playUnderPlan() {
+        try (Peer client = Peer.ofLocal(address); Peer server = Peer.ofLocal(address);
+            AsyncEvents.Subscription deaths = AsyncEvents.listen(client.context(), this::onEvent)) {
+            group = PipelineGroup.start(scene.topology().pollers(), this::pipeline);
+            try {
+                Wiring.connect(scene, address, client, server, halves);
+                halves.forEach(half -> Wiring.queues(half).forEach(queue -> owners.put(queue, group.addQueue(queue))));
+                post();
+                await("sends", () -> halves.stream().allMatch(half -> half.hasLostSends() || half.haveSendsEnded()));
+                halves.forEach(half -> half.connection().disconnect());
+                await("receives", () -> halves.stream().allMatch(half -> half.hasLostReceives() || half.haveReceivesEnded()));
+                close();
+                violations.addAll(new Model(scene, halves).violations());
+                count();
+            } finally {
+                group.close(PATIENCE_NS);
+                halves.forEach(Half::close);
+            }
+        }
+    }
+
+    private void count() {
+        for (final Half half : halves) {
+            for (final Ends ends : List.of(half.sends(), half.receives())) {
+                for (int i = 0; i < ends.size(); i++) {
+                    ended += ends.count(i);
+                }
+            }
+        }
+    }
+
+    private void post() {
+        await("room to post", () -> {
+            boolean done = true;
+            for (final Half half : halves) {
+                half.postReceives();
+                if (half.hasLostSends()) {
+                    half.stopPosting();
+                }
+                if (!half.isDone()) {
+                    progressed |= half.postNext();
+                    done &= half.isDone();
+                }
+            }
+            disturb();
+            return done;
+        });
+    }
+
+    /** Waits for a condition as long as something happens now and then, and looks after the queues meanwhile. */
+    private void await(final String what, final BooleanSupplier condition) {
+        long deadlineNs = System.nanoTime() + PATIENCE_NS;
+        while (!condition.getAsBoolean()) {
+            halves.forEach(Half::postReceives);
+            putQueuesBack();
+            resume();
+            idle.idle(progressed ? 1 : 0);
+            if (progressed) {
+                progressed = false;
+                deadlineNs = System.nanoTime() + PATIENCE_NS;
+            } else if (System.nanoTime() - deadlineNs > 0) {
+                violations.add("waited in vain for " + what);
+                return;
+            }
+        }
+    }
+
+    private void close() {
+        halves.stream().flatMap(half -> Wiring.queues(half).stream()).forEach(this::remove);
+        for (final PipelineReport report : group.close(PATIENCE_NS)) {
+            if (!report.inTime() || report.unhandled() != 0) {
+                violations.add("a pipeline left something: " + report);
+            }
+        }
+        for (final Pipeline pipeline : group.pipelines()) {
+            if (pipeline.failure() != null) {
+                violations.add(pipeline.pollerThread().getName() + " has failed: " + pipeline.failure());
+            }
+        }
+    }
+
+    private void disturb() {
+        if (!scene.topology().disturbed() || disturbances.nextLong(DISTURBANCE_ONE_IN) != 0) {
+            return;
+        }
+        final int victim = disturbances.nextInt(halves.size());
+        if (disturbances.nextBoolean()) {
+            putBack(Wiring.queues(halves.get(victim)).getFirst());
+        } else if (paused == null) {
+            paused = group.pipelines().get(victim % group.pipelines().size());
+            if (!paused.pause(PATIENCE_NS)) {
+                violations.add("a pipeline did not pause");
+            }
+        }
+    }
+
+    private void resume() {
+        if (paused != null) {
+            if (!paused.resume(PATIENCE_NS)) {
+                violations.add("a pipeline did not resume");
+            }
+            paused = null;
+        }
+    }
+
+    private void putQueuesBack() {
+        for (String name = failedQueues.poll(); name != null; name = failedQueues.poll()) {
+            final String failed = name;
+            halves.stream().filter(half -> !half.hasLostSends() && !half.hasLostReceives())
+                .flatMap(half -> Wiring.queues(half).stream())
+                .filter(queue -> queue.name().equals(failed)).forEach(this::putBack);
+        }
+    }
+
+    /** To the pipeline that had it: the order in the ring is checked. */
+    private void putBack(final CompletionQueue queue) {
+        if (remove(queue)) {
+            group.addQueue(queue, ignored -> group.pipelines().indexOf(owners.get(queue)));
+        }
+    }
+
+    private boolean remove(final CompletionQueue queue) {
+        try {
+            group.removeQueue(queue);
+            return true;
+        } catch (final TimeoutException stuck) {
+            violations.add(queue.name() + " was not let go: " + stuck.getMessage());
+            return false;
+        }
+    }
+
+    private void onEvent(final AsyncEvent event) {
+        if (event.type() == AsyncEventType.CQ_ERR) {
+            for (final Half half : halves) {
+                Wiring.onDeath(half, event);
+            }
+        }
+    }
+
+    private PipelineBuilder pipeline(final int number) {
+        final Topology topology = scene.topology();
+        final PipelineBuilder builder = Pipeline.builder().name("torture-" + number).withoutCountersFile()
+            .ringSize(topology.ringSize()).batchLimit(topology.batchLimit()).idleStrategy(topology.idle().newStrategy());
+        for (final CompletionPath path : CompletionPath.values()) {
+            builder.on(EnumSet.of(path), recorder(path),
+                options -> options.name(path + "-" + number).waitBy(topology.handlerWait()));
+            if (topology.staged() && path == CompletionPath.SEND_WRITE) {
+                builder.then((completion, sequence, endOfBatch) -> { }, options -> options.waitBy(topology.handlerWait()));
+            }
+        }
+        return topology.observed() ? builder.onAll(
+            recorder(null), options -> options.name("observer-" + number).waitBy(topology.handlerWait())) : builder;
+    }
+
+    private PathRecorder recorder(final CompletionPath path) {
+        return new PathRecorder(path, scene, halves, failedQueues, violations);
+    }
+}

@@ -1,0 +1,94 @@
+package io.ringpoll.verify.torture;
+
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaCompletionQueue;
+import io.ringpoll.verbs.AsyncEvent;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Connects the halves of a scene, in an order that a fault plan can count on: the n-th half has the n-th queue pair.
+ *
+ * <p>Stateless.
+ */
+final class Wiring {
+    private static final int TIMEOUT_MS = 20_000;
+    /** Of the loopback device, whose ports are the process's own. */
+    private static final String PORT = "7500";
+
+    private Wiring() {
+    }
+
+    static void connect(
+        final Scene scene, final String address, final Peer client, final Peer server, final List<Half> halves) {
+        final Topology topology = scene.topology();
+        try (ConnectionConfig config = config(topology); Endpoint endpoint = server.listen(address, PORT)) {
+            for (int i = 0; i < topology.connections(); i++) {
+                final Work forth = Work.draw(scene.random(2L * i), topology);
+                final Work back = Work.draw(scene.random(2L * i + 1), topology);
+                final Half active = new Half(2 * i, scene.seed(), forth, back.messages(), topology, client);
+                halves.add(active);
+                final Half passive = new Half(2 * i + 1, scene.seed(), back, forth.messages(), topology, server);
+                halves.add(passive);
+                connect(client.request(address, PORT, config), endpoint, config, active, passive);
+            }
+        }
+    }
+
+    private static ConnectionConfig config(final Topology topology) {
+        final int depth = topology.queueDepth();
+        final ConnectionConfig config = ConnectionConfig.create().sqSize(depth).rqSize(depth)
+            .cqSize(topology.receiveQueues() ? depth + 1 : 2 * depth + 1).sharedCompletionChannel(topology.sharedChannels());
+        return topology.receiveQueues() ? config.rcqSize(depth) : config;
+    }
+
+    private static void connect(
+        final ConnectionRequest leaving, final Endpoint endpoint, final ConnectionConfig config, final Half active,
+        final Half passive) {
+        final Connection requesting = leaving.connect();
+        active.connected(requesting, passive.descriptor());
+        final ConnectionRequest request = endpoint.nextRequest(config, TIMEOUT_MS)
+            .orElseThrow(() -> new IllegalStateException("no connection request came"));
+        passive.connected(request.connect(), active.descriptor());
+        awaitEstablished(active.connection());
+        awaitEstablished(passive.connection());
+    }
+
+    private static void awaitEstablished(final Connection connection) {
+        final Optional<ConnectionEvent> event = connection.nextEvent(TIMEOUT_MS);
+        if (!event.equals(Optional.of(ConnectionEvent.ESTABLISHED))) {
+            throw new IllegalStateException(connection.name() + " was not established: " + event);
+        }
+    }
+
+    static List<RpmaCompletionQueue> queues(final Half half) {
+        if (half.connection() == null) {
+            return List.of();
+        }
+        return Stream.concat(
+            Stream.of(half.connection().completionQueue()), half.connection().receiveCompletionQueue().stream()).toList();
+    }
+
+    /** A completion queue has died, perhaps one of this half; any thread. */
+    static void onDeath(final Half half, final AsyncEvent event) {
+        if (half.connection() == null) {
+            return;
+        }
+        final Optional<RpmaCompletionQueue> receiveQueue = half.connection().receiveCompletionQueue();
+        if (half.connection().completionQueue().isSubjectOf(event)) {
+            half.loseSends();
+            if (receiveQueue.isEmpty()) {
+                half.loseReceives();
+            }
+        }
+        if (receiveQueue.isPresent() && receiveQueue.get().isSubjectOf(event)) {
+            half.loseReceives();
+        }
+    }
+}

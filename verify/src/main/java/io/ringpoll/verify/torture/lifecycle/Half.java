@@ -1,0 +1,210 @@
+package io.ringpoll.verify.torture.lifecycle;
+
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.WorkCompletion;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * One end of a connection, with the work requests of its send side and of its receive side.
+ *
+ * <p>Each side is posted to by one thread at a time, whichever that is; the two sides by different threads at the same time.
+ *
+ * <pre>
+ *   wr_id:   number of the half 16 | receive 1 | index 47
+ * </pre>
+ */
+final class Half implements AutoCloseable {
+    private static final int NUMBER_SHIFT = 48;
+    private static final long RECEIVE_BIT = 1L << 47;
+    private static final int MEMORY_BYTES = 4096;
+    private static final int MESSAGE_BYTES = 64;
+    private static final int MOST_WORK_REQUESTS = 1 << 16;
+
+    private final int number;
+    private final Link link;
+    private final int depth;
+    private final Violations violations;
+    private final LocalMemoryRegion memory;
+    private final Ledger sends;
+    private final Ledger receives;
+    private final ReentrantLock sendSide = new ReentrantLock();
+    private final ReentrantLock receiveSide = new ReentrantLock();
+    /** Receives that a message of the other half may take. */
+    private final AtomicInteger credits = new AtomicInteger();
+    private Connection connection;
+    private RemoteMemoryRegion remote;
+    private Half other;
+    private volatile boolean closing;
+
+    Half(final int number, final Link link, final Peer peer, final int depth, final Violations violations) {
+        this.number = number;
+        this.link = link;
+        this.depth = depth;
+        this.violations = violations;
+        this.memory = peer.allocate(MEMORY_BYTES, MemoryUsage.values());
+        this.sends = new Ledger("send side of half " + number, MOST_WORK_REQUESTS, violations);
+        this.receives = new Ledger("receive side of half " + number, MOST_WORK_REQUESTS, violations);
+    }
+
+    void connected(final Connection established, final byte[] descriptorOfOther) {
+        connection = established;
+        remote = RemoteMemoryRegion.ofDescriptor(descriptorOfOther);
+    }
+
+    void linkedTo(final Half otherHalf) {
+        other = otherHalf;
+    }
+
+    int number() {
+        return number;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    byte[] descriptor() {
+        return memory.descriptor();
+    }
+
+    Link link() {
+        return link;
+    }
+
+    /** Posts some work requests to both sides; any thread. */
+    void feed(final SplittableRandom random) {
+        for (int i = random.nextInt(depth + 1); i >= 0; i--) {
+            postReceive();
+            postSend(random.nextInt(3));
+        }
+    }
+
+    /** Posts what a completion has made room for; any thread. */
+    void repost(final CompletionPath path, final SplittableRandom random) {
+        if (path == CompletionPath.RECEIVE) {
+            postReceive();
+        } else if (path == CompletionPath.SEND_WRITE) {
+            postSend(random.nextInt(3));
+        }
+    }
+
+    private void postReceive() {
+        if (closing || link.isBroken() || !receives.hasRoom() || !receiveSide.tryLock()) {
+            return;
+        }
+        try {
+            final int open = receives.open();
+            final boolean accepted = connection.receive(memory, 0, MESSAGE_BYTES, id(receives.next()) | RECEIVE_BIT);
+            judge(accepted, open, receives, "receive");
+            if (accepted) {
+                credits.incrementAndGet();
+            }
+        } catch (final IllegalStateException | RpmaException failed) {
+            judge("receive", failed);
+        } finally {
+            receiveSide.unlock();
+        }
+    }
+
+    private void postSend(final int kind) {
+        if (closing || link.isBroken() || !sends.hasRoom() || !sendSide.tryLock()) {
+            return;
+        }
+        try {
+            final int open = sends.open();
+            final long id = id(sends.next());
+            final boolean message = kind == 0 && other.takeCredit();
+            final boolean accepted;
+            if (message) {
+                accepted = connection.send(memory, 0, MESSAGE_BYTES, CompletionFlag.ALWAYS, id);
+            } else if (kind == 1) {
+                accepted = connection.read(memory, 0, remote, 0, MESSAGE_BYTES, CompletionFlag.ALWAYS, id);
+            } else {
+                accepted = connection.write(remote, 0, memory, 0, MESSAGE_BYTES, CompletionFlag.ALWAYS, id);
+            }
+            if (message && !accepted) {
+                other.credits.incrementAndGet();
+            }
+            judge(accepted, open, sends, "send");
+        } catch (final IllegalStateException | RpmaException failed) {
+            judge("send", failed);
+        } finally {
+            sendSide.unlock();
+        }
+    }
+
+    private boolean takeCredit() {
+        return credits.getAndUpdate(count -> Math.max(0, count - 1)) > 0;
+    }
+
+    private void judge(final boolean accepted, final int open, final Ledger ledger, final String what) {
+        if (accepted) {
+            ledger.onAccepted();
+        } else if (open < depth && !link.isBroken() && !closing) {
+            violations.add("a " + what + " of half " + number + " was refused with " + open + " of " + depth +
+                " open, on " + Thread.currentThread().getName());
+        }
+    }
+
+    private void judge(final String what, final RuntimeException failed) {
+        if (!link.isBroken() && !closing) {
+            violations.unexpected("a " + what + " of half " + number, failed);
+        }
+    }
+
+    private long id(final int index) {
+        return (long) number << NUMBER_SHIFT | index;
+    }
+
+    void onCompletion(final WorkCompletion completion, final CompletionPath path, final String where) {
+        final boolean receive = (completion.workRequestId() & RECEIVE_BIT) != 0;
+        final int index = (int) completion.workRequestId();
+        (receive ? receives : sends).onEnded(index, path, where);
+        violations.expect(path == CompletionPath.ERROR || receive == (path == CompletionPath.RECEIVE),
+            "half " + number + ": " + (receive ? "receive " : "send ") + index + " ended on " + path + " at " + where);
+        if (path == CompletionPath.ERROR && !link.isBroken()) {
+            violations.add("half " + number + ": " + (receive ? "receive " : "send ") + index + " failed with status " +
+                completion.status() + " although nobody broke the connection");
+        }
+    }
+
+    /** Accepted work requests that nobody got a completion of; those of a closed connection are not missed. */
+    long missing() {
+        return closing ? 0 : sends.open() + receives.open();
+    }
+
+    long ended() {
+        return sends.ended() + receives.ended();
+    }
+
+    /** Closes the connection, which other threads may use; refused if something depends on it. */
+    void closeEarly() {
+        link.breaking();
+        closing = true;
+        try {
+            connection.close();
+        } catch (final IllegalStateException stillNeeded) {
+            // An event-driven pipeline has its queue; the scene's end closes it.
+        }
+    }
+
+    @Override
+    public void close() {
+        if (remote != null) {
+            remote.close();
+        }
+        if (connection != null) {
+            connection.close();
+        }
+        memory.close();
+    }
+}

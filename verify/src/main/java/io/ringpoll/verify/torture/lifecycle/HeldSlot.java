@@ -1,0 +1,27 @@
+package io.ringpoll.verify.torture.lifecycle;
+
+import io.ringpoll.pipeline.SlotControl;
+import io.ringpoll.verbs.WorkCompletion;
+
+/**
+ * A slot that a handler holds for whoever gives it back.
+ *
+ * @param slots         of the handler
+ * @param sequence      that is held
+ * @param workRequestId that the slot must keep until then
+ */
+record HeldSlot(SlotControl slots, long sequence, long workRequestId) {
+    /** Reads the slot once more and gives it back; any one thread. */
+    void giveBack(final Violations violations) {
+        final long now = slots.view(sequence, new WorkCompletion()).workRequestId();
+        violations.expect(now == workRequestId, "the held slot of sequence " + sequence + " changed from " +
+            Long.toHexString(workRequestId) + " to " + Long.toHexString(now));
+        slots.giveBack(sequence);
+        try {
+            slots.giveBack(sequence);
+            violations.add("sequence " + sequence + " could be given back twice");
+        } catch (final IllegalStateException expected) {
+            // As documented.
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package io.ringpoll.verify.torture.lifecycle;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.PrintWriter;
+import java.util.List;
+
+/**
+ * The result of a life-cycle torture.
+ *
+ * @param firstSeed   seed of the first scene; each further one has the next
+ * @param scenes      scenes that were right
+ * @param calls       calls that operators made in them
+ * @param completions completions that somebody got in them
+ * @param seconds     duration
+ * @param last        the last child JVM: the one that ended the torture, if one was wrong
+ */
+public record LifecycleReport(long firstSeed, long scenes, long calls, long completions, double seconds, SceneJvm last) {
+    private static final int MOST_SHOWN = 12;
+
+    /**
+     * Whether all scenes were right.
+     *
+     * @return false if the last one was not
+     */
+    public boolean isSound() {
+        return violations().isEmpty();
+    }
+
+    private List<String> violations() {
+        return last == null ? List.of() : last.violations();
+    }
+
+    /** The command that plays the failed scene again. */
+    private String replay() {
+        return "./ringpoll torture --lifecycle --seed " + last.lastSeed() + " --scenes 1 --jvm " + last.kind();
+    }
+
+    /**
+     * Prints the report.
+     *
+     * @param out for people
+     */
+    public void print(final PrintWriter out) {
+        out.printf(
+            "%,d scenes from seed %d, %,d calls, %,d completions, %.1f s%n", scenes, firstSeed, calls, completions, seconds);
+        if (isSound()) {
+            out.println("no crash, no hang, nothing left behind, each completion once, each report as the model has it");
+        } else {
+            last.lastLines().forEach(out::println);
+            violations().stream().limit(MOST_SHOWN).forEach(violation -> out.println("wrong: " + violation));
+            if (violations().size() > MOST_SHOWN) {
+                out.println("wrong: and " + (violations().size() - MOST_SHOWN) + " more");
+            }
+            out.println("scene: seed " + last.lastSeed() + ": " + last.lastScene());
+            out.println("replay: " + replay());
+        }
+        out.flush();
+    }
+
+    /**
+     * The report as one JSON object.
+     *
+     * @return one line
+     */
+    public String toJson() {
+        final ObjectMapper mapper = new ObjectMapper();
+        final ObjectNode root = mapper.createObjectNode();
+        root.put("firstSeed", firstSeed).put("scenes", scenes).put("calls", calls).put("completions", completions)
+            .put("seconds", Math.round(seconds * 10) / 10.0).put("sound", isSound());
+        if (!isSound()) {
+            root.put("failedSeed", last.lastSeed()).put("scene", last.lastScene()).put("replay", replay());
+            violations().forEach(root.putArray("violations")::add);
+        }
+        try {
+            return mapper.writeValueAsString(root);
+        } catch (final JsonProcessingException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+package io.ringpoll.verify.torture.lifecycle;
+
+import io.ringpoll.bench.options.AddressOption;
+import io.ringpoll.bench.options.SeededRun;
+import io.ringpoll.device.Device;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The parent of a life-cycle torture: has child JVMs of each kind play batches of scenes in turn, until one is wrong or the time
+ * is up.
+ */
+public final class LifecycleTorture {
+    /** Long enough for leaks to show, short enough for each kind of JVM to have its turn in a minute. */
+    private static final int SCENES_PER_JVM = 100;
+    private static final double SECONDS_PER_JVM = 15;
+
+    private final SeededRun run;
+    private final long scenes;
+    private final JvmKind kind;
+    private final PrintWriter progress;
+
+    /**
+     * Prepares a torture.
+     *
+     * @param run      seed and time
+     * @param scenes   how many to play instead of going by the time; 0 for the time
+     * @param kind     of JVM; null for all in turn
+     * @param progress takes lines while it goes on
+     */
+    public LifecycleTorture(final SeededRun run, final long scenes, final JvmKind kind, final PrintWriter progress) {
+        this.run = run;
+        this.scenes = scenes;
+        this.kind = kind;
+        this.progress = progress;
+    }
+
+    /**
+     * Plays.
+     *
+     * @return how it went
+     * @throws IOException          if a child cannot be started
+     * @throws InterruptedException if the calling thread is interrupted
+     */
+    public LifecycleReport play() throws IOException, InterruptedException {
+        run.start();
+        progress.println(Device.current().description());
+        final String address = AddressOption.ofDevice(progress);
+        progress.printf("scenes from seed %d%n", run.firstSeed());
+        progress.flush();
+        long played = 0;
+        long completions = 0;
+        long calls = 0;
+        final List<JvmKind> kinds = kind != null ? List.of(kind) :
+            Stream.of(JvmKind.values()).filter(JvmKind::isAvailable).toList();
+        SceneJvm child = null;
+        for (int turn = 0; (child == null || child.violations().isEmpty()) && isToGoOn(played); turn++) {
+            final Path folder = Files.createTempDirectory("ringpoll-torture");
+            child = new SceneJvm(
+                kinds.get(turn % kinds.size()), address, folder, SceneRunner.class, SceneJvm.LONGEST_SILENCE_NS);
+            final int count = (int) Math.min(SCENES_PER_JVM, scenes > 0 ? scenes - played : SCENES_PER_JVM);
+            child.play(run.firstSeed() + played, count, scenes > 0 ? Double.MAX_VALUE : secondsOfTurn());
+            played += child.scenes();
+            completions += child.completions();
+            calls += child.calls();
+            progress.printf("%,d scenes, %,d calls, %,d completions (%s)%n", played, calls, completions, child.kind());
+            progress.flush();
+            if (child.violations().isEmpty()) {
+                delete(folder);
+            }
+        }
+        return new LifecycleReport(run.firstSeed(), played, calls, completions, run.elapsedSeconds(), child);
+    }
+
+    private boolean isToGoOn(final long played) {
+        return scenes > 0 ? played < scenes : !run.isOver();
+    }
+
+    private double secondsOfTurn() {
+        return kind != null ? run.remainingSeconds() : Math.min(SECONDS_PER_JVM, Math.max(1, run.remainingSeconds()));
+    }
+
+    private static void delete(final Path folder) throws IOException {
+        for (final Path path : List.of(folder.resolve("counters"), folder)) {
+            Files.deleteIfExists(path);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package io.ringpoll.verify.torture.lifecycle;
+
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaException;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+
+/** Two connected halves; any thread. */
+final class Link implements AutoCloseable {
+    private static final int TIMEOUT_MS = 20_000;
+    private static final int FIRST_PORT = 20_000;
+    private static final int PORTS = 40_000;
+
+    private final Half client;
+    private final Half server;
+    private volatile boolean broken;
+
+    /** Connects two halves, the second of which has the next number. */
+    Link(
+        final int number, final String address, final Peer peer, final Shape shape, final SplittableRandom random,
+        final Violations violations) {
+        final boolean receiveQueue = random.nextBoolean();
+        final boolean sharedChannel = random.nextBoolean();
+        final int depth = shape.depth();
+        client = new Half(number, this, peer, depth, violations);
+        server = new Half(number + 1, this, peer, depth, violations);
+        final String port = Integer.toString(FIRST_PORT + random.nextInt(PORTS));
+        try (ConnectionConfig config = ConnectionConfig.create(); Endpoint endpoint = peer.listen(address, port)) {
+            config.sqSize(depth).rqSize(depth).cqSize(receiveQueue ? depth + 1 : 2 * depth + 1)
+                .sharedCompletionChannel(sharedChannel);
+            if (receiveQueue) {
+                config.rcqSize(depth + 1);
+            }
+            final Connection active = peer.request(address, port, config).connect();
+            client.connected(active, server.descriptor());
+            final ConnectionRequest request = endpoint.nextRequest(config, TIMEOUT_MS)
+                .orElseThrow(() -> new IllegalStateException("no connection request arrived"));
+            server.connected(request.connect(), client.descriptor());
+            client.linkedTo(server);
+            server.linkedTo(client);
+            for (final Half half : halves()) {
+                final Optional<ConnectionEvent> event = half.connection().nextEvent(TIMEOUT_MS);
+                if (!event.equals(Optional.of(ConnectionEvent.ESTABLISHED))) {
+                    throw new IllegalStateException("a connection was not established: " + event);
+                }
+            }
+        }
+    }
+
+    List<Half> halves() {
+        return List.of(client, server);
+    }
+
+    /** Whether one end has been disconnected or closed, or is about to be: posts may fail from then on. */
+    boolean isBroken() {
+        return broken;
+    }
+
+    void breaking() {
+        broken = true;
+    }
+
+    /** Brings both ends down, so that all that is posted ends. */
+    void disconnect() {
+        broken = true;
+        for (final Half half : halves()) {
+            try {
+                half.connection().disconnect();
+            } catch (final IllegalStateException | RpmaException closedOrDown) {
+                // The other end, or another thread, was faster.
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        client.close();
+        server.close();
+    }
+}

@@ -1,0 +1,90 @@
+package io.ringpoll.verify.torture.lifecycle;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One who calls the public methods in a random order: a thread of the scene, or a handler in the middle of a completion.
+ *
+ * <p>Each operator draws from randomness of its own, so that its calls are the same at each replay. One thread.
+ */
+final class Operator {
+    /** Where every instruction may be emulated a first call takes half a minute. */
+    private static final long GRACE_NS =
+        TimeUnit.SECONDS.toNanos(Device.current().kind() == DeviceKind.LOOPBACK ? 15 : 120);
+    private static final long[] TIMEOUTS_NS = {0, 0, 1, 1_000, 100_000, 1_000_000, 20_000_000};
+    private static final int SHORT_TIMEOUTS = 6;
+
+    private final World world;
+    private final SplittableRandom random;
+    /** The pipeline whose handler this is; null for a thread of the scene. */
+    private final PipelineUnderTest home;
+    private long calls;
+
+    Operator(final World world, final SplittableRandom random, final PipelineUnderTest home) {
+        this.world = world;
+        this.random = random;
+        this.home = home;
+    }
+
+    World world() {
+        return world;
+    }
+
+    SplittableRandom random() {
+        return random;
+    }
+
+    boolean isHandler() {
+        return home != null;
+    }
+
+    PipelineUnderTest home() {
+        return home;
+    }
+
+    /** Makes one call. */
+    void call() {
+        final Action action = Action.draw(random);
+        if (!world.isRunning() || isHandler() && !action.isForHandlers()) {
+            return;
+        }
+        calls++;
+        try {
+            action.perform(this);
+        } catch (final Throwable unexpected) {
+            world.violations().unexpected(action + (isHandler() ? " by a handler" : ""), unexpected);
+        }
+        if (!isHandler()) {
+            // Of another operator's wish; the next call begins without.
+            Thread.interrupted();
+        }
+    }
+
+    long calls() {
+        return calls;
+    }
+
+    PipelineUnderTest anyPipeline() {
+        return world.pipelines().get(random.nextInt(world.pipelines().size()));
+    }
+
+    TorturedQueue anyQueue() {
+        return world.queues().get(random.nextInt(world.queues().size()));
+    }
+
+    long anyTimeoutNs() {
+        return TIMEOUTS_NS[random.nextInt(isHandler() ? SHORT_TIMEOUTS : TIMEOUTS_NS.length)];
+    }
+
+    /** Makes a call that has a bound, and looks at how long it took. */
+    void within(final long boundNs, final String what, final Runnable call) {
+        final long startNs = System.nanoTime();
+        call.run();
+        final long tookNs = System.nanoTime() - startNs;
+        world.violations().expect(tookNs - boundNs < GRACE_NS, what + " with a bound of " + boundNs + " ns took " +
+            TimeUnit.NANOSECONDS.toMillis(tookNs) + " ms");
+    }
+}

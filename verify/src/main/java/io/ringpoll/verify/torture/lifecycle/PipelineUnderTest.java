@@ -1,0 +1,113 @@
+package io.ringpoll.verify.torture.lifecycle;
+
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.PipelineReport;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** A pipeline of a scene, with what its model knows of it; any thread. */
+final class PipelineUnderTest {
+    static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
+
+    private final String name;
+    private final Violations violations;
+    private final List<TortureHandler> handlers = new ArrayList<>();
+    private final AtomicInteger leftOver = new AtomicInteger();
+    private final AtomicReference<PipelineReport> inTime = new AtomicReference<>();
+    private volatile Pipeline pipeline;
+    private volatile boolean ended;
+
+    PipelineUnderTest(final String name, final Violations violations) {
+        this.name = name;
+        this.violations = violations;
+    }
+
+    String name() {
+        return name;
+    }
+
+    void add(final TortureHandler handler) {
+        handlers.add(handler);
+    }
+
+    void started(final Pipeline running) {
+        pipeline = running;
+    }
+
+    /** The pipeline; null before it has started, and for good if it has not. */
+    Pipeline pipeline() {
+        return pipeline;
+    }
+
+    void onLeftOver() {
+        leftOver.incrementAndGet();
+    }
+
+    /** Whether a call that ends it has returned, or a handler has halted it: it takes no queue any more. */
+    boolean refusesQueues() {
+        return ended || pipeline.failure() != null;
+    }
+
+    /** The calling thread has stopped or closed it and got a report. */
+    void onEnd(final String call, final PipelineReport report) {
+        violations.expect(report.polled() >= report.handled() && report.handled() >= 0 && report.held() >= 0,
+            name + ": " + call + " reported " + report);
+        if (report.inTime()) {
+            final boolean whole = report.unhandled() == 0 || pipeline.failure() != null;
+            violations.expect(whole && report.held() == 0 && report.inQueues() >= 0,
+                name + ": " + call + " was in time and reported " + report);
+            violations.expect(!hasLiveThread(), name + ": a thread lived after " + call + " had returned in time");
+            final PipelineReport earlier = inTime.compareAndExchange(null, report);
+            violations.expect(earlier == null || earlier.equals(report),
+                name + ": two calls reported differently: " + earlier + " and " + report);
+        }
+    }
+
+    /** A call that ends it, made by a thread that is not its own, has returned. */
+    void ended() {
+        ended = true;
+    }
+
+    /**
+     * Ends the pipeline for good, and judges it when its threads have ended.
+     *
+     * @param timeoutNs bound of the call that ends it, unless something has ended it before
+     * @return how many completions are lost in its ring, as its report says; 0 if all is well
+     */
+    long end(final long timeoutNs) {
+        if (pipeline == null) {
+            return 0;
+        }
+        final PipelineReport closing = timeoutNs < PATIENCE_NS ? pipeline.stop(timeoutNs) : pipeline.close(timeoutNs);
+        onEnd("the last close", closing);
+        final long deadlineNs = System.nanoTime() + PATIENCE_NS;
+        while (hasLiveThread() && System.nanoTime() - deadlineNs < 0) {
+            Thread.onSpinWait();
+        }
+        violations.expect(!hasLiveThread(), name + ": a thread of it does not end: " + liveThread());
+        final PipelineReport last = pipeline.close(0);
+        violations.expect(last.equals(pipeline.stop(0)) && last.equals(closing), name + ": further calls reported " + last +
+            ", the last close " + closing);
+        violations.expect(last.inQueues() == PipelineReport.UNKNOWN || last.inQueues() == leftOver.get(),
+            name + ": " + leftOver.get() + " completions were left over, and the report is " + last);
+        handlers.forEach(TortureHandler::judge);
+        final long lost = pipeline.occupancy();
+        violations.expect(lost == 0 || pipeline.failure() != null || !last.inTime(),
+            name + ": in time and without a failure, but " + lost + " slots of its ring were not handled");
+        return lost;
+    }
+
+    private boolean hasLiveThread() {
+        return liveThread() != null;
+    }
+
+    private Thread liveThread() {
+        if (pipeline.pollerThread().isAlive()) {
+            return pipeline.pollerThread();
+        }
+        return pipeline.handlerThreads().stream().filter(Thread::isAlive).findFirst().orElse(null);
+    }
+}

@@ -1,0 +1,195 @@
+package io.ringpoll.verify.torture.lifecycle;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A child JVM that plays a batch of scenes, and the watch over it: a child that is silent for too long is asked for a thread
+ * dump and then killed.
+ */
+public final class SceneJvm {
+    /** Longer than any bound within a scene, on a machine with more to do. */
+    static final long LONGEST_SILENCE_NS = TimeUnit.SECONDS.toNanos(240);
+
+    /** Until the first scene: where every instruction is emulated a JVM takes minutes to start. */
+    private static final long LONGEST_START_NS = TimeUnit.SECONDS.toNanos(900);
+
+    private static final long DUMP_MS = 3_000;
+    private static final int MOST_LINES = 400;
+
+    private final JvmKind kind;
+    private final String address;
+    private final Path folder;
+    private final Class<?> main;
+    private final long longestSilenceNs;
+    private final List<String> violations = new ArrayList<>();
+    private final List<String> lastLines = new ArrayList<>();
+    private long lastLineNs;
+    private boolean playing;
+    private String lastScene = "none";
+    private long lastSeed;
+    private long scenes;
+    private long completions;
+    private long calls;
+
+    /**
+     * Prepares a child.
+     *
+     * @param kind             how it differs from this JVM
+     * @param address          of the device's interface
+     * @param folder           for its counters files and its crash report
+     * @param main             {@link SceneRunner}, or what stands for it
+     * @param longestSilenceNs time without a line of output after which it counts as hanging
+     */
+    SceneJvm(
+        final JvmKind kind, final String address, final Path folder, final Class<?> main, final long longestSilenceNs) {
+        this.kind = kind;
+        this.address = address;
+        this.folder = folder;
+        this.main = main;
+        this.longestSilenceNs = longestSilenceNs;
+    }
+
+    /** Plays scenes; afterwards the other methods tell how it went. */
+    void play(final long firstSeed, final int count, final double seconds) throws IOException, InterruptedException {
+        lastSeed = firstSeed;
+        final ProcessBuilder builder = new ProcessBuilder(command(firstSeed, count, seconds)).redirectErrorStream(true);
+        // The C library overwrites what it frees.
+        builder.environment().put("MALLOC_PERTURB_", "165");
+        final Process process = builder.start();
+        final Thread watchdog = watch(process);
+        try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                take(line);
+            }
+        }
+        final int exitCode = process.waitFor();
+        watchdog.interrupt();
+        watchdog.join();
+        if (exitCode != 0 && violations.isEmpty()) {
+            violations.add("the JVM ended with exit code " + exitCode + crash());
+        }
+    }
+
+    private List<String> command(final long firstSeed, final int count, final double seconds) {
+        final List<String> command = new ArrayList<>(kind.launcher());
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
+        command.addAll(List.of("-Xmx512m", "-XX:-CreateCoredumpOnCrash", "-XX:ErrorFile=" + folder.resolve("hs_err"),
+            "-XX:+UnlockDiagnosticVMOptions", "-XX:+SafepointTimeout", "-XX:SafepointTimeoutDelay=30000",
+            "-XX:+AbortVMOnSafepointTimeout", "-XX:HandshakeTimeout=30000"));
+        command.addAll(kind.options());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName(), Long.toString(firstSeed),
+            Integer.toString(count), Double.toString(seconds), address, folder.resolve("counters").toString()));
+        return command;
+    }
+
+    private Thread watch(final Process process) {
+        lastLineNs = System.nanoTime();
+        return Thread.ofPlatform().daemon().name("watchdog").start(() -> {
+            try {
+                while (process.isAlive()) {
+                    Thread.sleep(200);
+                    if (silentNs() > longestSilenceNs()) {
+                        synchronized (this) {
+                            violations.add("silent for " + TimeUnit.NANOSECONDS.toSeconds(longestSilenceNs()) + " s; killed");
+                        }
+                        // Any JVM that still reaches a safepoint answers SIGQUIT with the stacks of its threads.
+                        new ProcessBuilder("kill", "-QUIT", Long.toString(process.pid())).start().waitFor();
+                        Thread.sleep(DUMP_MS);
+                        process.destroyForcibly();
+                        return;
+                    }
+                }
+            } catch (final IOException | InterruptedException over) {
+                process.destroyForcibly();
+            }
+        });
+    }
+
+    private synchronized long longestSilenceNs() {
+        return playing ? longestSilenceNs : LONGEST_START_NS;
+    }
+
+    private synchronized long silentNs() {
+        return System.nanoTime() - lastLineNs;
+    }
+
+    private synchronized void take(final String line) {
+        lastLineNs = System.nanoTime();
+        final String[] words = line.split(" ", 3);
+        switch (words[0]) {
+            case "scene" -> {
+                playing = true;
+                lastSeed = Long.parseLong(words[1]);
+                lastScene = words[2];
+                lastLines.clear();
+            }
+            case "done" -> {
+                scenes++;
+                completions += Long.parseLong(words[2].split(" ")[0]);
+                calls += Long.parseLong(words[2].split(" ")[1]);
+            }
+            case "wrong" -> violations.add(words[2]);
+            default -> {
+                if (lastLines.size() < MOST_LINES) {
+                    lastLines.add(line);
+                }
+            }
+        }
+    }
+
+    /** The first lines of the JVM's report of its crash. */
+    private String crash() throws IOException {
+        final Path report = folder.resolve("hs_err");
+        if (!Files.exists(report)) {
+            return "";
+        }
+        try (Stream<String> lines = Files.lines(report, StandardCharsets.ISO_8859_1)) {
+            return "; " + report + ": " + String.join(" ", lines.limit(20).filter(line -> line.startsWith("#"))
+                .map(line -> line.substring(1).strip()).filter(line -> !line.isEmpty()).limit(8).toList());
+        }
+    }
+
+    /** What was wrong; empty if nothing was. */
+    List<String> violations() {
+        return violations;
+    }
+
+    /** What else the process wrote during the last scene, such as a thread dump. */
+    List<String> lastLines() {
+        return lastLines;
+    }
+
+    long lastSeed() {
+        return lastSeed;
+    }
+
+    String lastScene() {
+        return lastScene;
+    }
+
+    JvmKind kind() {
+        return kind;
+    }
+
+    long scenes() {
+        return scenes;
+    }
+
+    long completions() {
+        return completions;
+    }
+
+    long calls() {
+        return calls;
+    }
+}

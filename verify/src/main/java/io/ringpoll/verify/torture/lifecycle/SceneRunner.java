@@ -1,0 +1,127 @@
+package io.ringpoll.verify.torture.lifecycle;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import io.ringpoll.rpma.LogLevel;
+import io.ringpoll.rpma.RpmaLog;
+import io.ringpoll.verify.process.ProcessMemory;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The child process of {@code ./ringpoll torture --lifecycle}: plays scenes and writes a line before and after each.
+ *
+ * <pre>
+ *   scene SEED SHAPE                    before it begins
+ *   done SEED COMPLETIONS CALLS         all was right
+ *   wrong SEED WHAT                     one line for each violation; the process ends with exit code 1
+ * </pre>
+ */
+public final class SceneRunner {
+    private static final long WARM_UP_SEED = 1;
+    private static final int SETTLED_AFTER_SCENES = 20;
+    private static final long GROWTH_BYTES = 8 << 20;
+    private static final long GROWTH_BYTES_PER_SCENE = 16 << 10;
+    private static final int COLLECTIONS = 3;
+    private static final long COLLECTION_MS = 100;
+
+    private final PrintStream out = System.out;
+    private final PrintStream err = System.err;
+    private final String address;
+    private final Path countersFolder;
+    private final ResourceCensus census;
+    private long settledBytes;
+    private long settledEvents;
+
+    private SceneRunner(final String address, final Path countersFolder) {
+        this.address = address;
+        this.countersFolder = countersFolder;
+        this.census = new ResourceCensus(countersFolder);
+    }
+
+    /**
+     * Plays scenes.
+     *
+     * @param arguments first seed, number of scenes, seconds, address, folder for counters files
+     * @throws Exception if the scenes cannot be played at all
+     */
+    public static void main(final String[] arguments) throws Exception {
+        RpmaLog.threshold(LogLevel.DISABLED);
+        final long firstSeed = Long.parseLong(arguments[0]);
+        final int scenes = Integer.parseInt(arguments[1]);
+        final double seconds = Double.parseDouble(arguments[2]);
+        final SceneRunner runner = new SceneRunner(arguments[3], Files.createDirectories(Path.of(arguments[4])));
+        System.exit(runner.run(firstSeed, scenes, seconds) ? 0 : 1);
+    }
+
+    private boolean run(final long firstSeed, final int scenes, final double seconds) throws Exception {
+        if (Device.current().kind() == DeviceKind.LOOPBACK) {
+            WarmUp.play(out);
+        } else {
+            // For what the device's libraries open once, and the JVM loads once.
+            out.println("warm-up");
+            new LifecycleScene(WARM_UP_SEED, address, countersFolder).play();
+        }
+        final long endNs = System.nanoTime() + (long) (seconds * TimeUnit.SECONDS.toNanos(1));
+        int played = 0;
+        while (played < scenes && System.nanoTime() - endNs < 0) {
+            if (!play(firstSeed + played)) {
+                return false;
+            }
+            played++;
+            if (played == SETTLED_AFTER_SCENES) {
+                settledBytes = settledMallocBytes();
+                settledEvents = census.eventDescriptors();
+            }
+        }
+        return played < 2 * SETTLED_AFTER_SCENES || judgeGrowth(firstSeed, played);
+    }
+
+    private boolean play(final long seed) throws InterruptedException {
+        final LifecycleScene scene = new LifecycleScene(seed, address, countersFolder);
+        out.println("scene " + seed + " " + scene.shape());
+        final Map<String, Long> before = census.count();
+        try {
+            scene.play();
+            census.compare(before, LifecycleScene.prefix(seed), scene.violations());
+        } catch (final SceneHangs hang) {
+            scene.violations().add(hang.getMessage());
+            err.println(SceneHangs.dump());
+        } catch (final RuntimeException | Error thrown) {
+            scene.violations().unexpected("the scene", thrown);
+        }
+        scene.violations().lines().forEach(line -> out.println("wrong " + seed + " " + line.replace('\n', ' ')));
+        if (scene.violations().isEmpty()) {
+            out.println("done " + seed + " " + scene.completions() + " " + scene.calls());
+        }
+        return scene.violations().isEmpty();
+    }
+
+    private boolean judgeGrowth(final long firstSeed, final int played) throws InterruptedException {
+        final int since = played - SETTLED_AFTER_SCENES;
+        final long grownBytes = settledMallocBytes() - settledBytes;
+        final long grownEvents = census.eventDescriptors() - settledEvents;
+        if (grownBytes > GROWTH_BYTES + since * GROWTH_BYTES_PER_SCENE) {
+            out.println("wrong " + firstSeed + " the C heap in use grew by " + grownBytes + " bytes in " + since + " scenes");
+            return false;
+        }
+        if (grownEvents > since / 4 + 8) {
+            out.println("wrong " + firstSeed + " event descriptors grew by " + grownEvents + " in " + since + " scenes");
+            return false;
+        }
+        return true;
+    }
+
+    private static long settledMallocBytes() throws InterruptedException {
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < COLLECTIONS; i++) {
+            System.gc();
+            Thread.sleep(COLLECTION_MS);
+            least = Math.min(least, ProcessMemory.mallocBytes());
+        }
+        return least;
+    }
+}

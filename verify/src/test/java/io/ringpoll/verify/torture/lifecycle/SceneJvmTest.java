@@ -1,0 +1,110 @@
+package io.ringpoll.verify.torture.lifecycle;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class SceneJvmTest {
+    private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldCountTheScenesThatWereRight() throws IOException, InterruptedException {
+        final SceneJvm jvm = play("1");
+        assertEquals(List.of(), jvm.violations());
+        assertEquals(1, jvm.scenes());
+        assertEquals(30, jvm.completions());
+        assertEquals(4, jvm.calls());
+    }
+
+    @Test
+    void shouldNameTheSceneInWhichTheJvmCrashed() throws IOException, InterruptedException {
+        final SceneJvm jvm = play("2");
+        assertEquals(1, jvm.violations().size());
+        assertTrue(jvm.violations().getFirst().contains("SIGSEGV"), jvm.violations()::toString);
+        assertEquals(2, jvm.lastSeed());
+        assertEquals("a shape", jvm.lastScene());
+    }
+
+    @Test
+    void shouldKillASilentJvmAfterAThreadDump() throws IOException, InterruptedException {
+        final SceneJvm jvm = play("3");
+        assertEquals(List.of("silent for 10 s; killed"), jvm.violations());
+        assertTrue(jvm.lastLines().stream().anyMatch(line -> line.contains("the one that hangs")), jvm.lastLines()::toString);
+    }
+
+    @Test
+    void shouldReportAnExitCodeThatNothingExplains() throws IOException, InterruptedException {
+        final SceneJvm jvm = play("5");
+        assertTrue(jvm.violations().getFirst().contains("the JVM ended with exit code"), jvm.violations()::toString);
+    }
+
+    @Test
+    void shouldReportWhatWasWrong() throws IOException, InterruptedException {
+        final SceneJvm jvm = play("4");
+        assertEquals(List.of("this and that"), jvm.violations());
+        assertEquals(0, jvm.scenes());
+    }
+
+    @Test
+    void shouldDrawTheSameShapeFromTheSameSeedAndAllKindsFromAFew() {
+        LongStream.range(0, 100).forEach(seed -> assertEquals(shape(seed), shape(seed)));
+        for (final Shape.Idle idle : Shape.Idle.values()) {
+            assertTrue(LongStream.range(0, 100).anyMatch(seed -> shape(seed).idle() == idle), idle::toString);
+        }
+        for (final Shape.Hook hook : Shape.Hook.values()) {
+            assertTrue(LongStream.range(0, 200).anyMatch(seed -> shape(seed).hook() == hook), hook::toString);
+        }
+    }
+
+    private static Shape shape(final long seed) {
+        return Shape.draw(new SplittableRandom(seed), true);
+    }
+
+    private SceneJvm play(final String seed) throws IOException, InterruptedException {
+        final SceneJvm jvm = new SceneJvm(JvmKind.PLAIN, "127.0.0.1", folder, Misbehaving.class, PATIENCE_NS);
+        jvm.play(Long.parseLong(seed), 1, 1);
+        return jvm;
+    }
+
+    /** Stands for {@link SceneRunner}; the seed says what it does. */
+    static final class Misbehaving {
+        private static final PrintStream OUT = System.out;
+
+        private Misbehaving() {
+        }
+
+        public static void main(final String[] arguments) throws InterruptedException {
+            final String seed = arguments[0];
+            OUT.println("scene " + seed + " a shape");
+            switch (seed) {
+                case "1" -> OUT.println("done 1 30 4");
+                case "2" -> new UnsafeBuffer(8, 8).putLong(0, 1);
+                case "3" -> {
+                    Thread.currentThread().setName("the one that hangs");
+                    new CountDownLatch(1).await();
+                }
+                case "4" -> {
+                    OUT.println("wrong 4 this and that");
+                    System.exit(1);
+                }
+                default -> System.exit(3);
+            }
+        }
+    }
+}
