@@ -37,7 +37,7 @@ class DeviceAttributesTest {
         for (int i = 0; i < 50; i++) {
             DeviceAttributes.ofAll();
         }
-        assertTrue(openFiles() < before + 40, "file descriptors are left open");
+        assertTrue(openFiles() < before + 40, "file descriptors leaked");
     }
 
     private static long openFiles() {

@@ -114,7 +114,7 @@ public final class Pipeline implements AutoCloseable {
      * stop that was not in time, the queue may only be destroyed when it has been removed.
      *
      * @param queue that was added
-     * @throws TimeoutException if the poller did not let go of it within 5 seconds; it must not be destroyed then
+     * @throws TimeoutException if the poller did not remove it within 5 seconds; it must not be destroyed then
      */
     public void removeQueue(final CompletionQueue queue) throws TimeoutException {
         poller.queues().remove(queue, DEFAULT_REMOVE_NS);

@@ -224,7 +224,7 @@ public final class PipelineGroup implements AutoCloseable {
         final Place place = new Place(pipeline);
         synchronized (places) {
             if (places.putIfAbsent(queue, place) != null) {
-                throw new IllegalStateException(queue.name() + " is polled already");
+                throw new IllegalStateException(queue.name() + " is already polled");
             }
         }
         boolean added = false;

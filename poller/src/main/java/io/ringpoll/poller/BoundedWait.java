@@ -4,9 +4,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A wait for the polling thread, until a deadline.
+ * Parks the calling thread in slices until a condition holds or a deadline passes.
  *
- * <p>An interrupt does not cut it short; {@link #close} sets the flag again. One thread makes, uses and closes it.
+ * <p>An interrupt does not end the wait; {@link #close} restores the interrupt flag. Confined to one thread.
  */
 final class BoundedWait implements AutoCloseable {
     private static final long PARK_NS = 50_000;
@@ -18,15 +18,15 @@ final class BoundedWait implements AutoCloseable {
     /**
      * Begins a wait.
      *
-     * @param deadlineNs by {@link System#nanoTime()}
+     * @param deadlineNs on the clock of {@link System#nanoTime()}
      */
     BoundedWait(final long deadlineNs) {
         this.deadlineNs = deadlineNs;
     }
 
-    /** The deadline of a time-out that begins now; a negative time-out is 0. */
+    /** Converts a time-out that starts now to a deadline; a negative time-out is 0. */
     static long deadlineNs(final long timeoutNs) {
-        // May overflow: deadlines are compared by their distance from now.
+        // The sum may overflow: deadlines are compared by difference.
         return System.nanoTime() + Math.max(0, timeoutNs);
     }
 
@@ -34,14 +34,14 @@ final class BoundedWait implements AutoCloseable {
         return System.nanoTime() - deadlineNs >= 0;
     }
 
-    /** The length of the whole wait, for messages. */
+    /** The length of the whole wait in milliseconds, for messages. */
     long boundMs() {
         return TimeUnit.NANOSECONDS.toMillis(Math.max(0, deadlineNs - startNs));
     }
 
     void park() {
         LockSupport.parkNanos(PARK_NS);
-        // A park returns at once while the flag is set: the wait would spin.
+        // parkNanos returns immediately while the interrupt flag is set: the wait would spin.
         interrupted |= Thread.interrupted();
     }
 

@@ -8,7 +8,7 @@ import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.WorkCompletions;
 
 /**
- * A queue whose events come through a channel of libibverbs.
+ * A completion queue with its libibverbs completion channel.
  */
 final class ChannelQueue implements NotifyingQueue, CountedQueue {
     private final CountedQueue polled;
@@ -18,9 +18,9 @@ final class ChannelQueue implements NotifyingQueue, CountedQueue {
     /**
      * Creates a view.
      *
-     * @param polled  by which completions are taken
-     * @param armed   the same queue, by which events are asked for
-     * @param channel of the queue
+     * @param polled  yields the completions
+     * @param armed   the same queue in libibverbs, for {@code ibv_req_notify_cq}
+     * @param channel completion channel of the queue
      */
     ChannelQueue(final CountedQueue polled, final VerbsCompletionQueue armed, final CompletionChannel channel) {
         this.polled = polled;

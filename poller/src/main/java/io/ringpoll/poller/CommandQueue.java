@@ -4,12 +4,11 @@ import java.util.concurrent.TimeoutException;
 import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
 
 /**
- * The bounded queue by which other threads reach the poller between two duty cycles, and the poller's life: its thread, its end.
+ * A bounded queue of commands from other threads to the polling thread, and the lifecycle phase of the poller.
  *
- * <p>Any thread submits; the polling thread takes with one load a duty cycle while there is nothing, and never with a lock.
- * A command of the polling thread itself, for a handler that runs on it, is executed at once. While no thread runs the poller, a
- * command is executed at once by the thread that submits it: what it changes is then guarded by the lock, which the poller takes
- * once when it starts and once when it ends.
+ * <p>Any thread submits commands. The polling thread executes them between duty cycles; an empty queue costs it one load and no
+ * lock. A command is executed directly if the polling thread itself submits it, or if no thread runs the poller. In the latter
+ * case the lock guards the poller's state; the polling thread acquires it once when it starts and once when it ends.
  */
 final class CommandQueue {
     static final int CAPACITY = 256;
@@ -19,18 +18,18 @@ final class CommandQueue {
     private final ManyToOneConcurrentArrayQueue<PollerCommand> queue = new ManyToOneConcurrentArrayQueue<>(CAPACITY);
     private final Object lock = new Object();
     private volatile Runnable wakeUp = NO_WAKE_UP;
-    /** One of NEW, RUNNING, STOPPING and ENDED; written under the lock. */
+    /** NEW, RUNNING, STOPPING or ENDED; written under the lock. */
     private volatile PollerState phase = PollerState.NEW;
-    /** The polling thread between its start and its end, else null; guarded by the lock. */
+    /** The polling thread while it runs, otherwise null; guarded by the lock. */
     private Thread owner;
 
-    /** Sets what ends the poller's sleep; before the poller starts. */
-    void wakeUpBy(final Runnable action) {
+    /** Sets the action that ends the poller's sleep; before the poller starts. */
+    void onWakeUp(final Runnable action) {
         wakeUp = action;
     }
 
     /**
-     * The phase of the poller's life; any thread.
+     * The lifecycle phase of the poller; any thread.
      *
      * @return NEW, RUNNING, STOPPING or ENDED
      */
@@ -38,7 +37,7 @@ final class CommandQueue {
         return phase;
     }
 
-    /** Announces the end of the poller, which sleeps no more; any thread. */
+    /** Requests the end of the poller, which no longer sleeps; any thread. */
     void stop() {
         synchronized (lock) {
             if (phase != PollerState.ENDED) {
@@ -48,40 +47,40 @@ final class CommandQueue {
         wakeUp.run();
     }
 
-    /** Whether the poller must not go to sleep now; polling thread only. */
+    /** Whether the poller must not sleep now; polling thread only. */
     boolean isWakeUpDue() {
         return phase == PollerState.STOPPING || hasPending();
     }
 
     /**
-     * Hands a command over; any thread. A command that is queued already is not queued again.
+     * Submits a command; any thread. A command that is already queued is not queued again.
      *
      * @param command    executed in the order of submission
-     * @param deadlineNs by {@link System#nanoTime()}, for room in the queue
-     * @throws TimeoutException if the queue stays full: the poller makes no duty cycle
+     * @param deadlineNs for a free place in the queue, on the clock of {@link System#nanoTime()}
+     * @throws TimeoutException if the queue stays full because the poller makes no duty cycle
      */
     void submit(final PollerCommand command, final long deadlineNs) throws TimeoutException {
         submit(command, deadlineNs, false);
     }
 
     /**
-     * Hands a command over as {@link #submit} does, unless the poller has been stopped or has ended.
+     * Submits a command unless the poller is stopping or has ended.
      *
      * @param command    as for {@link #submit}
      * @param deadlineNs as for {@link #submit}
      * @throws TimeoutException      as {@link #submit}
-     * @throws IllegalStateException if the poller is stopping or has ended, now or while this waits for room
+     * @throws IllegalStateException if the poller is stopping or has ended, before the call or during its wait
      */
     void submitBeforeStop(final PollerCommand command, final long deadlineNs) throws TimeoutException {
         submit(command, deadlineNs, true);
     }
 
-    /** Whether a command waits for the poller; a moment's value. */
+    /** Whether a command is pending; a snapshot. */
     boolean hasPending() {
         return !queue.isEmpty();
     }
 
-    /** Executes what has come; polling thread only. */
+    /** Executes the pending commands; polling thread only. */
     void executePending() {
         PollerCommand command = queue.poll();
         while (command != null) {
@@ -91,9 +90,9 @@ final class CommandQueue {
     }
 
     /**
-     * From here on commands are those of the given polling thread.
+     * Makes the given thread the polling thread, which executes commands from now on.
      *
-     * @throws IllegalStateException if the poller has started before, or has ended
+     * @throws IllegalStateException if the poller has been started before, or has ended
      */
     void onStart(final Thread pollingThread) {
         synchronized (lock) {
@@ -107,7 +106,7 @@ final class CommandQueue {
         }
     }
 
-    /** Executes what is left; from here on commands are executed by those who submit them. Polling thread only. */
+    /** Executes the pending commands; later commands are executed by the submitting threads. Polling thread only. */
     void onClose() {
         synchronized (lock) {
             owner = null;
@@ -116,7 +115,7 @@ final class CommandQueue {
         }
     }
 
-    /** Whether the calling thread is the one that runs the poller. */
+    /** Whether the calling thread is the polling thread. */
     boolean isPollingThread() {
         synchronized (lock) {
             return owner == Thread.currentThread();
@@ -124,14 +123,14 @@ final class CommandQueue {
     }
 
     /**
-     * Does something with what the poller owns; any thread.
+     * Runs an action on the poller's state while no thread runs the poller; any thread.
      *
-     * @throws IllegalStateException if the poller runs
+     * @throws IllegalStateException if the poller is running
      */
     void guarded(final Runnable action) {
         synchronized (lock) {
             if (owner != null) {
-                throw new IllegalStateException("the poller runs");
+                throw new IllegalStateException("the poller is running");
             }
             action.run();
         }
@@ -142,7 +141,7 @@ final class CommandQueue {
             while (!offer(command, beforeStop)) {
                 if (wait.isOver()) {
                     throw new TimeoutException(
-                        "the poller took no command for " + wait.boundMs() + " ms and " + CAPACITY + " are waiting");
+                        "the poller executed no command for " + wait.boundMs() + " ms and " + CAPACITY + " are pending");
                 }
                 wait.park();
             }

@@ -16,16 +16,16 @@ import org.agrona.concurrent.SystemNanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The duty cycle of the polling thread: in each round every completion queue is polled once, straight into claimed slots of the
- * ring, and what came is published.
+ * Polls completion queues directly into claimed slots of the ring and publishes the completions: the duty cycle of the polling
+ * thread. Each duty cycle is one round, in which every queue is polled once.
  *
- * <p>{@link #doWork}, {@link #outcome}, {@link #onStart} and {@link #onClose} belong to the thread that runs the agent; the
- * registry, {@link #pause}, {@link #resume} and {@link #awaitEmptyRound} to any other, the first three also to handlers that the
- * ring runs on the polling thread. {@link PollerState} defines each call in each state.
+ * <p>{@link #doWork}, {@link #outcome}, {@link #onStart} and {@link #onClose} belong to the thread that runs the agent. The
+ * registry, {@link #pause}, {@link #resume} and {@link #awaitEmptyRound} are for other threads; the first three may also be
+ * called by handlers that the ring runs on the polling thread. {@link PollerState} defines each call in each state.
  *
- * <p>The duty cycle does not allocate, block, log or throw. A full ring ends the round; the completions stay in their queues, and
- * the next round begins with the queue that missed its turn. A queue whose poll fails is taken out of the round and reported on
- * the error path by a {@link QueueFault}. What was polled is retired from a queue's budget before it is published.
+ * <p>The duty cycle does not allocate, block, log or throw. A full ring ends the round: the completions stay in their queues, and
+ * the next round starts with the first queue that was not polled. A queue whose poll fails leaves the round, and a {@link
+ * QueueFault} is published on the error path. Completions are retired from their queue's budget before they are published.
  */
 public final class CompletionPoller extends CompletionPollerHotFields implements Agent {
     long p20;
@@ -37,7 +37,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     long p26;
     long p27;
 
-    /** Duty cycles between two looks at the budgets: what those who post write is not drawn to this core more often. */
+    /** Duty cycles between two reads of the budgets: limits cache-line transfers from posting threads. */
     private static final int BUDGET_CYCLES = 1024;
 
     private static final long SECOND = IbvWc.SIZE_BYTES;
@@ -50,7 +50,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final SlotRing ring;
     private final UnsafeBuffer slab;
     private final long slabAddress;
-    /** The slab. */
+    /** The slab as records. */
     private final WorkCompletions records;
     private final boolean handlesInPlace;
     private final int batchLimit;
@@ -63,16 +63,16 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final CommandQueue commands = new CommandQueue();
     private final QueueRegistry queues;
     private final List<PollerCommand> awaitingEmptyRound = new ArrayList<>();
-    /** What {@link #paused} is, for other threads. */
-    private volatile boolean pausedSeen;
+    /** A copy of {@link #paused} for other threads. */
+    private volatile boolean pausedCopy;
 
     /**
-     * Creates a poller without queues.
+     * Creates a poller without queues, whose poll exceptions are dropped and which uses the system clock.
      *
      * @param roleName   of the agent and its thread
-     * @param ring       that takes the completions
-     * @param batchLimit how many completions of one queue are taken in one round at most, at least 1
-     * @param counters   of this poller alone
+     * @param ring       destination of the completions
+     * @param batchLimit maximum number of completions taken from one queue in one round, at least 1
+     * @param counters   used by this poller only
      */
     public CompletionPoller(
         final String roleName, final SlotRing ring, final int batchLimit, final PollerCounters counters) {
@@ -83,11 +83,11 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      * Creates a poller without queues.
      *
      * @param roleName     of the agent and its thread
-     * @param ring         that takes the completions
-     * @param batchLimit   how many completions of one queue are taken in one round at most, at least 1
-     * @param counters     of this poller alone
-     * @param errorHandler hears what a queue's poll throws against its contract
-     * @param clock        for the time that the ring is full
+     * @param ring         destination of the completions
+     * @param batchLimit   maximum number of completions taken from one queue in one round, at least 1
+     * @param counters     used by this poller only
+     * @param errorHandler receives exceptions that a queue's poll throws in breach of its contract
+     * @param clock        measures how long the ring is full
      */
     public CompletionPoller(
         final String roleName, final SlotRing ring, final int batchLimit, final PollerCounters counters,
@@ -109,33 +109,33 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.queues = new QueueRegistry(ring, round, commands, counters);
     }
 
-    /** How a duty cycle ended, which decides what the thread does next. */
+    /** The result of a duty cycle, which determines how the thread idles. */
     public enum Outcome {
         /** Something was published. */
         WORKED,
         /** Every queue was polled and all were empty. */
         EMPTY,
-        /** The ring was full, so that some queues were not polled. */
+        /** The ring was full, and some queues were not polled. */
         RING_FULL,
-        /** The poller was asked to pause. */
+        /** The poller is paused. */
         PAUSED,
-        /** A handler has died: nothing can be published any more. */
+        /** A handler has halted: nothing can be published any more. */
         HALTED
     }
 
     /**
      * The queues of this poller.
      *
-     * @return the registry, the same at each call
+     * @return the registry, always the same instance
      */
     public QueueRegistry queues() {
         return queues;
     }
 
     /**
-     * How the last duty cycle ended; polling thread only.
+     * The outcome of the last duty cycle; polling thread only.
      *
-     * @return what {@link #doWork} found
+     * @return outcome of the last {@link #doWork}
      */
     public Outcome outcome() {
         return OUTCOMES[outcome];
@@ -144,7 +144,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     /**
      * The state of the poller; any thread.
      *
-     * @return a moment's value
+     * @return a snapshot
      */
     public PollerState state() {
         final PollerState phase = commands.phase();
@@ -154,15 +154,15 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         if (ring.isHalted()) {
             return PollerState.HALTED;
         }
-        return phase == PollerState.RUNNING && pausedSeen ? PollerState.PAUSED : phase;
+        return phase == PollerState.RUNNING && pausedCopy ? PollerState.PAUSED : phase;
     }
 
     /**
      * Makes the calling thread the polling thread.
      *
-     * @throws IllegalStateException     if the poller has been started before, or has ended
-     * @throws io.ringpoll.os.OsException if the poller sleeps on events and the process has no file descriptor left; the poller
-     *     has ended then
+     * @throws IllegalStateException      if the poller has been started before, or has ended
+     * @throws io.ringpoll.os.OsException if the poller is event-driven and the process has no free file descriptor; the poller
+     *     has then ended
      */
     @Override
     public void onStart() {
@@ -178,18 +178,18 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     /**
-     * One round over the queues.
+     * Polls every queue once.
      *
-     * @return number of completions and faults published; 0 if there was nothing to do, or no room for it
+     * @return number of completions and faults published; 0 if there was nothing to do or the ring was full
      */
     @Override
     public int doWork() {
         if ((++cycles & PollTally.CYCLES - 1) == 0) {
-            keepUp();
+            doHousekeeping();
         }
         if (commands.hasPending()) {
-            // Who waits for it may read the counters then.
-            tally.tell();
+            // A waiting thread may read the counters after its command.
+            tally.flush();
             commands.executePending();
         }
         if (paused) {
@@ -205,7 +205,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             final int claimed = ring.claim(batchLimit);
             if (claimed <= 0) {
                 round.first = position;
-                return endWithoutRoom(claimed, workCount);
+                return endWithoutSlots(claimed, workCount);
             }
             if (stall.isActive()) {
                 stall.end();
@@ -213,8 +213,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             final PolledQueue polled = polledQueues[position];
             workCount += poll(polled, claimed);
             if (handlesInPlace && (paused || round.changes != changes)) {
-                // A handler has paused this poller, or added or removed a queue: what is left is the next round's.
-                round.beginBehind(polled, position);
+                // A handler paused this poller, or added or removed a queue: the remaining queues are left to the next round.
+                round.startAfter(polled, position);
                 break;
             }
             position = position + 1 == size ? 0 : position + 1;
@@ -225,7 +225,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         } else {
             outcome = Outcome.EMPTY.ordinal();
             if (tally.hasBatches()) {
-                tally.tell();
+                tally.flush();
             }
             completeEmptyRound();
         }
@@ -233,14 +233,14 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     /**
-     * Ends the poller, started or not: what it opened is closed, and pending commands are executed. A second call has no effect.
+     * Ends the poller, started or not: executes pending commands and releases its descriptors. A second call has no effect.
      */
     @Override
     public void onClose() {
         if (stall.isActive()) {
             stall.end();
         }
-        tally.tell();
+        tally.flush();
         if (round.sleeper != null) {
             round.sleeper.close();
             round.sleeper = null;
@@ -256,11 +256,11 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     /**
-     * Stops polling until {@link #resume}; completions wait in their queues. Called by a handler on the polling thread, it takes
-     * effect with the next round. Any thread; an interrupt does not end the wait and is kept for later.
+     * Stops polling until {@link #resume}; completions remain in their queues. A call by a handler on the polling thread takes
+     * effect with the next round. Any thread; an interrupt does not end the wait, and the interrupt flag is restored.
      *
-     * @param deadlineNs by {@link System#nanoTime()}
-     * @throws TimeoutException if the poller has not stopped by then; it stops as soon as it can
+     * @param deadlineNs on the clock of {@link System#nanoTime()}
+     * @throws TimeoutException if the poller has not paused by the deadline; it pauses later
      */
     public void pause(final long deadlineNs) throws TimeoutException {
         final PollerCommand command = new PollerCommand(this::onPause);
@@ -269,11 +269,11 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     /**
-     * Polls again after {@link #pause}. Any thread; an interrupt does not end the wait and is kept for later.
+     * Resumes polling after {@link #pause}. Any thread; an interrupt does not end the wait, and the interrupt flag is restored.
      *
-     * @param deadlineNs by {@link System#nanoTime()}
-     * @throws TimeoutException if the poller has not taken it by then, and does as soon as it can; at once if it has halted, has
-     *     been stopped or has ended
+     * @param deadlineNs on the clock of {@link System#nanoTime()}
+     * @throws TimeoutException if the poller has not resumed by the deadline; it resumes later. Without delay if it has halted,
+     *     is stopping or has ended
      */
     public void resume(final long deadlineNs) throws TimeoutException {
         final PollerState state = state();
@@ -286,53 +286,54 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     /**
-     * Whether the poller has stopped polling by {@link #pause} and not been resumed; any thread.
+     * Whether the poller is paused; any thread.
      *
-     * @return a moment's value
+     * @return a snapshot
      */
     public boolean isPaused() {
-        return pausedSeen;
+        return pausedCopy;
     }
 
     /**
-     * Waits until the poller has polled every queue in one round and found all of them empty. Before the poller's start it waits
-     * for that, too. Any thread but the poller's; an interrupt does not end the wait and is kept for later.
+     * Waits for a round in which the poller has polled every queue and all were empty. Before the poller's start the wait
+     * includes the start. Any thread but the polling thread; an interrupt does not end the wait, and the interrupt flag is
+     * restored.
      *
-     * @param deadlineNs by {@link System#nanoTime()}
-     * @throws TimeoutException      if completions kept coming or the ring stayed full; at once if the poller is paused, has
-     *     halted, has been stopped or has ended, before or meanwhile
+     * @param deadlineNs on the clock of {@link System#nanoTime()}
+     * @throws TimeoutException      if completions kept arriving or the ring stayed full; without delay if the poller is paused,
+     *     has halted, is stopping or has ended, before the call or during the wait
      * @throws IllegalStateException on the polling thread, which would wait for itself
      */
     public void awaitEmptyRound(final long deadlineNs) throws TimeoutException {
         if (commands.isPollingThread()) {
-            throw new IllegalStateException("the polling thread cannot wait for a round of its own");
+            throw new IllegalStateException("the polling thread cannot wait for its own round");
         }
         final PollerCommand empty = new PollerCommand(() -> { });
         commands.submit(new PollerCommand(() -> onEmptyRoundAwaited(empty)), deadlineNs);
-        empty.await(deadlineNs, "find all queues empty");
+        empty.await(deadlineNs, "complete an empty round");
     }
 
-    /** The commands by which other threads reach this poller. */
+    /** The command queue of this poller. */
     CommandQueue commands() {
         return commands;
     }
 
-    /** How many waits for an empty round the poller knows of; polling thread, or any while none runs. */
+    /** Number of pending waits for an empty round; polling thread, or any thread while none runs the poller. */
     int awaitingEmptyRound() {
         return awaitingEmptyRound.size();
     }
 
-    /** Lets a strategy sleep on the events of the queues; before any is added. */
+    /** Attaches an idle strategy that sleeps on completion events; before any queue is added. */
     void sleepBy(final EventDrivenIdle sleeper) {
         if (queues.size() > 0) {
-            throw new IllegalStateException("queues are added once the poller's thread has its idle strategy");
+            throw new IllegalStateException("attach the idle strategy before adding queues");
         }
         sleeper.attach(round, commands, counters, tally);
         round.sleeper = sleeper;
         queues.notifying();
     }
 
-    /** Duty cycles so far; polling thread only. */
+    /** Number of duty cycles so far; polling thread only. */
     long cycles() {
         return cycles;
     }
@@ -350,13 +351,13 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
             final CompletionBudget budget = polled.budget;
             if (budget != null) {
-                // Before the publication: handlers post into the room that these have left.
+                // Before the publication: handlers post again into the capacity that these completions release.
                 budget.onPolled(count - receives - errors, receives, errors);
             }
             try {
                 ring.publish(count);
             } finally {
-                // Counted once the handlers have it: they need not wait for that. Also when one that runs in place throws.
+                // After the publication, so that handlers do not wait for it; also if an in-place handler throws.
                 counters.published.getAndAddRelease(count);
                 tally.onBatch(count, receives, errors);
             }
@@ -379,10 +380,10 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         }
     }
 
-    /** Marks the slots with their queue's index, and counts receives and errors while they are in this core's cache anyway. */
+    /** Stores the queue index in each slot and counts receives and errors while the records are in this core's cache. */
     private long mark(final int offset, final int count, final short queueIndex) {
-        // By addresses: the slots are claimed, and a check of each access would be a third of this loop. Four at a time: the
-        // compiler does not unroll it where it has seen small batches, and a record's address costs as much as the record.
+        // By address: the slots are claimed, and bounds checks would take a third of this loop. Unrolled by four by hand: the
+        // compiler does not unroll a loop that was profiled with small batches.
         final long first = slabAddress + offset;
         final int foursEnd = count & -4;
         int receives = 0;
@@ -428,9 +429,9 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         return CompletionPath.tallyWithErrors(first, count);
     }
 
-    /** What need not be done in each duty cycle. */
-    private void keepUp() {
-        tally.tell();
+    /** Work that is not due in every duty cycle. */
+    private void doHousekeeping() {
+        tally.flush();
         if ((cycles & BUDGET_CYCLES - 1) == 0) {
             round.sumBudgets(counters);
         }
@@ -455,8 +456,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         }
     }
 
-    private int endWithoutRoom(final int claimed, final int workCount) {
-        tally.tell();
+    private int endWithoutSlots(final int claimed, final int workCount) {
+        tally.flush();
         if (claimed == SlotRing.HALTED) {
             outcome = Outcome.HALTED.ordinal();
             failAwaiting(PollerState.HALTED);
@@ -473,13 +474,13 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     private void onPause() {
         paused = true;
-        pausedSeen = true;
+        pausedCopy = true;
         failAwaiting(PollerState.PAUSED);
     }
 
     private void onResume() {
         paused = false;
-        pausedSeen = false;
+        pausedCopy = false;
     }
 
     private void onEmptyRoundAwaited(final PollerCommand empty) {
@@ -504,7 +505,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private void completeEmptyRound() {
         if (emptyRoundAwaited) {
             if (ring.isHalted()) {
-                // A round without a queue claims nothing.
+                // A round without queues claims no slot and does not detect the halt.
                 failAwaiting(PollerState.HALTED);
             } else {
                 emptyRoundAwaited = false;
@@ -514,7 +515,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         }
     }
 
-    /** Ends the waits for an empty round, since there will be none in this state. */
+    /** Fails the waits for an empty round, which cannot occur in this state. */
     private void failAwaiting(final PollerState state) {
         if (emptyRoundAwaited) {
             emptyRoundAwaited = false;

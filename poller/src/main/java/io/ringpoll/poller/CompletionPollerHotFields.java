@@ -1,14 +1,14 @@
 package io.ringpoll.poller;
 
 /**
- * What changes from duty cycle to duty cycle, on cache lines of its own; polling thread only.
+ * The fields that change in each duty cycle, padded to cache lines of their own; polling thread only.
  */
 abstract class CompletionPollerHotFields extends CompletionPollerPadding {
     long cycles;
-    /** Its ordinal: a reference would have the garbage collector's barrier at each store, a fence among it. */
+    /** The ordinal: storing a reference would execute the garbage collector's barrier, including a fence. */
     int outcome = CompletionPoller.Outcome.EMPTY.ordinal();
     boolean paused;
-    /** Whether a queue of the round has failed in this duty cycle. */
+    /** Whether a queue has failed in this duty cycle. */
     boolean failed;
     boolean emptyRoundAwaited;
 }

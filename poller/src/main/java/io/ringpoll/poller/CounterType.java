@@ -14,12 +14,12 @@ import org.agrona.concurrent.status.CountersManager;
 import org.agrona.concurrent.status.CountersReader;
 
 /**
- * All that ringpoll counts: a stable type id, a label and a kind for each counter.
+ * The counters of ringpoll: a stable type id, a label and a kind for each.
  *
- * <p>A counter lives in an Agrona {@link CountersManager}, so that any thread, or another process through a mapped file, may
- * read it; exactly one thread writes it. Ids are never given to something else. The key of a counter says whose it is:
+ * <p>A counter is allocated in an Agrona {@link CountersManager}. Any thread may read it, and any process that maps the file;
+ * exactly one thread writes it. Type ids are never reused. The key identifies the owner of a counter:
  * <pre>
- *   0  int    parameter: a status, the lower bound of a batch size; 0 where the type has none
+ *   0  int    parameter: a status, or the lower bound of a batch size; 0 if the type has none
  *   4  int    length of the owner's name in bytes
  *   8  ASCII  name of the poller, handler or queue that the counter belongs to
  * </pre>
@@ -28,8 +28,8 @@ public enum CounterType {
     /** Polls of a completion queue. */
     POLLS(100, COUNT, "polls"),
     /** Polls that found the queue empty. */
-    EMPTY_POLLS(101, COUNT, "polls that found the queue empty"),
-    /** Slots published: completions, and faults of queues. */
+    EMPTY_POLLS(101, COUNT, "empty polls"),
+    /** Slots published: completions and queue faults. */
     PUBLISHED(102, POSITION, "slots published"),
     /** Completions polled for the send/write path. */
     SEND_WRITES(103, COUNT, "completions, send/write"),
@@ -37,75 +37,75 @@ public enum CounterType {
     RECEIVES(104, COUNT, "completions, receive"),
     /** Completions polled for the error path. */
     ERRORS(105, COUNT, "completions, error"),
-    /** Completions polled with one status other than success; the parameter is the status. */
+    /** Completions with one particular error status; the parameter is the status. */
     ERRORS_BY_STATUS(106, COUNT, "errors"),
-    /** Batches of a size from the parameter to just below its double. */
+    /** Batches of a size from the parameter to twice the parameter less one. */
     BATCHES_BY_SIZE(107, COUNT, "batches"),
     /** The largest batch. */
     BATCH_MAX(108, MAX_VALUE, "largest batch"),
     /** Queues in the round. */
     QUEUES(110, GAUGE, "queues polled"),
     /** Queues that failed and left the round. */
-    QUEUE_FAULTS(111, COUNT, "queues that failed"),
+    QUEUE_FAULTS(111, COUNT, "failed queues"),
     /** Times that the ring became full. */
     RING_FULL_STALLS(120, COUNT, "ring-full stalls"),
     /** Duty cycles that found the ring full. */
-    RING_FULL_CYCLES(121, COUNT, "duty cycles that found the ring full"),
+    RING_FULL_CYCLES(121, COUNT, "duty cycles with the ring full"),
     /** Time for which the ring was full. */
     RING_FULL_NS(122, NANOSECONDS, "time with the ring full"),
     /** The longest duty cycle. */
     DUTY_CYCLE_MAX(130, MAX_NS, "longest duty cycle"),
     /** Duty cycles that took longer than the threshold. */
     DUTY_CYCLES_OVER(131, COUNT, "duty cycles over the threshold"),
-    /** Times that a queue was asked to notify of its next completion. */
+    /** Notification requests ({@code ibv_req_notify_cq}). */
     ARMS(140, COUNT, "notifications armed"),
     /** Times that the poller slept. */
     SLEEPS(141, COUNT, "sleeps"),
-    /** Sleeps that ended because of their bound. */
-    SLEEP_TIMEOUTS(142, COUNT, "sleeps that ended by their bound"),
-    /** Completion events taken. */
+    /** Sleeps that reached their time-out. */
+    SLEEP_TIMEOUTS(142, COUNT, "sleeps that timed out"),
+    /** Completion events read from the channels. */
     EVENTS(143, COUNT, "completion events"),
-    /** Sleeps that ended by an event after which no queue had a completion. */
+    /** Sleeps ended by an event after which every queue was empty. */
     SPURIOUS_WAKEUPS(144, COUNT, "wake-ups without a completion"),
 
-    /** Slots that a handler has passed. */
-    HANDLER_POSITION(200, POSITION, "slots passed"),
-    /** Completions that a handler took. */
+    /** The handler's sequence: slots it has passed. */
+    HANDLER_POSITION(200, POSITION, "sequence"),
+    /** Completions passed to the handler. */
     HANDLED(201, COUNT, "completions handled"),
     /** Exceptions that a handler threw. */
     HANDLER_EXCEPTIONS(202, COUNT, "exceptions"),
-    /** The most slots that lay published before a handler when it began a batch. */
-    HANDLER_LAG_MAX(203, MAX_VALUE, "most slots behind"),
-    /** Times that the ring became full with this handler as the slowest. */
-    HELD_BACK_STALLS(204, COUNT, "ring-full stalls it caused"),
+    /** Maximum number of published slots pending at the start of a handler's batch. */
+    HANDLER_LAG_MAX(203, MAX_VALUE, "largest lag"),
+    /** Ring-full stalls with this handler as the slowest. */
+    HELD_BACK_STALLS(204, COUNT, "ring-full stalls caused"),
     /** Time for which the ring was full with this handler as the slowest. */
-    HELD_BACK_NS(205, NANOSECONDS, "time it held the poller back"),
-    /** Whether a handler's thread runs: 0 not yet, 1 it does, 2 it ended as asked, -1 it died. */
+    HELD_BACK_NS(205, NANOSECONDS, "time the poller waited for it"),
+    /** State of the handler's thread: 0 not started, 1 running, 2 ended normally, -1 ended by a failure. */
     HANDLER_STATE(206, GAUGE, "state"),
 
     /** Slots of the ring. */
     RING_SIZE(300, GAUGE, "ring size"),
 
-    /** Completions that the polled queues with a budget have room for. */
+    /** Sum of the budgets of the polled queues. */
     BUDGET_DEPTH(400, GAUGE, "budget"),
-    /** Work requests counted against the budgets of the polled queues. */
+    /** Work requests in flight on the polled queues with a budget. */
     BUDGET_IN_FLIGHT(401, GAUGE, "budget in flight"),
-    /** Posts that the budgets of the polled queues refused. */
+    /** Posts refused by the budgets of the polled queues. */
     BUDGET_REFUSED(402, COUNT, "posts refused by the budget");
 
-    /** What a counter's value means, and how it is shown. */
+    /** How a counter's value is interpreted and displayed. */
     public enum Kind {
-        /** Grows by one with each occurrence; its rate says something. */
+        /** Incremented per occurrence; a rate is meaningful. */
         COUNT,
-        /** Grows by nanoseconds. */
+        /** Accumulated time in nanoseconds. */
         NANOSECONDS,
-        /** Grows along the ring; two of them give an occupancy or a lag. */
+        /** A position in the ring; the difference of two is an occupancy or a lag. */
         POSITION,
-        /** A present value. */
+        /** A current value. */
         GAUGE,
-        /** A largest value so far. */
+        /** A maximum. */
         MAX_VALUE,
-        /** A longest time so far, in nanoseconds. */
+        /** A maximum time in nanoseconds. */
         MAX_NS
     }
 
@@ -140,16 +140,16 @@ public enum CounterType {
     }
 
     /**
-     * What the value means.
+     * How the value is interpreted.
      *
-     * @return count, gauge and so on
+     * @return the kind
      */
     public Kind kind() {
         return kind;
     }
 
     /**
-     * What is counted, for people.
+     * The label for display.
      *
      * @return without the owner's name
      */
@@ -158,10 +158,10 @@ public enum CounterType {
     }
 
     /**
-     * The type with an id.
+     * Finds the type with an id.
      *
-     * @param id as found in counters' metadata
-     * @return null if this release knows no such type
+     * @param id from the counters' metadata
+     * @return the type, or null if this release has no type with that id
      */
     public static CounterType ofId(final int id) {
         return id >= 0 && id < BY_ID.length ? BY_ID[id] : null;
@@ -170,9 +170,9 @@ public enum CounterType {
     /**
      * Allocates a counter without a parameter.
      *
-     * @param counters where
+     * @param counters manager that allocates the counter
      * @param owner    name of the poller, handler or queue
-     * @return a counter at 0
+     * @return the counter, with value 0
      */
     public AtomicCounter allocate(final CountersManager counters, final String owner) {
         return allocate(counters, owner, 0, label);
@@ -181,11 +181,11 @@ public enum CounterType {
     /**
      * Allocates a counter with a parameter.
      *
-     * @param counters  where
+     * @param counters  manager that allocates the counter
      * @param owner     name of the poller, handler or queue
-     * @param parameter what tells it from others of its type and owner
-     * @param text      takes the place of the label
-     * @return a counter at 0
+     * @param parameter distinguishes counters of the same type and owner
+     * @param text      replaces the label of the type
+     * @return the counter, with value 0
      */
     public AtomicCounter allocate(
         final CountersManager counters, final String owner, final int parameter, final String text) {
@@ -196,7 +196,7 @@ public enum CounterType {
      * The parameter in a counter's key.
      *
      * @param key of the counter
-     * @return 0 where the type has none
+     * @return 0 if the type has none
      */
     public static int parameter(final DirectBuffer key) {
         return key.getInt(PARAMETER_OFFSET);
@@ -206,7 +206,7 @@ public enum CounterType {
      * The owner's name in a counter's key.
      *
      * @param key of the counter
-     * @return empty if the key holds none
+     * @return empty if the key contains no name
      */
     public static String owner(final DirectBuffer key) {
         final int length = key.getInt(NAME_OFFSET);

@@ -7,22 +7,21 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * Sleeps until a completion comes: spins for a time, then has every queue asked for an event, lets all be polled once more, and
- * sleeps on their completion channels.
- *
+ * Sleeps on completion channels while all queues are empty: spins for a time, arms every queue, polls once more, then sleeps
+ * until a completion event.
  * <pre>
- *   work  -&gt; spin for spinNs -&gt; arm what is not armed -&gt; poll all -&gt; sleep -&gt; take events -&gt; work
- *                                       ^------ something new to arm -----|
+ *   work  -&gt; spin for spinNs -&gt; arm queues -&gt; poll all queues -&gt; sleep -&gt; read events -&gt; work
+ *                                   ^----- another queue to arm -----|
  * </pre>
  *
- * <p>A completion that comes before a queue is armed is found by that last poll; one that comes after raises an event, and the
- * sleep ends at once. A sleep has a bound, also for queues that give no events: while one of them is in the round, the poller
- * looks at least each millisecond. Belongs to the polling thread of one poller, but for {@link #wakeUp()}.
+ * <p>A completion that arrives before its queue is armed is found by the additional poll; a later one raises an event and ends
+ * the sleep. Every sleep has a time-out. It is one millisecond while the round contains a queue without events. Belongs to the
+ * polling thread of one poller, except {@link #wakeUp()}.
  */
 public final class EventDrivenIdle implements IdleStrategy {
-    /** How long the poller spins before it sleeps, by default. */
+    /** Default time to spin before a sleep, in nanoseconds. */
     public static final long DEFAULT_SPIN_NS = TimeUnit.MICROSECONDS.toNanos(50);
-    /** The bound of a sleep, by default. */
+    /** Default time-out of a sleep, in nanoseconds. */
     public static final long DEFAULT_MAX_SLEEP_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private static final int SPINS_PER_CLOCK_READ = 16;
@@ -41,12 +40,12 @@ public final class EventDrivenIdle implements IdleStrategy {
     private long spinStartNs;
     private boolean wokenByEvent;
     private boolean hasSilentQueue;
-    /** Null before the polling thread has started and after it has ended. */
+    /** Null unless the polling thread is running. */
     private DescriptorPoll descriptors;
-    /** What {@link #wakeUp} ends: the descriptors while the poller sleeps on them, else null. */
+    /** The descriptors during a sleep, otherwise null; read by {@link #wakeUp}. */
     private volatile DescriptorPoll sleepingOn;
 
-    /** Creates a strategy with the default times. */
+    /** Creates a strategy with the default spin time and time-out. */
     public EventDrivenIdle() {
         this(DEFAULT_SPIN_NS, DEFAULT_MAX_SLEEP_NS);
     }
@@ -54,42 +53,43 @@ public final class EventDrivenIdle implements IdleStrategy {
     /**
      * Creates a strategy.
      *
-     * @param spinNs     how long to spin before it sleeps, in nanoseconds
-     * @param maxSleepNs bound of a sleep, in nanoseconds, rounded up to milliseconds
-     * @throws IllegalArgumentException if one is negative, or the bound is 0
+     * @param spinNs     time to spin before a sleep, in nanoseconds
+     * @param maxSleepNs time-out of a sleep, in nanoseconds, rounded up to milliseconds
+     * @throws IllegalArgumentException if {@code spinNs} is negative or {@code maxSleepNs} is less than 1
      */
     public EventDrivenIdle(final long spinNs, final long maxSleepNs) {
         if (spinNs < 0 || maxSleepNs < 1) {
-            throw new IllegalArgumentException("spin time " + spinNs + " ns and bound of a sleep " + maxSleepNs + " ns");
+            throw new IllegalArgumentException("spin time " + spinNs + " ns is negative, or sleep time-out " + maxSleepNs +
+                " ns is less than 1");
         }
         this.spinNs = spinNs;
         this.maxSleepMs = (int) Math.min(Integer.MAX_VALUE, (maxSleepNs + 999_999) / 1_000_000);
     }
 
-    /** Makes this the strategy of a poller; before any queue is added. */
+    /** Attaches this strategy to a poller; before any queue is added. */
     void attach(
         final QueueRound polled, final CommandQueue waking, final PollerCounters counting, final PollTally tallying) {
         if (round != null) {
-            throw new IllegalStateException("an event-driven idle strategy belongs to one poller");
+            throw new IllegalStateException("an event-driven idle strategy cannot be shared between pollers");
         }
         round = polled;
         commands = waking;
         counters = counting;
         tally = tallying;
-        waking.wakeUpBy(this::wakeUp);
+        waking.onWakeUp(this::wakeUp);
     }
 
     /**
-     * Opens the descriptors; the polling thread has started.
+     * Opens the descriptors; called on the polling thread at its start.
      *
-     * @throws io.ringpoll.os.OsException if the process has no file descriptor left
+     * @throws io.ringpoll.os.OsException if the process has no free file descriptor
      */
     void open() {
         descriptors = new DescriptorPoll();
         queuesByFd.keySet().forEach(this::watch);
     }
 
-    /** Takes a queue in that is polled from now on. */
+    /** Watches the channel of a queue that joins the round. */
     void onAdded(final PolledQueue polled) {
         if (polled.eventFd != PolledQueue.NO_EVENT_FD &&
             queuesByFd.merge(polled.eventFd, 1, Integer::sum) == 1 && descriptors != null) {
@@ -97,7 +97,7 @@ public final class EventDrivenIdle implements IdleStrategy {
         }
     }
 
-    /** Lets a queue go that is polled no more. */
+    /** Stops watching the channel of a queue that has left the round, unless another queue shares it. */
     void onRemoved(final PolledQueue polled) {
         if (polled.eventFd != PolledQueue.NO_EVENT_FD && queuesByFd.merge(polled.eventFd, -1, Integer::sum) == 0) {
             queuesByFd.remove(polled.eventFd);
@@ -107,7 +107,7 @@ public final class EventDrivenIdle implements IdleStrategy {
         }
     }
 
-    /** Gives the descriptors back. */
+    /** Closes the descriptors. */
     void close() {
         if (descriptors != null) {
             descriptors.close();
@@ -149,7 +149,7 @@ public final class EventDrivenIdle implements IdleStrategy {
         return "event-driven";
     }
 
-    /** Ends the sleep that is under way; any thread. */
+    /** Ends a sleep in progress; any thread. */
     void wakeUp() {
         final DescriptorPoll sleep = sleepingOn;
         if (sleep != null) {
@@ -167,7 +167,7 @@ public final class EventDrivenIdle implements IdleStrategy {
         }
     }
 
-    /** Asks all queues for an event that owe none; false if there was nothing to ask for, so that all were polled since. */
+    /** Arms the queues that are not armed. Returns false if all were armed before, and so have been polled since. */
     private boolean armAll() {
         boolean anyArmed = false;
         hasSilentQueue = false;
@@ -196,10 +196,11 @@ public final class EventDrivenIdle implements IdleStrategy {
     private void sleep() {
         sleepingOn = descriptors;
         try {
-            // After the store above: whoever submits a command either sees it and wakes the poller, or is seen here.
+            // After the volatile store above: either the submitting thread sees it and wakes the poller, or its command is seen
+            // here.
             if (!commands.isWakeUpDue()) {
                 counters.sleeps.incrementRelease();
-                tally.tell();
+                tally.flush();
                 round.sumBudgets(counters);
                 final int ready = descriptors.await(hasSilentQueue ? SILENT_QUEUE_SLEEP_MS : maxSleepMs);
                 if (ready == 0 && !descriptors.wasWokenUp()) {
@@ -215,7 +216,9 @@ public final class EventDrivenIdle implements IdleStrategy {
         descriptors.add(fd, () -> takeEvents(fd));
     }
 
-    /** Takes the events of a channel by a queue of it that is polled now: the one that came first may have left since. */
+    /**
+     * Reads the events of a channel through a queue that is still polled: the first queue of the channel may have left the round.
+     */
     private void takeEvents(final int fd) {
         int taken = 0;
         int faultCode = 0;

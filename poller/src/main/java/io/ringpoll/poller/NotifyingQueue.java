@@ -5,43 +5,43 @@ import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 
 /**
- * A completion queue that can say when it is no longer empty, so that its poller may sleep.
+ * A completion queue with completion events, which allow its poller to sleep.
  *
- * <p>Owned by the polling thread, as every {@link CompletionQueue}. librpma's queues need not be wrapped: the poller makes this
- * of them by itself.
+ * <p>Owned by the polling thread, as every {@link CompletionQueue}. The poller wraps librpma's queues itself.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_cq_event.3.html">ibv_get_cq_event(3)</a>
  */
 public interface NotifyingQueue extends CompletionQueue {
     /**
-     * The descriptor of the queue's completion channel; queues may share one.
+     * The file descriptor of the completion channel; queues may share a channel.
      *
-     * @return readable when an event has come, the same at each call
+     * @return a descriptor that is readable while an event is pending, always the same
      */
     int eventFd();
 
     /**
-     * Asks for one event at the next completion. What came before gives none, so the queue is polled once more afterwards.
+     * Requests one event for the next completion. Completions that are already in the queue raise none: poll the queue once more
+     * after this call.
      *
-     * @throws RuntimeException if the queue has failed; it is polled no more then
+     * @throws RuntimeException if the queue has failed; it leaves the round
      */
     void arm();
 
     /**
-     * Takes all events that have come on the channel, for whatever queue of it, without waiting, and acknowledges them, if need
-     * be later and in bulk.
+     * Reads all pending events of the channel, including those of other queues that share it, without blocking. Acknowledgements
+     * may be deferred and combined.
      *
-     * @return how many
-     * @throws RuntimeException if the channel has failed; the queue is polled no more then
+     * @return number of events
+     * @throws RuntimeException if the channel has failed; the queue leaves the round
      */
     int takeEvents();
 
     /**
-     * Makes one of a queue of libibverbs and its channel.
+     * Combines a libibverbs queue with its completion channel.
      *
-     * @param queue   made with the channel
-     * @param channel used by nobody else but further queues of the same poller
-     * @return to be added to a poller
+     * @param queue   created with the channel
+     * @param channel used only by queues of the same poller
+     * @return a queue to add to a poller
      */
     static NotifyingQueue of(final VerbsCompletionQueue queue, final CompletionChannel channel) {
         return new ChannelQueue(queue, queue, channel);

@@ -1,14 +1,14 @@
 package io.ringpoll.poller;
 
 /**
- * What the poller has counted since it last wrote its counters.
+ * Counts in plain fields between two updates of the poller's counters.
  *
- * <p>Each counter has cache lines of its own, so that to count a batch in five of them takes longer than to publish it. Additions
- * to this tally cost next to nothing. The counters follow every {@value #CYCLES} duty cycles, after a batch with the next round
- * that is empty or finds the ring full, before a command of another thread, and before a sleep. Belongs to the polling thread.
+ * <p>Each counter occupies cache lines of its own, and updating five of them takes longer than publishing a batch. The tally is
+ * flushed to the counters every {@value #CYCLES} duty cycles, in the first round after a batch that is empty or finds the ring
+ * full, before a command of another thread, and before a sleep. Belongs to the polling thread.
  */
 final class PollTally {
-    /** Duty cycles after which the counters follow at the latest, a power of two. */
+    /** Maximum number of duty cycles between two flushes, a power of two. */
     static final int CYCLES = 16;
 
     private final PollerCounters counters;
@@ -18,7 +18,7 @@ final class PollTally {
     private int completions;
     private int receives;
     private int errors;
-    /** Of the batches that came last, all of one size class. */
+    /** Size class of the batches in {@link #batchesOfClass}. */
     private int sizeClass;
     private int batchesOfClass;
     private int batchMax;
@@ -27,12 +27,12 @@ final class PollTally {
         this.counters = counters;
     }
 
-    /** Counts a poll that found nothing. */
+    /** Counts an empty poll. */
     void onEmptyPoll() {
         emptyPolls++;
     }
 
-    /** Counts a batch that has been published. */
+    /** Counts a published batch. */
     void onBatch(final int size, final int receiveCount, final int errorCount) {
         batches++;
         completions += size;
@@ -40,7 +40,7 @@ final class PollTally {
         errors += errorCount;
         final int batchClass = PollerCounters.sizeClass(size);
         if (batchClass != sizeClass) {
-            tellSizes();
+            flushSizes();
             sizeClass = batchClass;
         }
         batchesOfClass++;
@@ -49,15 +49,15 @@ final class PollTally {
         }
     }
 
-    /** Whether there are batches that the counters do not know of. */
+    /** Whether the tally contains batches that have not been flushed. */
     boolean hasBatches() {
         return batches != 0;
     }
 
-    /** Brings the counters up to now. */
-    void tell() {
+    /** Adds the tally to the counters and clears it. */
+    void flush() {
         if (batches != 0) {
-            tellSizes();
+            flushSizes();
             counters.onBatches(batches, completions, receives, errors, batchMax);
             batches = 0;
             completions = 0;
@@ -70,7 +70,7 @@ final class PollTally {
         }
     }
 
-    private void tellSizes() {
+    private void flushSizes() {
         if (batchesOfClass != 0) {
             counters.onBatchesOf(sizeClass, batchesOfClass);
             batchesOfClass = 0;

@@ -7,29 +7,29 @@ import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletions;
 
 /**
- * A completion queue's place in a poller's round: the queue, the index that its completions carry, and its state.
+ * A completion queue in a poller's round, with its index and state.
  *
- * <p>Made by the thread that adds the queue, then owned by the polling thread.
+ * <p>Created by the thread that adds the queue, then owned by the polling thread.
  */
 final class PolledQueue {
-    /** The descriptor of a queue that gives no events. */
+    /** Descriptor of a queue without completion events. */
     static final int NO_EVENT_FD = -1;
 
-    /** What is polled: the queue that was added, or a view of it that can notify. */
+    /** The queue to poll: the added queue, or its view with completion events. */
     final CompletionQueue queue;
     /** The queue that was added. */
     final CompletionQueue added;
-    /** The same, if it leaves counting for the budget to its poller; else null. */
+    /** The same queue if its poller updates the budget; otherwise null. */
     private final CountedQueue counted;
-    /** Told what was polled; null if the queue tells it by itself, or there is none. */
+    /** The budget that the poller updates; null if the queue has none or updates it itself. */
     final CompletionBudget budget;
     final short index;
     QueueState state = QueueState.ADDING;
-    /** The descriptor that the poller sleeps on for this queue. */
+    /** Descriptor to watch during a sleep. */
     final int eventFd;
-    /** Whether the queue owes an event, so that the poller may sleep. */
+    /** Whether an event has been requested and not yet raised. */
     boolean armed;
-    /** The negative result or reported code that takes the queue out of the round; 0 while it is sound. */
+    /** The negative poll result or reported code that removes the queue from the round; 0 if none. */
     int faultCode;
 
     PolledQueue(final CompletionQueue added, final CompletionQueue queue, final int index, final int eventFd) {
@@ -41,14 +41,14 @@ final class PolledQueue {
         this.eventFd = eventFd;
     }
 
-    /** Polls the queue; what comes is still to be told to its {@link #budget}. */
+    /** Polls the queue; the caller updates the {@link #budget}. */
     int poll(final WorkCompletions slab, final int offset, final int maxEntries) {
-        // One that counts is the binding's own and gets the address: a poller claims only what is within its slab.
+        // A counted queue is part of the binding and takes an address: the poller claims only slots within its slab.
         return counted != null ? counted.pollUncounted(slab.address() + offset, maxEntries) :
             queue.poll(slab, offset / IbvWc.SIZE_BYTES, maxEntries);
     }
 
-    /** Notes a fault, which the next duty cycle publishes; the first one counts. */
+    /** Records a fault, which the next duty cycle publishes; later faults are ignored. */
     void fail(final int code) {
         if (faultCode == 0) {
             faultCode = code;

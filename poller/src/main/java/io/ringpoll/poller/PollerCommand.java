@@ -3,13 +3,13 @@ package io.ringpoll.poller;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A change to what the poller owns, made between two duty cycles on the polling thread.
+ * A change to the poller's state, executed on the polling thread between two duty cycles.
  *
- * <p>Made and awaited by other threads. It may be submitted again: its action has no effect the second time.
+ * <p>Created and awaited by other threads. A command may be submitted again; its action then has no effect.
  */
 final class PollerCommand {
     private final Runnable action;
-    /** Whether the queue holds it; guarded by the lock of the {@link CommandQueue}. */
+    /** Whether the command is queued; guarded by the lock of the {@link CommandQueue}. */
     boolean queued;
     private volatile boolean done;
     private volatile boolean abandoned;
@@ -30,12 +30,12 @@ final class PollerCommand {
         complete();
     }
 
-    /** Ends the wait for it: the request is fulfilled. Polling thread only. */
+    /** Completes the command and ends its wait; polling thread only. */
     void complete() {
         done = true;
     }
 
-    /** Ends the wait for it: the request can no longer be fulfilled. Polling thread only. */
+    /** Fails the command and ends its wait; polling thread only. */
     void fail(final String reason) {
         failure = reason;
     }
@@ -44,28 +44,28 @@ final class PollerCommand {
         return done;
     }
 
-    /** Whether its wait has timed out. */
+    /** Whether the wait for this command has timed out. */
     boolean isAbandoned() {
         return abandoned;
     }
 
     /**
-     * Waits until the poller has done it.
+     * Waits until the command is complete.
      *
-     * @param deadlineNs by {@link System#nanoTime()}
-     * @param what       the poller is to do, for the exception
-     * @throws TimeoutException if the deadline passes before, or at once if the poller can no longer do it
+     * @param deadlineNs on the clock of {@link System#nanoTime()}
+     * @param task       for the exception message, as the object of "cannot"
+     * @throws TimeoutException if the deadline passes, or without delay if the command fails
      */
-    void await(final long deadlineNs, final String what) throws TimeoutException {
+    void await(final long deadlineNs, final String task) throws TimeoutException {
         try (BoundedWait wait = new BoundedWait(deadlineNs)) {
             while (!done) {
                 final String reason = failure;
                 if (reason != null) {
-                    throw new TimeoutException("the poller cannot " + what + ": it " + reason);
+                    throw new TimeoutException("the poller cannot " + task + ": it " + reason);
                 }
                 if (wait.isOver()) {
                     abandoned = true;
-                    throw new TimeoutException("the poller did not " + what + " within " + wait.boundMs() + " ms");
+                    throw new TimeoutException("the poller did not " + task + " within " + wait.boundMs() + " ms");
                 }
                 wait.park();
             }

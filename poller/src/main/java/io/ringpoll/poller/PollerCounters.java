@@ -5,12 +5,12 @@ import org.agrona.concurrent.status.AtomicCounter;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
- * What a poller counts about itself, in Agrona counters that any thread or process may read.
+ * The counters of a poller, as Agrona counters that any thread or process may read.
  *
- * <p>The polling thread is the only writer; it uses release stores, since a reader in another thread may take several counters
- * together. While completions keep coming, those of polls, batches and paths are behind by {@value PollTally#CYCLES} duty cycles
- * at most; they are exact once a round was empty, or the poller has paused or ended. The position is exact at once, as those of
- * the handlers are, and never behind what is counted by path.
+ * <p>The polling thread is the only writer and uses release stores, so that a reader can combine several counters. Under load the
+ * counters of polls, batches and paths lag by at most {@value PollTally#CYCLES} duty cycles. They are exact after an empty round,
+ * and when the poller has paused or ended. The position is always exact, as those of the handlers are, and never behind the sum
+ * of the paths.
  */
 public final class PollerCounters {
     private static final int SIZE_CLASSES = 16;
@@ -38,14 +38,14 @@ public final class PollerCounters {
     final AtomicCounter budgetInFlight;
     final AtomicCounter budgetRefused;
 
-    /** By {@link #sizeClass}. */
+    /** Indexed by {@link #sizeClass}. */
     final AtomicCounter[] batchesBySize = new AtomicCounter[SIZE_CLASSES];
     private final AtomicCounter[] errorsByStatus = new AtomicCounter[WcStatus.COUNT + 1];
 
     /**
      * Allocates the counters.
      *
-     * @param counters where they are allocated
+     * @param counters manager that allocates the counters
      * @param owner    name of the poller, for labels and keys
      */
     public PollerCounters(final CountersManager counters, final String owner) {
@@ -82,7 +82,7 @@ public final class PollerCounters {
         }
     }
 
-    /** Counts batches that have been published, and the polls that gave them. */
+    /** Counts published batches and their polls. */
     void onBatches(final int number, final int completions, final int receiveCount, final int errorCount, final int largest) {
         polls.getAndAddRelease(number);
         final int sendWriteCount = completions - receiveCount - errorCount;
@@ -105,13 +105,13 @@ public final class PollerCounters {
         batchesBySize[sizeClass].getAndAddRelease(number);
     }
 
-    /** Counts polls that found nothing. */
+    /** Counts empty polls. */
     void onEmptyPolls(final int number) {
         polls.getAndAddRelease(number);
         emptyPolls.getAndAddRelease(number);
     }
 
-    /** The class of batches that one of a size is counted in: the power of two that it has reached. */
+    /** The size class of a batch: the largest power of two not above its size, as an exponent. */
     static int sizeClass(final int size) {
         return Math.min(SIZE_CLASSES - 1, Integer.SIZE - 1 - Integer.numberOfLeadingZeros(size));
     }
@@ -122,7 +122,7 @@ public final class PollerCounters {
     }
 
     /**
-     * Number of polls so far; polls less empty polls is the number of batches.
+     * Number of polls so far. The difference between polls and empty polls is the number of batches.
      *
      * @return polls
      */
@@ -213,7 +213,7 @@ public final class PollerCounters {
     }
 
     /**
-     * Number of queues so far that failed and left the duty cycle.
+     * Number of queues so far that failed and left the round.
      *
      * @return queues
      */
@@ -222,8 +222,8 @@ public final class PollerCounters {
     }
 
     /**
-     * The longest duty cycle so far. A poller that spins measures duty cycles one by one where they take microseconds; shorter
-     * ones it measures several together, and then this is their mean.
+     * The longest duty cycle so far. A spinning poller measures long duty cycles individually and short ones in windows; the
+     * value of a window is its mean.
      *
      * @return nanoseconds; 0 if stalls are not tracked
      */
@@ -241,7 +241,7 @@ public final class PollerCounters {
     }
 
     /**
-     * Number of times so far that the poller slept until a completion event.
+     * Number of times so far that the poller slept on completion events.
      *
      * @return sleeps
      */
@@ -268,7 +268,7 @@ public final class PollerCounters {
     }
 
     /**
-     * Number of completions that the polled queues with a budget have room for, all together.
+     * Sum of the budgets of the polled queues.
      *
      * @return completions
      */
@@ -277,7 +277,7 @@ public final class PollerCounters {
     }
 
     /**
-     * Number of work requests in flight towards the polled queues with a budget, as the poller saw it last.
+     * Number of work requests in flight on the polled queues with a budget, as the poller last read it.
      *
      * @return work requests
      */
@@ -286,7 +286,7 @@ public final class PollerCounters {
     }
 
     /**
-     * Number of posts that the budgets of the polled queues have refused, as the poller saw it last.
+     * Number of posts that the budgets of the polled queues have refused, as the poller last read it.
      *
      * @return posts
      */

@@ -9,12 +9,11 @@ import org.agrona.concurrent.NoOpIdleStrategy;
 import org.agrona.concurrent.SystemNanoClock;
 
 /**
- * Runs a poller's duty cycle on one thread until it is told to stop.
+ * Runs a poller's duty cycle on one thread until it is stopped.
  *
- * <p>What follows a cycle depends on how it ended. After work, or when all queues are empty, it is the idle strategy's turn.
- * While the ring is full the thread spins and then yields, so that handlers that share its core get on; it never parks, since
- * the first slot that becomes free is to be filled at once. While it is paused, or nothing can ever be published again, it
- * sleeps in short stretches.
+ * <p>The outcome of a duty cycle determines the next step. After work or an empty round, the idle strategy is called. While the
+ * ring is full, the thread spins and then yields, so that handlers on its core can run; it does not park, because the first free
+ * slot should be filled without delay. While the poller is paused or halted, the thread parks for short periods.
  *
  * <p>{@link #run} belongs to the polling thread, {@link #stop} to any other.
  */
@@ -34,11 +33,10 @@ public final class PollerLoop implements Runnable {
     /**
      * Creates a loop; before queues are added to the poller.
      *
-     * @param poller       whose duty cycle it is
-     * @param idleStrategy for rounds in which all queues were empty; no other thread uses it
-     * @param thresholdNs  a duty cycle longer than this, in nanoseconds, is counted as over the threshold; negative to read no
-     *     clock
-     * @param errorHandler hears of what ends the loop against its will
+     * @param poller       agent to run
+     * @param idleStrategy called after empty rounds; used by this loop only
+     * @param thresholdNs  duty cycles longer than this, in nanoseconds, are counted; if negative, the clock is not read
+     * @param errorHandler receives an exception that ends the loop
      */
     public PollerLoop(
         final CompletionPoller poller, final IdleStrategy idleStrategy, final long thresholdNs,
@@ -55,16 +53,16 @@ public final class PollerLoop implements Runnable {
     }
 
     /**
-     * Whether a thread with this strategy never gives its CPU away.
+     * Whether an idle strategy never yields or parks.
      *
      * @param idleStrategy of a poller
-     * @return true of one that does nothing, and of one that only tells the CPU that it spins
+     * @return true for the no-op and busy-spin strategies
      */
     public static boolean isSpinning(final IdleStrategy idleStrategy) {
         return idleStrategy instanceof NoOpIdleStrategy || idleStrategy instanceof BusySpinIdleStrategy;
     }
 
-    /** Begins: from now on commands are the loop's. Called on the polling thread before {@link #run}. */
+    /** Makes the calling thread the polling thread; called before {@link #run}. */
     public void onStart() {
         poller.onStart();
     }
@@ -86,7 +84,7 @@ public final class PollerLoop implements Runnable {
         }
     }
 
-    /** Ends the loop after its present duty cycle, or at its start; no queue can be added any more. Any thread. */
+    /** Ends the loop after the current duty cycle, or at its start; queues can no longer be added. Any thread. */
     public void stop() {
         running = false;
         poller.commands().stop();
@@ -98,7 +96,7 @@ public final class PollerLoop implements Runnable {
             fullCycles = 0;
             idleStrategy.idle(workCount);
             if (workCount == 0 && !spins) {
-                // A handler on this thread may have left the flag set: a strategy that parks would spin.
+                // A handler on this thread may have left the interrupt flag set: a parking strategy would spin.
                 Thread.interrupted();
                 stallTracker.restart(poller.cycles());
             }

@@ -1,7 +1,7 @@
 package io.ringpoll.poller;
 
 /**
- * The states of a poller, their transitions, and what each call does in each state.
+ * The states of a poller, their transitions, and the effect of each call in each state.
  *
  * <pre>
  *             onStart              pause
@@ -21,10 +21,10 @@ package io.ringpoll.poller;
  * <table>
  *   <caption>Calls by state</caption>
  *   <tr><th>Call</th><th>NEW</th><th>RUNNING</th><th>PAUSED</th><th>HALTED</th><th>STOPPING</th><th>ENDED</th></tr>
- *   <tr><td>{@link QueueRegistry#add}</td><td>at once</td><td>next duty cycle</td><td>polled after {@code resume}</td>
+ *   <tr><td>{@link QueueRegistry#add}</td><td>immediately</td><td>next duty cycle</td><td>polled after {@code resume}</td>
  *     <td>refused</td><td>refused</td><td>refused</td></tr>
- *   <tr><td>{@link QueueRegistry#remove}</td><td>at once</td><td>between duty cycles</td><td>between duty cycles</td>
- *     <td>between duty cycles</td><td>between duty cycles</td><td>at once</td></tr>
+ *   <tr><td>{@link QueueRegistry#remove}</td><td>immediately</td><td>between duty cycles</td><td>between duty cycles</td>
+ *     <td>between duty cycles</td><td>between duty cycles</td><td>immediately</td></tr>
  *   <tr><td>{@link QueueRegistry#reportFault}</td><td>published first</td><td>next duty cycle</td>
  *     <td>published after {@code resume}</td><td>not published</td><td>not published</td><td>not published</td></tr>
  *   <tr><td>{@link QueueRegistry#remaining}</td><td>all</td><td>refused</td><td>refused</td><td>refused</td><td>refused</td>
@@ -32,29 +32,29 @@ package io.ringpoll.poller;
  *   <tr><td>{@link CompletionPoller#pause}</td><td>starts paused</td><td>between duty cycles</td><td>no effect</td>
  *     <td>between duty cycles</td><td>between duty cycles</td><td>no effect</td></tr>
  *   <tr><td>{@link CompletionPoller#resume}</td><td>undoes a pause</td><td>no effect</td><td>between duty cycles</td>
- *     <td>fails at once</td><td>fails at once</td><td>fails at once</td></tr>
- *   <tr><td>{@link CompletionPoller#awaitEmptyRound}</td><td>waits</td><td>waits</td><td>fails at once</td>
- *     <td>fails at once</td><td>fails at once</td><td>fails at once</td></tr>
+ *     <td>fails</td><td>fails</td><td>fails</td></tr>
+ *   <tr><td>{@link CompletionPoller#awaitEmptyRound}</td><td>waits</td><td>waits</td><td>fails</td>
+ *     <td>fails</td><td>fails</td><td>fails</td></tr>
  *   <tr><td>{@link PollerLoop#stop}</td><td>ends at its start</td><td>ends</td><td>ends</td><td>ends</td><td>no effect</td>
  *     <td>no effect</td></tr>
  * </table>
  *
- * <p>"Refused" is an {@link IllegalStateException}; "fails at once" is a {@link java.util.concurrent.TimeoutException} that does
- * not use up the time-out, and a wait that is under way when the poller enters such a state fails then. "Between duty cycles" is
- * "at once" for a handler that runs on the polling thread. A poller without a {@link PollerLoop} has no {@code STOPPING}.
+ * <p>"Refused" is an {@link IllegalStateException}. "Fails" is a {@link java.util.concurrent.TimeoutException} without delay; a
+ * wait in progress fails when the poller enters such a state. "Between duty cycles" is immediate for a handler on the polling
+ * thread. A poller without a {@link PollerLoop} has no {@code STOPPING}.
  */
 public enum PollerState {
-    /** No thread runs the poller yet; the calling threads change its queues themselves. */
+    /** No thread runs the poller yet; the calling threads change its queues directly. */
     NEW("has not started"),
     /** The polling thread makes duty cycles. */
-    RUNNING("runs"),
+    RUNNING("is running"),
     /** The polling thread executes commands only. */
     PAUSED("is paused"),
-    /** A handler has died: nothing can be published any more. The polling thread executes commands only. */
+    /** A handler has halted: nothing can be published any more. The polling thread executes commands only. */
     HALTED("has halted"),
-    /** The loop ends after its present duty cycle. */
+    /** The loop ends after the current duty cycle. */
     STOPPING("is stopping"),
-    /** No thread will run the poller any more; the calling threads change its queues themselves. */
+    /** No thread runs the poller any more; the calling threads change its queues directly. */
     ENDED("has ended");
 
     private final String predicate;
@@ -63,12 +63,12 @@ public enum PollerState {
         this.predicate = predicate;
     }
 
-    /** The end of a sentence that begins with "the poller". */
+    /** Predicate of a message whose subject is "the poller". */
     String predicate() {
         return predicate;
     }
 
-    /** Whether a poller in this state will never publish a completion again. */
+    /** Whether a poller in this state no longer publishes completions. */
     boolean isFinal() {
         return this == HALTED || this == STOPPING || this == ENDED;
     }

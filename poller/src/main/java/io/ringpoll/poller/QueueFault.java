@@ -4,28 +4,29 @@ import io.ringpoll.verbs.IbvWc;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * A record in the ring that stands for the failure of a completion queue, so that the error path hears of it in order.
+ * A record that reports the failure of a completion queue on the error path, in order with the completions.
  *
- * <p>It has the layout of {@link IbvWc}, with a status that no provider gives:
+ * <p>The layout is that of {@link IbvWc}, with a status that no provider uses:
  * <pre>
  *   wr_id        0
  *   status       {@link #STATUS}
- *   vendor_err   the negative result of the poll, or the code that was reported
+ *   vendor_err   the negative poll result, or the reported code
  *   qp_num       0
- *   queue index  of the queue that failed
+ *   queue index  index of the failed queue
  * </pre>
- * Written by the polling thread, read by the handlers of the error path.
+ *
+ * <p>Written by the polling thread, read by the error path's handlers.
  */
 public final class QueueFault {
-    /** The status that marks the record; the verbs manual has no negative one. */
+    /** The status of the record; the verbs manual defines no negative status. */
     public static final int STATUS = -1;
-    /** Code of a queue whose poll threw an exception; what it threw is in the error log. */
+    /** Code of a queue whose poll threw an exception; the exception is in the error log. */
     public static final int POLL_THREW = Integer.MIN_VALUE;
 
-    /** Code of a queue that could not be asked for an event, or whose channel has failed. */
+    /** Code of a queue whose notification request or completion channel failed. */
     public static final int NOTIFICATION_FAILED = Integer.MIN_VALUE + 1;
 
-    /** Code of a queue of which the device has told that it has failed: {@code IBV_EVENT_CQ_ERR}. */
+    /** Code of a queue that the device reports as failed: {@code IBV_EVENT_CQ_ERR}. */
     public static final int CQ_ERROR_EVENT = Integer.MIN_VALUE + 2;
 
     private QueueFault() {

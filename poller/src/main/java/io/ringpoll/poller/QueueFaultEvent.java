@@ -8,12 +8,12 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
 /**
- * In a flight recording: a completion queue has failed and left the round.
+ * Flight Recorder event: a completion queue has failed and left the round.
  */
 @Name("ringpoll.QueueFault")
 @Label("Queue fault")
 @Category("ringpoll")
-@Description("A completion queue failed and is polled no more")
+@Description("A completion queue failed and left the round")
 @StackTrace(false)
 final class QueueFaultEvent extends Event {
     @Label("Queue")

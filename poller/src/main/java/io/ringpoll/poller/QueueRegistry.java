@@ -14,17 +14,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The completion queues of a poller, as other threads add and remove them while it runs.
+ * Adds and removes completion queues of a running poller.
  *
- * <p>Any thread may call. Each change reaches the poller as a command, between two duty cycles; what a handler on the polling
- * thread itself changes is changed at once. {@link #remove} returns only when the poller can no longer touch the queue, so that
- * the caller may destroy it.
+ * <p>Thread-safe. Each change is a command that the polling thread executes between two duty cycles, or directly if a handler on
+ * the polling thread calls. When {@link #remove} returns, the poller no longer accesses the queue, and the caller may destroy it.
  */
 public final class QueueRegistry {
-    /** How many queues a poller may have at once: the index has 16 bits. */
+    /** Maximum number of queues of a poller: the index has 16 bits. */
     public static final int MAX_QUEUES = 1 << 16;
 
-    /** Names kept of queues that have left: the error path may come to their faults later. */
+    /** Number of names kept of removed queues: the error path may process their faults later. */
     private static final int NAMES_KEPT = 1024;
     private static final long COMMAND_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
@@ -33,19 +32,19 @@ public final class QueueRegistry {
     private final CommandQueue commands;
     private final PollerCounters counters;
 
-    /** Guarded by this, as what follows. */
+    /** Guarded by this, as are the following fields. */
     private final Map<CompletionQueue, Registration> registered = new IdentityHashMap<>();
-    /** Which indexes {@link #registered} queues have. */
+    /** Indexes of the {@link #registered} queues. */
     private final BitSet taken = new BitSet();
-    /** By index. Of a queue that has left nothing else is held: it holds its connection, and that what it has off-heap. */
+    /** By index. A name is kept without its queue, which would keep its connection and off-heap memory reachable. */
     private final String[] names = new String[MAX_QUEUES];
-    /** Indexes of the queues that have left last, whose names are still known. */
+    /** Indexes of the most recently removed queues, whose names are kept. */
     private final ArrayDeque<Integer> left = new ArrayDeque<>(NAMES_KEPT + 1);
     private int nextIndex;
-    /** Null if the poller does not sleep on events. */
+    /** Null unless the poller is event-driven. */
     private RpmaNotifications notifications;
 
-    /** A queue between its addition and the end of its removal, and the one command that takes it out. */
+    /** A registered queue and the command that removes it. */
     private record Registration(PolledQueue polled, PollerCommand removal) {
         private boolean isRemoved() {
             return removal.isDone();
@@ -63,10 +62,10 @@ public final class QueueRegistry {
     /**
      * Adds a queue to the round; the poller polls it from one of its next duty cycles on.
      *
-     * @param queue to be polled, by this poller only
-     * @return the index that its completions carry; an index is not given again until all others have been
-     * @throws IllegalStateException if the queue is there already, {@link #MAX_QUEUES} are, the poller has halted, has been
-     *     stopped or has ended, or it takes no commands
+     * @param queue to be polled by this poller only
+     * @return the index that its completions carry; an index is reused only after all other indexes have been used
+     * @throws IllegalStateException if the queue has already been added, {@link #MAX_QUEUES} queues have been, the poller has
+     *     halted, is stopping or has ended, or it executes no commands
      */
     public int add(final CompletionQueue queue) {
         if (ring.isHalted()) {
@@ -75,7 +74,7 @@ public final class QueueRegistry {
         endRemoval(queue);
         final Registration added = register(queue);
         try {
-            // Registered before: a removal by another thread may overtake this command, which has no effect then.
+            // Registered first: a removal by another thread may overtake this command, which then has no effect.
             commands.submitBeforeStop(
                 new PollerCommand(() -> onAdd(added.polled)), BoundedWait.deadlineNs(COMMAND_TIMEOUT_NS));
             return added.polled.index & MAX_QUEUES - 1;
@@ -86,33 +85,33 @@ public final class QueueRegistry {
     }
 
     /**
-     * Takes a queue out of the round and waits until the poller can no longer touch it. An interrupt does not end the wait; it is
-     * kept for later.
+     * Removes a queue from the round and waits until the poller no longer accesses it. An interrupt does not end the wait, and
+     * the interrupt flag is restored.
      *
-     * @param queue     that was added; one that is not in the round is removed already
-     * @param timeoutNs how long to wait for the poller, in nanoseconds; if not positive, the poller is asked only
-     * @throws TimeoutException if the poller did not finish its duty cycle in time; the queue must not be destroyed then, and a
-     *     further call waits again
+     * @param queue     that was added; otherwise the call has no effect
+     * @param timeoutNs time to wait for the poller, in nanoseconds; if not positive, the removal is only requested
+     * @throws TimeoutException if the poller did not finish its duty cycle in time; the queue must not be destroyed, and another
+     *     call waits again
      */
     public void remove(final CompletionQueue queue, final long timeoutNs) throws TimeoutException {
         final long deadlineNs = BoundedWait.deadlineNs(timeoutNs);
         final Registration leaving = registration(queue);
         if (leaving != null) {
             commands.submit(leaving.removal, deadlineNs);
-            leaving.removal.await(deadlineNs, "let go of " + queue.name());
+            leaving.removal.await(deadlineNs, "remove " + queue.name());
             unregister(leaving);
         }
     }
 
     /**
-     * Reports that a queue has failed by what its owner has heard outside of polling, for instance an asynchronous
-     * {@code IBV_EVENT_CQ_ERR}: it leaves the round and the error path hears of it.
+     * Reports the failure of a queue that its owner detected outside of polling, for instance an asynchronous {@code
+     * IBV_EVENT_CQ_ERR}: the queue leaves the round and the fault is published on the error path.
      *
-     * @param queue that was added; nothing happens if it has not been added or has failed already. If it is removed and added
-     *     again before the poller takes the report, the report has no effect on the new addition
-     * @param code  negative; handed to the error path
+     * @param queue that was added; there is no effect if it was not, or has already failed. If it is removed and added again
+     *     before the poller executes the report, the new addition is not affected
+     * @param code  negative; passed to the error path
      * @throws IllegalArgumentException if the code is not negative
-     * @throws IllegalStateException    if the poller takes no commands
+     * @throws IllegalStateException    if the poller executes no commands
      */
     public void reportFault(final CompletionQueue queue, final int code) {
         if (code >= 0) {
@@ -131,10 +130,10 @@ public final class QueueRegistry {
     }
 
     /**
-     * Takes the queues out that a device's event says have failed; other events are none of the poller's business.
+     * Reports the failure of the queues that an {@code IBV_EVENT_CQ_ERR} event names; other events are ignored.
      *
      * @param event of a device whose queues may be polled here
-     * @throws IllegalStateException if the poller takes no commands
+     * @throws IllegalStateException if the poller executes no commands
      */
     public void onEvent(final AsyncEvent event) {
         if (event.type() == AsyncEventType.CQ_ERR) {
@@ -147,10 +146,10 @@ public final class QueueRegistry {
     }
 
     /**
-     * The name of the queue that had or has an index.
+     * The name of the current or last queue with an index.
      *
      * @param index that a completion carries
-     * @return the queue's name, also after its removal, unless a thousand others have been removed since
+     * @return the queue's name, also after its removal until a thousand other queues have been removed
      */
     public synchronized String name(final int index) {
         final String name = names[index & MAX_QUEUES - 1];
@@ -160,18 +159,18 @@ public final class QueueRegistry {
     /**
      * Number of queues that have been added and not removed.
      *
-     * @return queues, failed ones included
+     * @return queues, including failed ones
      */
     public synchronized int size() {
         return registered.size();
     }
 
     /**
-     * The queues that have neither been removed nor failed; only before the poller has started and after it has ended, when
-     * nobody polls them.
+     * The queues that have neither been removed nor failed. Only before the poller's start and after its end, when no thread
+     * polls them.
      *
      * @return a new list
-     * @throws IllegalStateException if the poller runs
+     * @throws IllegalStateException if the poller is running
      */
     public List<CompletionQueue> remaining() {
         final List<CompletionQueue> remaining = new ArrayList<>();
@@ -186,19 +185,19 @@ public final class QueueRegistry {
     }
 
     /**
-     * Polls a queue that the poller has left behind when it ended; any thread, while no other thread polls the queue.
+     * Polls a queue that the poller did not drain before its end; any thread, while no other thread polls the queue.
      *
      * @param queue      one of {@link #remaining}
      * @param records    as for {@link CompletionQueue#poll}
      * @param first      as for {@link CompletionQueue#poll}
      * @param maxEntries as for {@link CompletionQueue#poll}
      * @return as {@link CompletionQueue#poll}; 0 if the queue has been removed
-     * @throws IllegalStateException if the poller runs
+     * @throws IllegalStateException if the poller is running
      */
     public int pollRemaining(
         final CompletionQueue queue, final WorkCompletions records, final int first, final int maxEntries) {
         final int[] polled = {0};
-        // Under the guard, so that a removal does not return while the queue is polled.
+        // Guarded, so that a removal does not return during the poll.
         commands.guarded(() -> {
             for (int i = 0; i < round.size; i++) {
                 if (round.queues[i].added == queue) {
@@ -209,12 +208,12 @@ public final class QueueRegistry {
         return polled[0];
     }
 
-    /** From now on queues that are added are made ready to notify; before any is. */
+    /** Opens completion channels for queues added from now on; before any queue is added. */
     synchronized void notifying() {
         notifications = new RpmaNotifications();
     }
 
-    /** Gives back what was opened to be notified; the poller has ended. */
+    /** Closes the completion channels; the poller has ended. */
     void onClose() {
         final List<Registration> left;
         synchronized (this) {
@@ -229,10 +228,10 @@ public final class QueueRegistry {
 
     private synchronized Registration register(final CompletionQueue queue) {
         if (registered.containsKey(queue)) {
-            throw new IllegalStateException(queue.name() + " is polled already");
+            throw new IllegalStateException(queue.name() + " is already polled");
         }
         if (registered.size() == MAX_QUEUES) {
-            throw new IllegalStateException("a poller has room for " + MAX_QUEUES + " completion queues");
+            throw new IllegalStateException("a poller is limited to " + MAX_QUEUES + " completion queues");
         }
         while (taken.get(nextIndex)) {
             nextIndex = nextIndex + 1 & MAX_QUEUES - 1;
@@ -256,7 +255,7 @@ public final class QueueRegistry {
         return new PolledQueue(queue, view, index, eventFd);
     }
 
-    /** Completes a removal whose caller did not wait for the poller, if the poller has let go of the queue since. */
+    /** Completes a timed-out removal that the poller has executed since. */
     private void endRemoval(final CompletionQueue queue) {
         final Registration earlier = registration(queue);
         if (earlier != null && earlier.isRemoved()) {
@@ -264,10 +263,10 @@ public final class QueueRegistry {
         }
     }
 
-    /** Forgets a queue that the poller does not touch any more; nothing happens if another thread has done so. */
+    /** Removes a queue that the poller no longer accesses from the registry; idempotent. */
     private void unregister(final Registration leaving) {
         try {
-            // Before the queue is forgotten: whoever finds it gone may destroy it.
+            // First: a thread that finds the queue unregistered may destroy it.
             closeView(leaving);
         } finally {
             synchronized (this) {
@@ -278,7 +277,7 @@ public final class QueueRegistry {
         }
     }
 
-    /** Not under the lock of this: a handler that asks for a name does not wait for it. */
+    /** Not under this object's lock, so that a handler that reads a name does not wait. */
     private void closeView(final Registration leaving) {
         final RpmaNotifications opened;
         synchronized (this) {

@@ -4,25 +4,25 @@ import io.ringpoll.verbs.CompletionBudget;
 import java.util.Arrays;
 
 /**
- * The queues that are polled in each duty cycle, in their order, and where the next round begins.
+ * The queues that are polled in each duty cycle, in order, and the position at which the next round starts.
  *
- * <p>Owned by the polling thread; others change it by commands only.
+ * <p>Owned by the polling thread; other threads change it by commands only.
  */
 final class QueueRound {
     private static final int INITIAL_CAPACITY = 16;
 
     PolledQueue[] queues = new PolledQueue[INITIAL_CAPACITY];
     int size;
-    /** Position at which the next round begins: the queue that missed its turn when the ring became full. */
+    /** Position at which the next round starts: the first queue that was not polled because the ring was full. */
     int first;
-    /** How often a queue has come or gone. */
+    /** Number of additions and removals. */
     int changes;
-    /** Posts that were refused by the budgets of queues that have left. */
+    /** Posts refused by the budgets of queues that have left the round. */
     private long refusedBefore;
-    /** Sleeps on the queues' events; null if the poller does not sleep so. */
+    /** The event-driven idle strategy; null if the poller has another. */
     EventDrivenIdle sleeper;
 
-    /** Takes a queue in, unless it has been removed meanwhile. */
+    /** Adds a queue, unless it has been removed meanwhile. */
     void add(final PolledQueue polled) {
         if (polled.state == QueueState.ADDING) {
             polled.state = QueueState.POLLED;
@@ -37,7 +37,7 @@ final class QueueRound {
         }
     }
 
-    /** Takes a queue out for good, whether it is there, has failed, or has not come yet. */
+    /** Removes a queue permanently, whether it is in the round, has failed, or has not been added yet. */
     void remove(final PolledQueue polled) {
         polled.state = QueueState.REMOVED;
         for (int i = 0; i < size; i++) {
@@ -48,7 +48,7 @@ final class QueueRound {
         }
     }
 
-    /** Takes all queues out whose fault has been published. */
+    /** Removes the queues whose fault has been published. */
     void removeFailed() {
         for (int i = size - 1; i >= 0; i--) {
             if (queues[i].state == QueueState.FAILED) {
@@ -57,8 +57,8 @@ final class QueueRound {
         }
     }
 
-    /** Lets the next round begin behind a queue, wherever it is by now, or at its place if it has left. */
-    void beginBehind(final PolledQueue polled, final int place) {
+    /** Starts the next round after a queue, at its present position, or at its former position if it has left. */
+    void startAfter(final PolledQueue polled, final int place) {
         int next = place;
         for (int i = 0; i < size; i++) {
             if (queues[i] == polled) {
@@ -68,7 +68,7 @@ final class QueueRound {
         first = next < size ? next : 0;
     }
 
-    /** Sums the budgets of the queues up. */
+    /** Updates the budget counters with the sums over all queues. */
     void sumBudgets(final PollerCounters counters) {
         long depth = 0;
         long inFlight = 0;

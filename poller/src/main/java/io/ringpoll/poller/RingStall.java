@@ -3,10 +3,10 @@ package io.ringpoll.poller;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * The account of the times when the ring is full: how often, how long, and behind which handler.
+ * Measures ring-full stalls: their number, their duration, and the handler that caused them.
  *
- * <p>Owned by the polling thread. The clock is read only while the ring is full and once when it no longer is; the counters grow
- * during a stall, so that one that lasts is seen from outside.
+ * <p>Owned by the polling thread. The clock is read only while the ring is full, and once at the end of a stall. The counters are
+ * updated during a stall, so that a lasting stall is visible from outside.
  */
 final class RingStall {
     private final SlotRing ring;
@@ -48,7 +48,7 @@ final class RingStall {
         }
     }
 
-    /** Says that a slot could be claimed again, or never will be. */
+    /** Ends a stall: a slot could be claimed again, or never will be. */
     void end() {
         account(clock.nanoTime());
         active = false;

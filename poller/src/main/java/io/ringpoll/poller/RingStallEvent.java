@@ -8,7 +8,7 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
 /**
- * In a flight recording: the ring was full for a time, and the poller stood still.
+ * Flight Recorder event: the ring was full and the poller could not publish.
  */
 @Name("ringpoll.RingStall")
 @Label("Ring full")

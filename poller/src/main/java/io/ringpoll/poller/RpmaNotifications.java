@@ -11,18 +11,18 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The completion channels below librpma's queues, opened when a queue is added to an event-driven poller and closed when it has
- * been removed.
+ * Opens the libibverbs completion channels of librpma's queues for an event-driven poller, and closes them after the queues'
+ * removal.
  *
- * <p>librpma's own wait acknowledges each event by itself and has a call of its own for channels that two queues share; the
- * channels of libibverbs below it do both better. Any thread.
+ * <p>librpma's wait acknowledges events one at a time and needs a separate call for channels that two queues share; libibverbs
+ * acknowledges in bulk and treats all channels alike. Thread-safe.
  */
 final class RpmaNotifications {
-    /** Guarded by this, as what follows. */
+    /** Guarded by this, as is the following field. */
     private final Map<Integer, SharedChannel> byFd = new HashMap<>();
     private final Map<CompletionQueue, SharedChannel> byView = new IdentityHashMap<>();
 
-    /** A channel with the queues of it that are polled. */
+    /** A completion channel and its polled queues. */
     private static final class SharedChannel {
         private final int fd;
         private final List<VerbsCompletionQueue> queues = new ArrayList<>();
@@ -43,7 +43,7 @@ final class RpmaNotifications {
             users++;
         }
 
-        /** Closes the channel first, which acknowledges what is left when its queues are closed. */
+        /** Closes the channel, which acknowledges its remaining events when its queues are closed. */
         void close() {
             try {
                 channel.close();
@@ -54,9 +54,9 @@ final class RpmaNotifications {
     }
 
     /**
-     * Opens what an event-driven poller polls in the place of a queue.
+     * Opens the view of a queue that an event-driven poller polls.
      *
-     * @return a view of the queue, to be closed by {@link #close}; the queue itself if it is none of librpma's
+     * @return a view, to be closed by {@link #close}; the queue itself if it is not a librpma queue
      */
     synchronized CompletionQueue open(final CompletionQueue queue) {
         if (!(queue instanceof final RpmaCompletionQueue rpma)) {
@@ -78,9 +78,9 @@ final class RpmaNotifications {
     }
 
     /**
-     * Closes what was opened for a queue, once no other queue of its channel is polled; events are acknowledged then.
+     * Closes the view of a queue. The last view of a channel closes the channel, which acknowledges its events.
      *
-     * @param view as {@link #open} returned it; nothing happens if it has been closed before
+     * @param view returned by {@link #open}; idempotent
      */
     synchronized void close(final CompletionQueue view) {
         final SharedChannel shared = byView.remove(view);

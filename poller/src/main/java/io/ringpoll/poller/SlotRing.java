@@ -3,80 +3,80 @@ package io.ringpoll.poller;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * What the poller knows of the ring: free slots are claimed in order, filled in place, and taken back published.
+ * The ring as seen by the poller: slots are claimed in order, filled in place and published.
  *
- * <p>Owned by the polling thread, but for {@link #isHalted()}. No call blocks, allocates or throws for want of slots. A slot is
- * one {@link io.ringpoll.verbs.IbvWc} record, and claimed slots lie side by side in memory.
+ * <p>Owned by the polling thread, except {@link #isHalted()}. No call blocks, allocates, or throws when the ring is full. A slot
+ * is one {@link io.ringpoll.verbs.IbvWc} record; claimed slots are contiguous in memory.
  */
 public interface SlotRing {
-    /** What {@link #claim} returns while handlers have yet to pass all slots. */
+    /** Result of {@link #claim} when no slot is free. */
     int FULL = 0;
-    /** What {@link #claim} returns from the moment on that a handler has died: no slot will be free any more. */
+    /** Result of {@link #claim} after a handler has halted: no slot will become free again. */
     int HALTED = -1;
 
     /**
-     * The memory that holds all slots.
+     * The memory that contains all slots.
      *
-     * @return the same buffer at each call, its address 8-byte aligned
+     * @return always the same buffer, aligned to 8 bytes
      */
     UnsafeBuffer slab();
 
     /**
-     * Holds the next free slots. Slots that an earlier claim left unpublished are held still and are part of the result.
+     * Claims the next free slots. Slots of an earlier claim that have not been published remain claimed and are part of the
+     * result.
      *
-     * @param limit how many are wanted, at least 1
-     * @return how many are held from {@link #claimedOffset()} on, at most {@code limit}; fewer where the slab ends or handlers
-     *     are behind; {@link #FULL} or {@link #HALTED} if there is none
+     * @param limit maximum number of slots, at least 1
+     * @return number of slots claimed from {@link #claimedOffset()} on, at most {@code limit}, fewer at the end of the slab or
+     *     when handlers are behind; {@link #FULL} or {@link #HALTED} if none
      */
     int claim(int limit);
 
     /**
-     * Where the first claimed slot lies in the slab.
+     * The offset of the first claimed slot in the slab.
      *
-     * @return offset in bytes; meaningful after a {@link #claim} that was positive
+     * @return offset in bytes; defined after a positive {@link #claim}
      */
     int claimedOffset();
 
     /**
-     * Hands the first claimed slots to the handlers as one range.
+     * Publishes the first claimed slots to the handlers as one range.
      *
-     * @param count how many, at least 1 and at most what {@link #claim} returned
+     * @param count number of slots, at least 1 and at most the result of {@link #claim}
      */
     void publish(int count);
 
-    /** Hands the first claimed slot, which holds a {@link QueueFault}, to the handlers. */
+    /** Publishes the first claimed slot, which contains a {@link QueueFault}. */
     default void publishFault() {
         publish(1);
     }
 
     /**
-     * Whether a handler has died, so that {@link #claim} returns {@link #HALTED}; any thread.
+     * Whether a handler has halted, after which {@link #claim} returns {@link #HALTED}; any thread.
      *
-     * @return true for good from the first time on
+     * @return true permanently from the first halt on
      */
     boolean isHalted();
 
     /**
-     * Whether {@link #publish} has the slots handled before it returns, on the polling thread, so that handlers may post, add and
-     * remove queues from within it.
+     * Whether {@link #publish} runs the handlers on the polling thread before it returns. Handlers may then post, add and remove
+     * queues from within it.
      *
-     * @return the same at each call; false if other threads handle them
+     * @return always the same value; false if other threads run the handlers
      */
     default boolean handlesInPlace() {
         return false;
     }
 
     /**
-     * Hears how long the ring has been full, so that it can say who holds the poller back: once with 0 when a stall begins, then
-     * in slices until it ends.
+     * Attributes a ring-full stall to the slowest handler: called with 0 when the stall begins, then periodically until it ends.
      *
-     * @param elapsedNs since the last call, in nanoseconds
+     * @param elapsedNs time since the last call, in nanoseconds
      */
     default void onHeldBack(final long elapsedNs) {
     }
 
     /**
-     * Who holds the poller back at this moment.
+     * The handler that is furthest behind at this moment.
      *
      * @return name of the slowest handler
      */

@@ -3,55 +3,54 @@ package io.ringpoll.poller;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * The longest duty cycle, and how many took longer than a threshold: what preemption, a page fault or a slow call into C does to
- * the poller shows here.
+ * Measures the longest duty cycle and counts duty cycles above a threshold, which reveals preemption, page faults and slow native
+ * calls.
  *
- * <p>Reading the clock takes longer than an empty poll, so a poller that spins reads it once in a window of duty cycles. Windows
- * grow to {@link #MAX_WINDOW} cycles while they take no longer than a few microseconds, and shrink to single cycles when cycles
- * are long: reading the clock then costs nothing in comparison. Cycles with work and cycles without take up different shares of
- * a window, since handlers that run on the polling thread make only the former long.
- *
+ * <p>Reading the clock takes longer than an empty poll, so a spinning poller reads it once per window of duty cycles. A window
+ * grows to {@link #MAX_WINDOW} cycles while it takes at most a few microseconds, and shrinks to single cycles when cycles are
+ * long. Cycles with work and cycles without take up different shares of a window, because handlers that run on the polling thread
+ * lengthen only the former.
  * <pre>
  *   window of one cycle, or short cycles before a long one    the time of that cycle
  *   window of several cycles, short                           their mean: no cycle is known to have been longer
  *   window of several cycles, long                            ambiguous; the next cycle is measured alone, and if it is
  *                                                               as long as the window's mean:  their mean
- *                                                               else:  one cycle had nearly all of the window's time
+ *                                                               else:  one cycle took nearly all of the window's time
  * </pre>
  *
  * <p>Owned by the polling thread.
  */
 final class StallTracker {
-    /** Duty cycles in a window at most, a power of two. */
+    /** Maximum number of duty cycles in a window, a power of two. */
     static final int MAX_WINDOW = 64;
 
-    /** A longer window is ambiguous, if it has more than one cycle. */
+    /** Above this time a window of more than one cycle is ambiguous. */
     private static final long LONG_WINDOW_NS = 8_000;
-    /** Never reached: the clock is not read. */
+    /** A share that never ends a window: the clock is not read. */
     private static final int OFF = 0;
 
     private final NanoClock clock;
     private final PollerCounters counters;
     private final long thresholdNs;
     private final long longNs;
-    /** The share of a window that a duty cycle takes up at least, of {@link #MAX_WINDOW}. */
+    /** Minimum share of a window that a duty cycle takes up, in units of 1 / {@link #MAX_WINDOW}. */
     private final int leastShare;
 
     private int workShare;
     private int idleShare;
-    /** Share of the present window that is left. */
+    /** Remaining share of the present window. */
     private int left = MAX_WINDOW;
     private long startCycle;
     private long startNs;
-    /** An ambiguous window, until the next cycle; 0 cycles if there is none. */
+    /** Length of a pending ambiguous window; 0 if there is none. */
     private long ambiguousCycles;
     private long ambiguousNs;
 
     /**
      * Creates a tracker.
      *
-     * @param thresholdNs above which a cycle is counted; negative to read no clock at all
-     * @param maxWindow   duty cycles in a window at most, a power of two up to {@link #MAX_WINDOW}; 1 to measure each
+     * @param thresholdNs cycles above it are counted; if negative, the clock is never read
+     * @param maxWindow   maximum number of duty cycles in a window, a power of two up to {@link #MAX_WINDOW}; 1 to measure each
      */
     StallTracker(final NanoClock clock, final PollerCounters counters, final long thresholdNs, final int maxWindow) {
         this.clock = clock;
@@ -63,9 +62,9 @@ final class StallTracker {
     }
 
     /**
-     * Begins a first cycle, or one after a time that is none of the poller's: a sleep.
+     * Begins the first cycle, or the first one after a sleep, which is not measured.
      *
-     * @param cycles so far
+     * @param cycles number so far
      */
     void restart(final long cycles) {
         if (thresholdNs >= 0) {
@@ -80,8 +79,8 @@ final class StallTracker {
     /**
      * Ends a cycle and begins the next.
      *
-     * @param cycles so far
-     * @param worked whether this one found work
+     * @param cycles number so far
+     * @param worked whether this cycle found work
      */
     void onCycle(final long cycles, final boolean worked) {
         left -= worked ? workShare : idleShare;
@@ -117,14 +116,14 @@ final class StallTracker {
         left = MAX_WINDOW;
     }
 
-    /** Decides on the ambiguous window by the cycle that followed. */
+    /** Resolves the ambiguous window with the time of the cycle that followed. */
     private void resolve(final long nextNs) {
         final boolean areAllLong = 2 * nextNs * ambiguousCycles > ambiguousNs;
         record(areAllLong ? ambiguousNs / ambiguousCycles : ambiguousNs - (ambiguousCycles - 1) * nextNs);
         ambiguousCycles = 0;
     }
 
-    /** Lets windows take between half of what is long and all of it. */
+    /** Adjusts the shares so that windows take between half the long time and all of it. */
     private void adapt(final long elapsedNs, final long windowCycles, final boolean worked) {
         if (elapsedNs > longNs) {
             if (worked) {

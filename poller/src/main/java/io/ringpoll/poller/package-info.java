@@ -1,2 +1,2 @@
-/** The duty cycle of the polling thread: claim slots, poll completion queues straight into them, publish. */
+/** The duty cycle of the polling thread: claims slots, polls completion queues directly into them, publishes. */
 package io.ringpoll.poller;

@@ -5,7 +5,7 @@ import io.ringpoll.verbs.WorkCompletion;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** Slots without a ring behind them: as many as a test gives, each used once, so that a poller is tested without threads. */
+/** A {@link SlotRing} of a fixed number of slots, each used once, for tests of a poller without threads. */
 final class ArraySlots implements SlotRing {
     private final UnsafeBuffer slab;
     private int free;
@@ -22,13 +22,13 @@ final class ArraySlots implements SlotRing {
         this.free = free;
     }
 
-    /** Lets each publication run a handler before it returns. */
+    /** Runs a handler in place at each publication. */
     ArraySlots handledInPlaceBy(final Runnable handler) {
         inPlace = true;
         return handledBy(handler);
     }
 
-    /** Lets each publication run an action, as if a handler of another thread were that fast. */
+    /** Runs an action at each publication, in the role of a handler on another thread. */
     ArraySlots handledBy(final Runnable handler) {
         onPublish = handler;
         return this;

@@ -56,7 +56,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldTellWhichQueueACompletionCameFrom() {
+    void shouldIdentifyTheQueueOfACompletion() {
         final int a = poller.queues().add(queueOf("a", 1, 2));
         final int b = poller.queues().add(queueOf("b", 3));
         poller.doWork();
@@ -67,7 +67,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldTakeNoMoreThanTheBatchLimitFromOneQueueInARound() {
+    void shouldPollAtMostTheBatchLimitFromOneQueueInARound() {
         final ScriptedQueue busy = queueOf("busy", 1, 2, 3, 4, 5, 6);
         poller.queues().add(busy);
         poller.queues().add(queueOf("other", 100));
@@ -92,7 +92,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldBeginWithTheQueueThatMissedItsTurnAfterTheRingWasFull() {
+    void shouldResumeWithTheFirstUnpolledQueueAfterTheRingWasFull() {
         final ArraySlots few = new ArraySlots(64, 1);
         final CompletionPoller stalled = new CompletionPoller("poller", few, BATCH_LIMIT, counters);
         stalled.queues().add(queueOf("a", 1, 2, 3));
@@ -105,7 +105,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldTakeAFailedQueueOutAndReportItOnceOnTheErrorPath() {
+    void shouldRemoveAFailedQueueAndReportItOnceOnTheErrorPath() {
         final ScriptedQueue failing = queueOf("failing", 1);
         final ScriptedQueue sound = queueOf("sound", 2);
         final int index = poller.queues().add(failing);
@@ -125,7 +125,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldReportAFaultAsSoonAsTheRingHasRoomForIt() {
+    void shouldReportAFaultWhenTheRingHasRoom() {
         final ArraySlots few = new ArraySlots(64, 1);
         final CompletionPoller stalled = new CompletionPoller("poller", few, BATCH_LIMIT, counters);
         final ScriptedQueue failing = new ScriptedQueue("failing");
@@ -140,7 +140,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldTakeOutAQueueWhosePollThrowsAndRecordWhatItThrew() {
+    void shouldRemoveAQueueWithAThrowingPollAndRecordTheException() {
         final List<Throwable> recorded = new ArrayList<>();
         final CompletionPoller careful = new CompletionPoller(
             "poller", slots, BATCH_LIMIT, counters, recorded::add, SystemNanoClock.INSTANCE);
@@ -158,7 +158,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldReportAFaultThatItsOwnerHeardOfOnceAndPollNoMore() {
+    void shouldReportAFaultDetectedByTheOwnerOnceAndStopPolling() {
         final ScriptedQueue queue = queueOf("a", 1);
         poller.queues().add(queue);
         poller.queues().reportFault(queue, -5);
@@ -172,7 +172,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldTakeOutTheQueueOfWhichTheDeviceTellsThatItHasFailed() {
+    void shouldRemoveTheQueueThatTheDeviceReportsAsFailed() {
         final ScriptedQueue failed = queueOf("a", 1).at(64);
         poller.queues().add(failed);
         poller.queues().add(queueOf("b", 2).at(128));
@@ -188,7 +188,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldGiveABusyQueueAndAQuietOneTheSameTurns() {
+    void shouldPollABusyQueueAndAQuietQueueInTurn() {
         final long[] many = new long[50 * 8];
         poller.queues().add(queueOf("busy", many));
         final ScriptedQueue quiet = queueOf("quiet");
@@ -197,13 +197,13 @@ class CompletionPollerTest {
             quiet.add(1000 + round, WcStatus.SUCCESS, WcOpcode.SEND);
             final int before = slots.published();
             poller.doWork();
-            assertEquals(1000 + round, slots.get(slots.published() - 1).workRequestId(), "in the round in which it came");
-            assertTrue(slots.published() - before <= BATCH_LIMIT + 1, "the busy queue took more than its turn");
+            assertEquals(1000 + round, slots.get(slots.published() - 1).workRequestId(), "in the round of its arrival");
+            assertTrue(slots.published() - before <= BATCH_LIMIT + 1, "the busy queue exceeded the batch limit");
         }
     }
 
     @Test
-    void shouldGoOnWithTheNextQueueInTurnAfterOneBeforeItHasFailed() {
+    void shouldContinueWithTheNextQueueAfterAnEarlierOneHasFailed() {
         final ScriptedQueue a = queueOf("a", 1);
         poller.queues().add(a);
         poller.queues().add(queueOf("b", 2, 3, 4, 5, 6, 7, 8, 9, 10));
@@ -239,7 +239,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldKeepItsCountersNoMoreThanAFewDutyCyclesBehindWhileCompletionsKeepComing() {
+    void shouldUpdateCountersWithinAFewDutyCyclesUnderLoad() {
         final ArraySlots many = new ArraySlots(1024, 1024);
         final CompletionPoller busy = new CompletionPoller("poller", many, BATCH_LIMIT, counters);
         busy.queues().add(queueOf("a", LongStream.range(0, 1000).toArray()));
@@ -253,7 +253,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldCountEverythingByTheNextEmptyRound() {
+    void shouldFlushCountersInTheNextEmptyRound() {
         poller.queues().add(queueOf("a", 1, 2, 3, 4, 5));
         poller.doWork();
         poller.doWork();
@@ -266,7 +266,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldCountEverythingBeforeACommandIsCarriedOut() throws TimeoutException, InterruptedException {
+    void shouldFlushCountersBeforeACommand() throws TimeoutException, InterruptedException {
         poller.queues().add(queueOf("a", 1, 2, 3, 4, 5, 6, 7));
         poller.onStart();
         poller.doWork();
@@ -286,7 +286,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldCountAStallOnceWithItsDutyCyclesAndItsTime() {
+    void shouldCountAStallOnceWithItsDutyCyclesAndDuration() {
         final ArraySlots few = new ArraySlots(64, 1);
         final CachedNanoClock clock = new CachedNanoClock();
         final CompletionPoller stalled =
@@ -297,7 +297,7 @@ class CompletionPollerTest {
         clock.advance(70);
         stalled.doWork();
         assertEquals(CompletionPoller.Outcome.RING_FULL, stalled.outcome());
-        assertEquals(70, counters.ringFullNs(), "a stall that lasts is seen while it lasts");
+        assertEquals(70, counters.ringFullNs(), "a stall is visible during the stall");
         clock.advance(30);
         few.release(1);
         stalled.doWork();
@@ -322,7 +322,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldSeeWithinOneDutyCycleThatAHandlerHasDied() {
+    void shouldDetectAHaltedHandlerWithinOneDutyCycle() {
         poller.queues().add(queueOf("a", 1));
         slots.halt();
         assertEquals(0, poller.doWork());
@@ -331,7 +331,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldLeaveCompletionsInTheQueueWhileItIsPaused() throws TimeoutException {
+    void shouldLeaveCompletionsInTheQueueWhilePaused() throws TimeoutException {
         final ScriptedQueue queue = queueOf("a", 1, 2);
         poller.queues().add(queue);
         poller.pause(soon());
@@ -344,7 +344,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldTellWhenAllQueuesAreEmptyAndNotBefore() throws Exception {
+    void shouldReportAnEmptyRoundOnlyWhenAllQueuesAreEmpty() throws Exception {
         final ScriptedQueue queue = queueOf("a", 1);
         poller.queues().add(queue);
         poller.onStart();
@@ -367,7 +367,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldReturnTheBudgetBeforeItPublishes() {
+    void shouldReleaseTheBudgetBeforePublishing() {
         for (final boolean inPlace : new boolean[]{false, true}) {
             for (final boolean countsItself : new boolean[]{false, true}) {
                 final CompletionBudget budget = new CompletionBudget(1);
@@ -380,14 +380,14 @@ class CompletionPollerTest {
                 returning.queues().add(countsItself ? countingItself(queue, budget) : counted(queue, budget));
                 assertTrue(budget.reserveSend(true, false));
                 assertEquals(1, returning.doWork());
-                assertEquals(List.of(true), hadRoom, "in place: " + inPlace + ", counts itself: " + countsItself);
+                assertEquals(List.of(true), hadRoom, "in place: " + inPlace + ", updates its budget: " + countsItself);
                 assertEquals(0, budget.inFlight());
             }
         }
     }
 
     @Test
-    void shouldTakeAFailedQueueOutWhenTheRingIsFullBehindItsFault() {
+    void shouldRemoveAFailedQueueWhenTheRingIsFullAfterItsFault() {
         final ArraySlots few = new ArraySlots(64, 1);
         final CompletionPoller stalled = new CompletionPoller("poller", few, BATCH_LIMIT, counters);
         final ScriptedQueue failing = new ScriptedQueue("failing");
@@ -405,7 +405,7 @@ class CompletionPollerTest {
     }
 
     @Test
-    void shouldPublishEachFaultThoughTheRingIsFullBehindAnother() {
+    void shouldPublishEachFaultWhenTheRingIsFullAfterOne() {
         final ArraySlots few = new ArraySlots(64, 1);
         final CompletionPoller stalled = new CompletionPoller("poller", few, BATCH_LIMIT, counters);
         final ScriptedQueue first = new ScriptedQueue("first");
@@ -465,7 +465,7 @@ class CompletionPollerTest {
         }
     }
 
-    /** A queue that leaves the counting to its poller. */
+    /** A queue whose poller updates the budget. */
     private static CompletionQueue counted(final ScriptedQueue queue, final CompletionBudget budget) {
         return new CountedQueue() {
             @Override
@@ -476,7 +476,7 @@ class CompletionPollerTest {
 
             @Override
             public int poll(final WorkCompletions records, final int first, final int maxEntries) {
-                throw new AssertionError("the poller counts");
+                throw new AssertionError("the poller updates the budget");
             }
 
             @Override
@@ -491,7 +491,7 @@ class CompletionPollerTest {
         };
     }
 
-    /** A queue that counts by itself. */
+    /** A queue that updates its budget itself. */
     private static CompletionQueue countingItself(final ScriptedQueue queue, final CompletionBudget budget) {
         return new CompletionQueue() {
             @Override

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Sleeps have a bound longer than a test may take: a wake-up that is lost is a failure. */
+/** The time-out of a sleep exceeds the tests' time limit, so that a lost wake-up is a failure. */
 @Timeout(120)
 class EventDrivenIdleTest {
     private static final long FOREVER_NS = TimeUnit.HOURS.toNanos(1);
@@ -51,7 +51,7 @@ class EventDrivenIdleTest {
     }
 
     @Test
-    void shouldWakeForACompletionOfAQueueThatWasAddedBeforeTheStart() {
+    void shouldWakeUpForAQueueAddedBeforeTheStart() {
         final NotifyingScriptedQueue queue = new NotifyingScriptedQueue("a", channel);
         prepare(FOREVER_NS);
         poller.queues().add(queue);
@@ -65,7 +65,7 @@ class EventDrivenIdleTest {
     }
 
     @Test
-    void shouldTakeEventsByAQueueThatIsPolledStillAfterTheFirstOfItsChannelHasLeft() throws TimeoutException {
+    void shouldReadEventsThroughARemainingQueueOfTheChannel() throws TimeoutException {
         final NotifyingScriptedQueue first = new NotifyingScriptedQueue("first", channel);
         final NotifyingScriptedQueue second = new NotifyingScriptedQueue("second", channel);
         start(FOREVER_NS);
@@ -80,7 +80,7 @@ class EventDrivenIdleTest {
             second.complete();
             await(() -> slots.published() == published);
         }
-        // The event that the removed queue owed is taken by the other one.
+        // The event of the removed queue is read through the other queue.
         await(second::isArmed);
         first.raiseIfArmed();
         await(() -> counters.events() == 4);
@@ -88,7 +88,7 @@ class EventDrivenIdleTest {
     }
 
     @Test
-    void shouldLeaveTheDescriptorOfAQueueAloneThatWasTheLastOfItsChannel() throws TimeoutException {
+    void shouldStopWatchingADescriptorAfterItsLastQueueHasLeft() throws TimeoutException {
         final NotifyingScriptedQueue queue = new NotifyingScriptedQueue("a", channel);
         start(FOREVER_NS);
         poller.queues().add(queue);
@@ -104,7 +104,7 @@ class EventDrivenIdleTest {
     }
 
     @Test
-    void shouldNotSleepOnACommandThatComesAfterTheLastPoll() throws InterruptedException {
+    void shouldNotSleepWhenACommandIsSubmittedAfterTheLastPoll() throws InterruptedException {
         final NotifyingScriptedQueue queue = new NotifyingScriptedQueue("a", channel);
         final PollerCommand command = new PollerCommand(() -> { });
         queue.atPollAfterArm(() -> join(Thread.ofPlatform().start(() -> submit(command))));
@@ -115,7 +115,7 @@ class EventDrivenIdleTest {
     }
 
     @Test
-    void shouldNotSleepWhenItIsStoppedAfterTheLastPoll() throws InterruptedException {
+    void shouldNotSleepWhenStoppedAfterTheLastPoll() throws InterruptedException {
         final NotifyingScriptedQueue queue = new NotifyingScriptedQueue("a", channel);
         queue.atPollAfterArm(() -> join(Thread.ofPlatform().start(poller.commands()::stop)));
         prepare(FOREVER_NS);
@@ -127,7 +127,7 @@ class EventDrivenIdleTest {
     }
 
     @Test
-    void shouldNotCountAWakeUpByACommandAsASleepThatEndedByItsBound() throws TimeoutException {
+    void shouldNotCountAWakeUpByACommandAsATimeOut() throws TimeoutException {
         start(FOREVER_NS);
         for (int i = 1; i <= 20; i++) {
             final int sleeps = i;
@@ -139,14 +139,14 @@ class EventDrivenIdleTest {
     }
 
     @Test
-    void shouldCountASleepThatEndsByItsBound() {
+    void shouldCountASleepThatTimesOut() {
         start(1);
         await(() -> counters.sleepTimeouts.get() > 3);
         assertTrue(counters.sleepTimeouts.get() <= counters.sleeps());
     }
 
     @Test
-    void shouldFailAllQueuesOfAChannelThatFails() {
+    void shouldFailAllQueuesOfAFailedChannel() {
         final NotifyingScriptedQueue first = new NotifyingScriptedQueue("first", channel);
         final NotifyingScriptedQueue second = new NotifyingScriptedQueue("second", channel);
         first.failAtEvents();
@@ -163,7 +163,7 @@ class EventDrivenIdleTest {
     }
 
     @Test
-    void shouldRefuseAQueueWhoseDescriptorCannotBeHad() {
+    void shouldRejectAQueueWithoutDescriptor() {
         start(FOREVER_NS);
         final CompletionQueue without = withoutDescriptor();
         assertEquals("provoked", assertThrows(IllegalStateException.class, () -> poller.queues().add(without)).getMessage());
@@ -184,7 +184,7 @@ class EventDrivenIdleTest {
         for (final Thread ended : threads) {
             awaitEnd(ended);
         }
-        assertTrue(ProcessResources.fileDescriptors() < before + pollers, "descriptors are left open");
+        assertTrue(ProcessResources.fileDescriptors() < before + pollers, "descriptors leaked");
     }
 
     @Test
@@ -196,7 +196,7 @@ class EventDrivenIdleTest {
             prepare(never, FOREVER_NS);
             never.queues().add(new NotifyingScriptedQueue("a", channel));
         }
-        assertTrue(ProcessResources.fileDescriptors() < before + pollers, "descriptors are left open");
+        assertTrue(ProcessResources.fileDescriptors() < before + pollers, "descriptors leaked");
         thread = null;
     }
 
@@ -247,12 +247,12 @@ class EventDrivenIdleTest {
 
             @Override
             public void arm() {
-                throw new AssertionError("asked for an event");
+                throw new AssertionError("armed");
             }
 
             @Override
             public int takeEvents() {
-                throw new AssertionError("asked for events");
+                throw new AssertionError("events read");
             }
 
             @Override

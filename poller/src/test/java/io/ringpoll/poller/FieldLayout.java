@@ -6,7 +6,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import org.agrona.UnsafeApi;
 
-/** Where the JVM has laid fields, for tests that hot ones share no cache line with what other threads write. */
+/** Asserts on the field layout that the JVM has chosen: hot fields share no cache line with fields that other threads write. */
 public final class FieldLayout {
     private static final int CACHE_LINE_BYTES = 64;
 
@@ -14,11 +14,11 @@ public final class FieldLayout {
     }
 
     /**
-     * Asserts that a cache line's worth of padding lies before and behind the fields of a class, and that no other field that
-     * can change is nearer than that.
+     * Asserts that at least a cache line of padding precedes and follows the fields of a class, and that no other mutable field
+     * is nearer.
      *
-     * @param type class whose instances are meant
-     * @param hot  its superclass that declares the hot fields
+     * @param type class of the instances
+     * @param hot  superclass that declares the hot fields
      */
     public static void assertPadded(final Class<?> type, final Class<?> hot) {
         long first = Long.MAX_VALUE;
@@ -42,7 +42,7 @@ public final class FieldLayout {
                 }
             }
         }
-        assertTrue(first >= CACHE_LINE_BYTES, "the object before is too near: the first hot field is at " + first);
-        assertTrue(end - last >= CACHE_LINE_BYTES, "the object behind is too near: " + (end - last) + " bytes");
+        assertTrue(first >= CACHE_LINE_BYTES, "too little padding before the hot fields: the first hot field is at " + first);
+        assertTrue(end - last >= CACHE_LINE_BYTES, "too little padding after the hot fields: " + (end - last) + " bytes");
     }
 }

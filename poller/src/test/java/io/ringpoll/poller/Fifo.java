@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** A descriptor that a test makes readable, in the place of a completion channel's. */
+/** A descriptor that a test makes readable, in place of a completion channel. */
 final class Fifo implements AutoCloseable {
     private final RandomAccessFile file;
     private final int fd;
@@ -18,7 +18,7 @@ final class Fifo implements AutoCloseable {
         if (new ProcessBuilder("mkfifo", path.toString()).inheritIO().start().waitFor() != 0) {
             throw new IOException("mkfifo " + path);
         }
-        // For both directions: neither end waits for the other to be opened.
+        // Opened in both directions, so that neither end waits for the other.
         file = new RandomAccessFile(path.toFile(), "rw");
         fd = descriptorOf(path);
     }
@@ -37,7 +37,7 @@ final class Fifo implements AutoCloseable {
         }
     }
 
-    /** Takes all events; any thread. */
+    /** Reads all events; any thread. */
     synchronized int take() {
         final int taken = events;
         try {

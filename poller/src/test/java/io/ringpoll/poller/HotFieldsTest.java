@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class HotFieldsTest {
     @Test
-    void shouldKeepThePollersHotFieldsOnCacheLinesOfTheirOwn() {
+    void shouldPadTheHotFieldsOfThePoller() {
         FieldLayout.assertPadded(CompletionPoller.class, CompletionPollerHotFields.class);
     }
 }

@@ -4,7 +4,7 @@ import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletions;
 
-/** A scripted queue whose completions raise events in a {@link Fifo} that it may share, as queues share a channel. */
+/** A scripted queue that raises events in a {@link Fifo}, which queues may share like a channel. */
 final class NotifyingScriptedQueue implements NotifyingQueue {
     private final ScriptedQueue queue;
     private final Fifo channel;
@@ -18,7 +18,7 @@ final class NotifyingScriptedQueue implements NotifyingQueue {
         this.channel = channel;
     }
 
-    /** Calls of the poller so far, of any kind. */
+    /** Number of calls by the poller so far, of any kind. */
     long calls() {
         return calls;
     }
@@ -31,13 +31,13 @@ final class NotifyingScriptedQueue implements NotifyingQueue {
         return queue.size();
     }
 
-    /** Adds a completion, and raises an event if the queue owes one. */
+    /** Adds a completion, and raises an event if the queue is armed. */
     void complete() {
         queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
         raiseIfArmed();
     }
 
-    /** Raises the event that the queue owes. */
+    /** Raises an event if the queue is armed. */
     void raiseIfArmed() {
         if (armed) {
             armed = false;
@@ -45,12 +45,12 @@ final class NotifyingScriptedQueue implements NotifyingQueue {
         }
     }
 
-    /** Runs once on the polling thread, in the poll that follows when the queue has been armed. */
+    /** Runs an action on the polling thread, once, in the first poll after the queue has been armed. */
     void atPollAfterArm(final Runnable action) {
         atPollAfterArm = action;
     }
 
-    /** Lets the channel fail when events are taken. */
+    /** Makes the channel fail when events are read. */
     void failAtEvents() {
         fails = true;
     }

@@ -10,13 +10,13 @@ import org.agrona.concurrent.status.CountersManager;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a poller's counters say to those who read them from outside: by type, owner, parameter and label. */
+/** The counters of a poller as an external reader sees them: by type, owner, parameter and label. */
 @Timeout(10)
 class PollerCountersTest {
     private final CountersManager manager = TestCounters.create();
     private final PollerCounters counters = new PollerCounters(manager, "poller");
 
-    /** By type and parameter. */
+    /** Labels by type and parameter. */
     private Map<String, String> labels() {
         final Map<String, String> labels = new HashMap<>();
         manager.forEach((id, typeId, key, label) -> {
@@ -37,7 +37,7 @@ class PollerCountersTest {
     }
 
     @Test
-    void shouldNameTheBatchesOfEachSize() {
+    void shouldLabelBatchesBySize() {
         final Map<String, String> labels = labels();
         assertEquals("poller: batches of 1", labels.get(CounterType.BATCHES_BY_SIZE + " 1"));
         assertEquals("poller: batches of 2 to 3", labels.get(CounterType.BATCHES_BY_SIZE + " 2"));
@@ -52,7 +52,7 @@ class PollerCountersTest {
     }
 
     @Test
-    void shouldCountErrorsByTheirStatusAndOthersTogether() {
+    void shouldCountErrorsByStatusAndUnknownStatusesTogether() {
         final Map<String, String> labels = labels();
         for (int status = 1; status < WcStatus.COUNT; status++) {
             assertEquals("poller: errors, " + WcStatus.name(status), labels.get(CounterType.ERRORS_BY_STATUS + " " + status));
@@ -69,7 +69,7 @@ class PollerCountersTest {
     }
 
     @Test
-    void shouldDivideBatchesByTheirPaths() {
+    void shouldCountBatchesByPath() {
         counters.onBatches(2, 10, 3, 1, 7);
         counters.onBatches(1, 4, 4, 0, 4);
         counters.onEmptyPolls(5);
@@ -83,7 +83,7 @@ class PollerCountersTest {
     }
 
     @Test
-    void shouldGiveWhatTheCountersHold() {
+    void shouldReturnTheCounterValues() {
         counters.budgetDepth.setRelease(11);
         counters.budgetInFlight.setRelease(12);
         counters.budgetRefused.setRelease(13);

@@ -36,14 +36,14 @@ class PollerLoopTest {
     }
 
     @Test
-    void shouldIdleByTheStrategyWhenAllQueuesAreEmpty() {
+    void shouldCallTheIdleStrategyWhenAllQueuesAreEmpty() {
         poller.queues().add(new ScriptedQueue("a"));
         thread.start();
         Waiting.await(() -> idle.emptyRounds >= 10);
     }
 
     @Test
-    void shouldTellTheStrategyOfWorkSoThatItStartsAfresh() {
+    void shouldResetTheIdleStrategyAfterWork() {
         poller.queues().add(new ScriptedQueue("a").add(1, WcStatus.SUCCESS, WcOpcode.SEND));
         thread.start();
         Waiting.await(() -> idle.emptyRounds > 0);
@@ -51,7 +51,7 @@ class PollerLoopTest {
     }
 
     @Test
-    void shouldNeverParkNorIdleByTheStrategyWhileTheRingIsFull() {
+    void shouldNeitherParkNorCallTheIdleStrategyWhileTheRingIsFull() {
         final AtomicReference<PollerLoop> full = new AtomicReference<>();
         final int[] claims = new int[1];
         final ArraySlots none = new ArraySlots(64, 0).claimedBy(() -> {
@@ -62,17 +62,17 @@ class PollerLoopTest {
         final CompletionPoller stalled = new CompletionPoller("poller", none, 4, counters);
         stalled.queues().add(new ScriptedQueue("a"));
         full.set(new PollerLoop(stalled, idle, -1, errors::add));
-        // On this thread, with a permit that the first park would use up.
+        // A permit of this thread, which the first park consumes.
         LockSupport.unpark(Thread.currentThread());
         full.get().onStart();
         full.get().run();
         assertEquals(2_000, counters.ringFull());
         assertEquals(0, idle.emptyRounds + idle.work);
-        assertTrue(hasPermit(), "it has parked");
+        assertTrue(hasPermit(), "the thread has parked");
     }
 
     @Test
-    void shouldReportWhatEndsItAndEndThePoller() {
+    void shouldReportAFatalExceptionAndEndThePoller() {
         final IllegalStateException thrown = new IllegalStateException("provoked");
         final ArraySlots failing = new ArraySlots(64, 64).claimedBy(() -> {
             throw thrown;
@@ -88,7 +88,7 @@ class PollerLoopTest {
     }
 
     @Test
-    void shouldSleepAndNotSpinWhileItIsPaused() throws Exception {
+    void shouldSleepWhilePaused() throws Exception {
         poller.queues().add(new ScriptedQueue("a"));
         thread.start();
         poller.pause(System.nanoTime() + TimeUnit.SECONDS.toNanos(5));
@@ -99,14 +99,14 @@ class PollerLoopTest {
         Waiting.await(() -> counters.polls() > before);
     }
 
-    /** Whether a park returns at once. */
+    /** Whether a park returns immediately. */
     private static boolean hasPermit() {
         final long startNs = System.nanoTime();
         LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(20));
         return System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(10);
     }
 
-    /** Counts how it was called. */
+    /** Records its calls. */
     private static final class CountingIdle implements IdleStrategy {
         private volatile int emptyRounds;
         private volatile int work;

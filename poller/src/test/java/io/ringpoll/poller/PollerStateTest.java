@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-/** Each call in each state, as the table of {@link PollerState} defines it; a poller's own thread makes the duty cycles. */
+/** Calls in each state, as the table of {@link PollerState} defines them; a separate thread runs the duty cycles. */
 @Timeout(60)
 class PollerStateTest {
     private static final long FOREVER_NS = Long.MAX_VALUE;
@@ -49,7 +49,7 @@ class PollerStateTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldTellItsState(final PollerState state) throws Exception {
+    void shouldReportItsState(final PollerState state) throws Exception {
         enter(state);
         assertEquals(state, poller.state());
     }
@@ -71,7 +71,7 @@ class PollerStateTest {
 
     @ParameterizedTest
     @EnumSource(names = {"HALTED", "STOPPING", "ENDED"})
-    void shouldRefuseAQueueThatWouldNeverBePolled(final PollerState state) throws Exception {
+    void shouldRejectAQueueThatWouldNeverBePolled(final PollerState state) throws Exception {
         enter(state);
         assertEquals("a cannot be added: the poller " + state.predicate(),
             assertThrows(IllegalStateException.class, () -> poller.queues().add(queue)).getMessage());
@@ -83,7 +83,7 @@ class PollerStateTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldLetAQueueGo(final PollerState state) throws Exception {
+    void shouldRemoveAQueue(final PollerState state) throws Exception {
         poller.queues().add(queue);
         enter(state);
         held = false;
@@ -98,14 +98,14 @@ class PollerStateTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldIgnoreARemovalOfAQueueThatIsNotThere(final PollerState state) throws Exception {
+    void shouldIgnoreRemovalOfAnUnknownQueue(final PollerState state) throws Exception {
         enter(state);
         poller.queues().remove(queue, 0);
     }
 
     @ParameterizedTest
     @EnumSource
-    void shouldPublishAFaultInTheStatesInWhichItPublishes(final PollerState state) throws Exception {
+    void shouldPublishAFaultOnlyInPublishingStates(final PollerState state) throws Exception {
         final ScriptedQueue empty = new ScriptedQueue("empty");
         poller.queues().add(empty);
         enter(state);
@@ -165,7 +165,7 @@ class PollerStateTest {
 
     @ParameterizedTest
     @EnumSource(names = {"NEW", "RUNNING"})
-    void shouldFindAllQueuesEmpty(final PollerState state) throws Exception {
+    void shouldCompleteAWaitForAnEmptyRound(final PollerState state) throws Exception {
         poller.queues().add(queue);
         enter(state);
         final CompletableFuture<Void> empty = emptyRound();
@@ -178,7 +178,7 @@ class PollerStateTest {
 
     @ParameterizedTest
     @EnumSource(mode = Mode.EXCLUDE, names = {"NEW", "RUNNING"})
-    void shouldNotWaitForAnEmptyRoundThatWillNotCome(final PollerState state) throws Exception {
+    void shouldNotWaitForAnEmptyRoundThatCannotOccur(final PollerState state) throws Exception {
         poller.queues().add(queue);
         enter(state);
         held = false;
@@ -187,7 +187,7 @@ class PollerStateTest {
 
     @ParameterizedTest
     @EnumSource(mode = Mode.EXCLUDE, names = {"NEW", "RUNNING"})
-    void shouldEndTheWaitForAnEmptyRoundThatWillNotComeAnyMore(final PollerState state) throws Exception {
+    void shouldFailAWaitForAnEmptyRoundThatCanNoLongerOccur(final PollerState state) throws Exception {
         final ArraySlots full = new ArraySlots(64, 0);
         final CompletionPoller stalled = new CompletionPoller("poller", full, 4, counters);
         stalled.queues().add(queue);
@@ -211,7 +211,7 @@ class PollerStateTest {
     }
 
     @Test
-    void shouldNotTakeARoundWithoutQueuesForAnEmptyOneAfterItHasHalted() throws Exception {
+    void shouldNotReportAnEmptyRoundWithoutQueuesAfterAHalt() throws Exception {
         enter(PollerState.HALTED);
         assertNoEmptyRound(emptyRound(), PollerState.HALTED);
     }
@@ -219,12 +219,12 @@ class PollerStateTest {
     @Test
     void shouldNotWaitForItselfOnThePollingThread() {
         poller.onStart();
-        assertEquals("the polling thread cannot wait for a round of its own",
+        assertEquals("the polling thread cannot wait for its own round",
             assertThrows(IllegalStateException.class, () -> poller.awaitEmptyRound(deadline())).getMessage());
     }
 
     @Test
-    void shouldHoldNothingOfWaitsThatHaveTimedOut() throws Exception {
+    void shouldRetainNothingOfTimedOutWaits() throws Exception {
         final ArraySlots full = new ArraySlots(64, 0);
         final CompletionPoller stalled = new CompletionPoller("poller", full, 4, counters);
         stalled.queues().add(queue);
@@ -235,15 +235,15 @@ class PollerStateTest {
     }
 
     @Test
-    void shouldRefuseASecondStart() throws Exception {
+    void shouldRejectASecondStart() throws Exception {
         enter(PollerState.RUNNING);
-        assertEquals("the poller runs", assertThrows(IllegalStateException.class, poller::onStart).getMessage());
+        assertEquals("the poller is running", assertThrows(IllegalStateException.class, poller::onStart).getMessage());
         end();
         assertEquals("the poller has ended", assertThrows(IllegalStateException.class, poller::onStart).getMessage());
     }
 
     @Test
-    void shouldEndAtItsStartWhenItIsStoppedBefore() throws Exception {
+    void shouldEndAtStartWhenStoppedBefore() throws Exception {
         poller.queues().add(queue);
         loop.stop();
         assertThrows(IllegalStateException.class, () -> poller.queues().add(new ScriptedQueue("b")));
@@ -255,7 +255,7 @@ class PollerStateTest {
     }
 
     @Test
-    void shouldEndOnceHoweverOftenItIsClosed() throws Exception {
+    void shouldEndOnceWhenClosedTwice() throws Exception {
         poller.queues().add(queue);
         poller.onClose();
         poller.onClose();
@@ -280,7 +280,7 @@ class PollerStateTest {
         }
     }
 
-    /** Keeps the thread before its first duty cycle while a test wants it so. */
+    /** Blocks the thread before its first duty cycle until the test releases it. */
     private void holdInOnce() {
         while (held) {
             Thread.onSpinWait();
@@ -314,7 +314,7 @@ class PollerStateTest {
     }
 
     private static void assertNoEmptyRound(final CompletableFuture<Void> empty, final PollerState state) {
-        assertEquals("the poller cannot find all queues empty: it " + state.predicate(),
+        assertEquals("the poller cannot complete an empty round: it " + state.predicate(),
             assertThrows(ExecutionException.class, empty::get).getCause().getMessage());
     }
 

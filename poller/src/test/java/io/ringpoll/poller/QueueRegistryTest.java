@@ -26,13 +26,13 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class QueueRegistryTest {
-    /** A thread for each action. */
+    /** Runs each action on a new thread. */
     private static final Executor ASYNC = action -> Thread.ofPlatform().daemon().start(action);
 
     private final ArraySlots slots = new ArraySlots(64, 64);
     private final CompletionPoller poller =
         new CompletionPoller("poller", slots, 4, new PollerCounters(TestCounters.create(), "poller"));
-    /** The poller whose handlers run in place. */
+    /** The poller with in-place handlers. */
     private CompletionPoller self;
 
     @Test
@@ -46,14 +46,14 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldNotLetAQueueGoBeforeThePollerHasFinishedItsDutyCycle() throws Exception {
+    void shouldNotCompleteARemovalBeforeTheDutyCycleHasEnded() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.queues().add(queue);
         startOnAnotherThread();
         poller.doWork();
         final TimeoutException late = assertThrows(
             TimeoutException.class, () -> poller.queues().remove(queue, TimeUnit.MILLISECONDS.toNanos(10)));
-        assertTrue(late.getMessage().startsWith("the poller did not let go of a within "), late.getMessage());
+        assertTrue(late.getMessage().startsWith("the poller did not remove a within "), late.getMessage());
         assertEquals(1, poller.queues().size());
         poller.doWork();
         poller.onClose();
@@ -62,7 +62,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldLetAQueueGoOnceThePollerIsBetweenTwoDutyCycles() throws Exception {
+    void shouldRemoveAQueueBetweenTwoDutyCycles() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.queues().add(queue);
         final CountDownLatch started = new CountDownLatch(1);
@@ -84,16 +84,16 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldRefuseAQueueThatIsPolledAlready() {
+    void shouldRejectAQueueThatIsAlreadyPolled() {
         final ScriptedQueue queue = new ScriptedQueue("a");
         poller.queues().add(queue);
         final IllegalStateException refused =
             assertThrows(IllegalStateException.class, () -> poller.queues().add(queue));
-        assertEquals("a is polled already", refused.getMessage());
+        assertEquals("a is already polled", refused.getMessage());
     }
 
     @Test
-    void shouldNotGiveAnIndexAgainWhileItsQueueIsPolled() throws TimeoutException {
+    void shouldNotReuseAnIndexWhileItsQueueIsPolled() throws TimeoutException {
         final int held = poller.queues().add(new ScriptedQueue("held"));
         for (int i = 0; i < QueueRegistry.MAX_QUEUES + 10; i++) {
             final ScriptedQueue passing = new ScriptedQueue("passing");
@@ -103,7 +103,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldHoldNothingOfAQueueThatHasLeftButItsNameForAWhile() throws Exception {
+    void shouldRetainOnlyTheNameOfARemovedQueue() throws Exception {
         final WeakReference<ScriptedQueue> left = new WeakReference<>(queueOfOne());
         final int index = poller.queues().add(left.get());
         poller.doWork();
@@ -122,18 +122,18 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldRefuseACommandWithinItsBoundWhenThePollerTakesNone() throws InterruptedException {
+    void shouldTimeOutWhenThePollerExecutesNoCommands() throws InterruptedException {
         startOnAnotherThread();
         final TimeoutException full = assertThrows(TimeoutException.class, () -> {
             for (int i = 0; i <= CommandQueue.CAPACITY; i++) {
                 poller.commands().submit(new PollerCommand(() -> { }), System.nanoTime() + 1_000_000);
             }
         });
-        assertTrue(full.getMessage().contains(CommandQueue.CAPACITY + " are waiting"), full.getMessage());
+        assertTrue(full.getMessage().contains(CommandQueue.CAPACITY + " are pending"), full.getMessage());
     }
 
     @Test
-    void shouldPollThousandsOfQueuesThatComeAndGoWhileItRuns() throws Exception {
+    void shouldAddAndRemoveThousandsOfQueuesWhileRunning() throws Exception {
         final ArraySlots many = new ArraySlots(20_000, 20_000);
         final CompletionPoller busy =
             new CompletionPoller("poller", many, 4, new PollerCounters(TestCounters.create(), "poller"));
@@ -166,7 +166,7 @@ class QueueRegistryTest {
         poller.onStart();
         assertTrue(onAnotherThread(() -> poller.queues().add(queue)) >= 0);
         assertTrue(poller.commands().hasPending());
-        // As a handler does that runs on the polling thread: executed at once, before what is pending.
+        // As a handler on the polling thread: executed directly, before the pending commands.
         poller.queues().remove(queue, 0);
         assertEquals(0, poller.doWork());
         assertEquals(0, queue.polls());
@@ -175,7 +175,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldPollAQueueThatIsAddedAgainAfterItsRemovalHasOvertakenItsAddition() throws Exception {
+    void shouldPollAQueueAddedAgainAfterItsRemovalOvertookItsAddition() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.onStart();
         onAnotherThread(() -> poller.queues().add(queue));
@@ -189,7 +189,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldNotHoldUpOthersWhileAnAdditionWaitsForThePoller() throws Exception {
+    void shouldNotBlockOtherThreadsWhileAnAdditionWaitsForThePoller() throws Exception {
         final ScriptedQueue first = queueOfOne();
         final int index = poller.queues().add(first);
         startOnAnotherThread();
@@ -227,7 +227,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldAskThePollerOnceHoweverOftenARemovalTimesOut() throws Exception {
+    void shouldSubmitOneCommandForRepeatedRemovalsThatTimeOut() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.queues().add(queue);
         startOnAnotherThread();
@@ -235,7 +235,7 @@ class QueueRegistryTest {
             for (int i = 0; i < CommandQueue.CAPACITY; i++) {
                 final TimeoutException late =
                     assertThrows(TimeoutException.class, () -> poller.queues().remove(queue, timeoutNs));
-                assertEquals("the poller did not let go of a within 0 ms", late.getMessage());
+                assertEquals("the poller did not remove a within 0 ms", late.getMessage());
             }
         }
         poller.doWork();
@@ -245,7 +245,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldWaitForThePollerHoweverLongTheTimeOutIs() throws Exception {
+    void shouldAcceptTheLargestTimeOut() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.queues().add(queue);
         poller.onStart();
@@ -258,7 +258,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldKeepAnInterruptForLaterWhileARemovalWaits() throws Exception {
+    void shouldRestoreTheInterruptFlagAfterAWaitForARemoval() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.queues().add(queue);
         poller.onStart();
@@ -278,7 +278,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldAddAQueueAgainOnceThePollerHasLetGoOfItAfterARemovalThatTimedOut() throws Exception {
+    void shouldAddAQueueAgainAfterATimedOutRemovalHasCompleted() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.queues().add(queue);
         poller.onStart();
@@ -292,7 +292,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldNotTakeAReportOfAnEarlierFaultForOneOfAQueueThatWasAddedAgain() throws Exception {
+    void shouldNotApplyAnEarlierFaultReportToAQueueAddedAgain() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.queues().add(queue);
         poller.onStart();
@@ -309,7 +309,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldPublishAFaultThatIsReportedBeforeTheQueueIsPolled() throws Exception {
+    void shouldPublishAFaultReportedBeforeTheFirstPoll() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.onStart();
         onAnotherThread(() -> poller.queues().add(queue));
@@ -320,7 +320,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldNotPollAQueueThatAHandlerRemovesInTheMidstOfTheRoundThoughItAddsAnother() {
+    void shouldNotPollAQueueThatAHandlerRemovesDuringTheRoundAndReplaces() {
         final ScriptedQueue removed = queueOfOne();
         final ScriptedQueue added = queueOfOne();
         final CompletionPoller inPlace = inPlace(() -> {
@@ -332,7 +332,7 @@ class QueueRegistryTest {
         inPlace.queues().add(queueOfOne());
         inPlace.queues().add(removed);
         inPlace.onStart();
-        assertEquals(1, inPlace.doWork(), "what is left of the round is the next one's");
+        assertEquals(1, inPlace.doWork(), "the remaining queues are polled in the next round");
         assertEquals(1, inPlace.doWork());
         assertEquals(0, inPlace.doWork());
         assertEquals(0, removed.polls());
@@ -340,7 +340,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldGiveEachQueueItsTurnThoughAHandlerChangesTheRoundAllTheTime() {
+    void shouldPollEachQueueInTurnWhileAHandlerChangesTheRound() {
         final ScriptedQueue busy = new ScriptedQueue("busy");
         final ScriptedQueue quiet = queueOfOne();
         final ScriptedQueue passing = new ScriptedQueue("passing");
@@ -359,7 +359,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldComeToTheNextQueueAfterAHandlerHasRemovedTheOneItWasCalledFor() {
+    void shouldPollTheNextQueueAfterAHandlerHasRemovedTheCurrentOne() {
         final ScriptedQueue first = queueOfOne();
         final ScriptedQueue second = queueOfOne();
         final ScriptedQueue third = queueOfOne();
@@ -379,7 +379,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldNotReportAFaultAgainWhenAHandlerRemovesTheFailedQueueAtOnce() {
+    void shouldNotReportAFaultAgainWhenAHandlerRemovesTheFailedQueue() {
         final ScriptedQueue failing = new ScriptedQueue("failing");
         failing.failWith(-1);
         final CompletionPoller inPlace = inPlace(() -> remove(failing));
@@ -392,7 +392,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldNotPollAQueueAfterItsRemovalWhenSeveralThreadsAddAndRemoveIt() throws Exception {
+    void shouldNotPollARemovedQueueWhenSeveralThreadsAddAndRemoveIt() throws Exception {
         final ScriptedQueue queue = new ScriptedQueue("shared");
         final AtomicBoolean ended = new AtomicBoolean();
         final Thread polling = Thread.ofPlatform().daemon().start(() -> {
@@ -425,7 +425,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldCountNeitherFailedNorRemovedQueuesAmongThoseThatRemain() throws Exception {
+    void shouldExcludeFailedAndRemovedQueuesFromRemaining() throws Exception {
         final ScriptedQueue kept = queueOfOne();
         final ScriptedQueue failed = queueOfOne();
         final ScriptedQueue removed = queueOfOne();
@@ -440,7 +440,7 @@ class QueueRegistryTest {
     }
 
     @Test
-    void shouldLetAQueueGoAtOnceWhenThePollingThreadItselfAsksForIt() throws TimeoutException {
+    void shouldRemoveAQueueDirectlyOnThePollingThread() throws TimeoutException {
         final ScriptedQueue queue = queueOfOne();
         poller.onStart();
         poller.queues().add(queue);
@@ -451,7 +451,7 @@ class QueueRegistryTest {
         assertEquals(1, queue.size());
     }
 
-    /** Something that may throw. */
+    /** An action that may throw. */
     private interface Action {
         void run() throws Exception;
     }
@@ -462,7 +462,7 @@ class QueueRegistryTest {
         return self;
     }
 
-    /** As a handler does on the polling thread. */
+    /** Removes a queue as a handler on the polling thread does. */
     private void remove(final ScriptedQueue queue) {
         try {
             self.queues().remove(queue, 0);
@@ -475,7 +475,7 @@ class QueueRegistryTest {
         try {
             poller.queues().add(queue);
         } catch (final IllegalStateException polled) {
-            assertEquals("shared is polled already", polled.getMessage());
+            assertEquals("shared is already polled", polled.getMessage());
         }
     }
 
@@ -490,7 +490,7 @@ class QueueRegistryTest {
         }
     }
 
-    /** As if a poller ran there that makes no duty cycle of its own. */
+    /** Simulates a running poller that makes no duty cycle. */
     private void startOnAnotherThread() throws InterruptedException {
         Thread.ofPlatform().start(poller::onStart).join();
     }

@@ -8,9 +8,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * A completion queue whose completions a test writes: for what no device yields on demand.
+ * A completion queue with completions that a test defines, for cases that no device produces on demand.
  *
- * <p>Any thread may add, one thread polls.
+ * <p>Any thread may add completions; one thread polls.
  */
 public final class ScriptedQueue implements CompletionQueue {
     private record Entry(long workRequestId, int status, int opcode) {
@@ -48,7 +48,7 @@ public final class ScriptedQueue implements CompletionQueue {
     }
 
     /**
-     * Lets every poll from the first empty one on fail.
+     * Makes every poll from the first empty one on fail.
      *
      * @param code negative
      */
@@ -57,7 +57,7 @@ public final class ScriptedQueue implements CompletionQueue {
     }
 
     /**
-     * Lets every poll throw, which no queue may.
+     * Makes every poll throw, in breach of the contract.
      *
      * @param exception thrown
      */
@@ -66,7 +66,7 @@ public final class ScriptedQueue implements CompletionQueue {
     }
 
     /**
-     * The largest number of records that a poll has asked for.
+     * The largest number of records that a poll has requested.
      *
      * @return records
      */
@@ -75,16 +75,16 @@ public final class ScriptedQueue implements CompletionQueue {
     }
 
     /**
-     * How often it has been polled.
+     * Number of polls so far.
      *
-     * @return polls so far
+     * @return polls
      */
     public long polls() {
         return polls;
     }
 
     /**
-     * How many completions have not been polled.
+     * Number of completions that have not been polled.
      *
      * @return completions
      */
@@ -106,7 +106,7 @@ public final class ScriptedQueue implements CompletionQueue {
                 break;
             }
             view.wrap(records.address(first, maxEntries) + (long) count * IbvWc.SIZE_BYTES, IbvWc.SIZE_BYTES);
-            // As a provider may: whatever is not valid holds no sense, the padding included.
+            // A provider may leave garbage in fields that are not valid, and in the padding.
             view.setMemory(0, IbvWc.SIZE_BYTES, (byte) 0xEE);
             view.putLong(IbvWc.WR_ID_OFFSET, entry.workRequestId);
             view.putInt(IbvWc.STATUS_OFFSET, entry.status);
@@ -121,7 +121,7 @@ public final class ScriptedQueue implements CompletionQueue {
         return name;
     }
 
-    /** Sets the address by which an asynchronous event names this queue. */
+    /** Sets the address by which an asynchronous event identifies this queue. */
     public ScriptedQueue at(final long queueAddress) {
         address = queueAddress;
         return this;

@@ -18,7 +18,7 @@ class StallTrackerTest {
     private int readings;
 
     @Test
-    void shouldKeepTheLongestDutyCycleAndCountThoseOverTheThreshold() {
+    void shouldRecordTheLongestDutyCycleAndCountThoseOverTheThreshold() {
         final StallTracker tracker = tracker(100, 1);
         for (final long cycleNs : new long[]{50, 101, 100, 7000, 20}) {
             cycle(tracker, cycleNs, false);
@@ -28,7 +28,7 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldNotCountTheTimeOfASleep() {
+    void shouldNotMeasureASleep() {
         final StallTracker tracker = tracker(100, 1);
         clock.advance(1_000_000);
         tracker.restart(cycles);
@@ -48,7 +48,7 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldReadTheClockOnceAWindowWhileDutyCyclesAreShort() {
+    void shouldReadTheClockOncePerWindowOfShortDutyCycles() {
         final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
         cycles(tracker, 10_000, EMPTY_NS, false);
         readings = 0;
@@ -58,7 +58,7 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldReportTheTimeOfOneDutyCycleAndNotOfAWindow() {
+    void shouldReportTheDurationOfADutyCycleNotOfAWindow() {
         final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
         cycles(tracker, 10_000, 30_000, true);
         assertEquals(30_000, counters.dutyCycleMaxNs());
@@ -66,7 +66,7 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldReportTheTimeOfOneLongDutyCycleAmongShortOnes() {
+    void shouldReportTheDurationOfOneLongDutyCycleAmongShortOnes() {
         final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
         for (int burst = 0; burst < 100; burst++) {
             cycles(tracker, 1 + burst, EMPTY_NS, false);
@@ -77,7 +77,7 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldFindAStallAmongShortDutyCyclesThatAreMeasuredTogether() {
+    void shouldDetectAStallInAWindowOfShortDutyCycles() {
         for (final boolean worked : new boolean[]{true, false}) {
             final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
             final long before = counters.dutyCyclesOver();
@@ -90,13 +90,13 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldNotTakeShortDutyCyclesThatBecomeLongForAStall() {
+    void shouldNotReportGrowingDutyCyclesAsAStall() {
         final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
         cycles(tracker, 10_000, EMPTY_NS, true);
         cycles(tracker, 1_000, 30_000, true);
         assertEquals(30_000, counters.dutyCycleMaxNs());
         assertEquals(0, counters.dutyCyclesOver());
-        // As after many queues were added.
+        // As after the addition of many queues.
         cycles(tracker, 10_000, EMPTY_NS, false);
         cycles(tracker, 1_000, 40_000, false);
         assertEquals(40_000, counters.dutyCycleMaxNs());
@@ -104,7 +104,7 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldNotTakeLongDutyCyclesForAStallWhenTheNextOneIsSomewhatShorter() {
+    void shouldNotReportLongDutyCyclesAsAStallWhenTheNextIsSlightlyShorter() {
         final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
         cycles(tracker, 10_240, EMPTY_NS, true);
         readings = 0;
@@ -117,7 +117,7 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldNotTakeLongDutyCyclesBeforeASleepForAStall() {
+    void shouldNotReportLongDutyCyclesBeforeASleepAsAStall() {
         final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
         cycles(tracker, 10_240, EMPTY_NS, false);
         readings = 0;
@@ -130,14 +130,14 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldMeasureEachDutyCycleBelowAThresholdThatIsShort() {
+    void shouldMeasureEachDutyCycleWithAShortThreshold() {
         final StallTracker tracker = tracker(0, StallTracker.MAX_WINDOW);
         cycles(tracker, 1_000, EMPTY_NS, false);
         assertEquals(1_000, counters.dutyCyclesOver());
     }
 
     @Test
-    void shouldReadNoClockWhenItIsSwitchedOff() {
+    void shouldNotReadTheClockWhenSwitchedOff() {
         final StallTracker tracker = tracker(-1, 1);
         cycles(tracker, 1_000, EMPTY_NS, false);
         tracker.restart(cycles);

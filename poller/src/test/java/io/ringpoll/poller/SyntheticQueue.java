@@ -9,8 +9,8 @@ import io.ringpoll.verbs.WorkCompletions;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * A completion queue that yields completions as fast as it is polled, up to a number, without allocating: their work request ids
- * count up from 0, and their paths take turns.
+ * A completion queue that yields a number of completions as fast as it is polled, without allocation. Work request ids count up
+ * from 0, and the paths alternate.
  */
 public final class SyntheticQueue implements CompletionQueue {
     private final String name;
@@ -22,7 +22,7 @@ public final class SyntheticQueue implements CompletionQueue {
      * Creates a queue.
      *
      * @param name  for reports
-     * @param count completions in all
+     * @param count total number of completions
      */
     public SyntheticQueue(final String name, final long count) {
         this.name = name;
@@ -30,7 +30,7 @@ public final class SyntheticQueue implements CompletionQueue {
     }
 
     /**
-     * The path that a completion of such a queue takes.
+     * The path of a completion of such a queue.
      *
      * @param workRequestId of the completion
      * @return send/write, receive and error in turn

@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersManager;
 
-/** Counters in plain memory. */
+/** Counters in heap memory. */
 final class TestCounters {
     private TestCounters() {
     }

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** Waits of tests for what another thread does, with a bound for a machine under load. */
+/** Bounded waits of tests for other threads, with time limits for a loaded machine. */
 final class Waiting {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(40);
 
@@ -21,7 +21,7 @@ final class Waiting {
         }
     }
 
-    /** Waits for a thread to end, if it has started; also where no time limit of the test framework applies. */
+    /** Waits for the end of a thread, if it has started; also where no time limit of the test framework applies. */
     static void awaitEnd(final Thread thread) throws InterruptedException {
         if (thread.getState() != Thread.State.NEW) {
             assertTrue(thread.join(Duration.ofNanos(BOUND_NS)), () -> thread + " does not end");

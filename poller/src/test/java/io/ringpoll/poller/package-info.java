@@ -1,2 +1,2 @@
-/** Tests of the duty cycle, and the scripted queue that other modules' tests poll too. */
+/** Tests of the duty cycle, and the scripted queue that tests of other modules also use. */
 package io.ringpoll.poller;
