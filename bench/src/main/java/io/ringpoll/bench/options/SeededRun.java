@@ -61,12 +61,12 @@ public final class SeededRun {
     }
 
     /**
-     * The time until it is over.
+     * How long to go on.
      *
-     * @return seconds; negative if it is over
+     * @return seconds, as given
      */
-    public double remainingSeconds() {
-        return seconds - elapsedSeconds();
+    public double seconds() {
+        return seconds;
     }
 
     /**

@@ -49,7 +49,8 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(
         names = "--lifecycle",
-        description = "Torture starting, changing, stopping and closing; on any RDMA device.")
+        description = "Torture starting, changing, stopping and closing; on any RDMA device. --seconds counts the scenes alone: "
+            + "the start of a child process takes a few seconds more, and minutes in a guest that emulates every instruction.")
     private boolean lifecycle;
 
     @Option(

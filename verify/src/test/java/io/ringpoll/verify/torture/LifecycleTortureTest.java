@@ -23,6 +23,7 @@ class LifecycleTortureTest {
         assertEquals(0, execute("--lifecycle", "--seconds", "60", "--json"), () -> out + "\n" + err);
         final JsonNode report = new ObjectMapper().readTree(out.toString());
         assertTrue(report.get("sound").asBoolean(), out::toString);
+        assertTrue(report.get("playedSeconds").asDouble() >= 60, out::toString);
         assertTrue(report.get("scenes").asInt() >= 1, out::toString);
         assertTrue(report.get("calls").asInt() >= 1, out::toString);
     }

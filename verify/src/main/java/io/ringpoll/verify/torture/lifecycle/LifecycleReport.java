@@ -9,14 +9,16 @@ import java.util.List;
 /**
  * The result of a life-cycle torture.
  *
- * @param firstSeed   seed of the first scene; each further one has the next
- * @param scenes      scenes that were right
- * @param calls       calls that operators made in them
- * @param completions completions that somebody got in them
- * @param seconds     duration
- * @param last        the last child JVM: the one that ended the torture, if one was wrong
+ * @param firstSeed     seed of the first scene; each further one has the next
+ * @param scenes        scenes that were right
+ * @param calls         calls that operators made in them
+ * @param completions   completions that somebody got in them
+ * @param playedSeconds duration of the scenes
+ * @param seconds       duration with the start of the child JVMs
+ * @param last          the last child JVM: the one that ended the torture, if one was wrong
  */
-public record LifecycleReport(long firstSeed, long scenes, long calls, long completions, double seconds, SceneJvm last) {
+public record LifecycleReport(
+    long firstSeed, long scenes, long calls, long completions, double playedSeconds, double seconds, SceneJvm last) {
     private static final int MOST_SHOWN = 12;
 
     /**
@@ -44,7 +46,8 @@ public record LifecycleReport(long firstSeed, long scenes, long calls, long comp
      */
     public void print(final PrintWriter out) {
         out.printf(
-            "%,d scenes from seed %d, %,d calls, %,d completions, %.1f s%n", scenes, firstSeed, calls, completions, seconds);
+            "%,d scenes from seed %d, %,d calls, %,d completions, %.1f s of %.1f s with the start of the child processes%n",
+            scenes, firstSeed, calls, completions, playedSeconds, seconds);
         if (isSound()) {
             out.println("no crash, no hang, nothing left behind, each completion once, each report as the model has it");
         } else {
@@ -59,6 +62,10 @@ public record LifecycleReport(long firstSeed, long scenes, long calls, long comp
         out.flush();
     }
 
+    private static double tenths(final double value) {
+        return Math.round(value * 10) / 10.0;
+    }
+
     /**
      * The report as one JSON object.
      *
@@ -68,7 +75,7 @@ public record LifecycleReport(long firstSeed, long scenes, long calls, long comp
         final ObjectMapper mapper = new ObjectMapper();
         final ObjectNode root = mapper.createObjectNode();
         root.put("firstSeed", firstSeed).put("scenes", scenes).put("calls", calls).put("completions", completions)
-            .put("seconds", Math.round(seconds * 10) / 10.0).put("sound", isSound());
+            .put("playedSeconds", tenths(playedSeconds)).put("seconds", tenths(seconds)).put("sound", isSound());
         if (!isSound()) {
             root.put("failedSeed", last.lastSeed()).put("scene", last.lastScene()).put("replay", replay());
             violations().forEach(root.putArray("violations")::add);

@@ -12,12 +12,13 @@ import java.util.stream.Stream;
 
 /**
  * The parent of a life-cycle torture: has child JVMs of each kind play batches of scenes in turn, until one is wrong or the time
- * is up.
+ * is up. Time is the children's from their first scene on: where every instruction is emulated a JVM takes minutes to start.
  */
 public final class LifecycleTorture {
     /** Long enough for leaks to show, short enough for each kind of JVM to have its turn in a minute. */
     private static final int SCENES_PER_JVM = 100;
     private static final double SECONDS_PER_JVM = 15;
+    private static final double LEAST_SECONDS_PER_JVM = 1;
 
     private final SeededRun run;
     private final long scenes;
@@ -55,16 +56,20 @@ public final class LifecycleTorture {
         long played = 0;
         long completions = 0;
         long calls = 0;
+        double playedSeconds = 0;
         final List<JvmKind> kinds = kind != null ? List.of(kind) :
             Stream.of(JvmKind.values()).filter(JvmKind::isAvailable).toList();
         SceneJvm child = null;
-        for (int turn = 0; (child == null || child.violations().isEmpty()) && isToGoOn(played); turn++) {
+        for (int turn = 0; (child == null || child.violations().isEmpty()) && isToGoOn(played, playedSeconds); turn++) {
             final Path folder = Files.createTempDirectory("ringpoll-torture");
             child = new SceneJvm(
                 kinds.get(turn % kinds.size()), address, folder, SceneRunner.class, SceneJvm.LONGEST_SILENCE_NS);
             final int count = (int) Math.min(SCENES_PER_JVM, scenes > 0 ? scenes - played : SCENES_PER_JVM);
-            child.play(run.firstSeed() + played, count, scenes > 0 ? Double.MAX_VALUE : secondsOfTurn());
+            final double most = scenes > 0 ? Double.MAX_VALUE :
+                Math.max(LEAST_SECONDS_PER_JVM, run.seconds() - playedSeconds);
+            child.play(run.firstSeed() + played, count, scenes > 0 || kind != null ? most : SECONDS_PER_JVM, most);
             played += child.scenes();
+            playedSeconds += child.playedSeconds();
             completions += child.completions();
             calls += child.calls();
             progress.printf("%,d scenes, %,d calls, %,d completions (%s)%n", played, calls, completions, child.kind());
@@ -73,15 +78,11 @@ public final class LifecycleTorture {
                 delete(folder);
             }
         }
-        return new LifecycleReport(run.firstSeed(), played, calls, completions, run.elapsedSeconds(), child);
+        return new LifecycleReport(run.firstSeed(), played, calls, completions, playedSeconds, run.elapsedSeconds(), child);
     }
 
-    private boolean isToGoOn(final long played) {
-        return scenes > 0 ? played < scenes : !run.isOver();
-    }
-
-    private double secondsOfTurn() {
-        return kind != null ? run.remainingSeconds() : Math.min(SECONDS_PER_JVM, Math.max(1, run.remainingSeconds()));
+    private boolean isToGoOn(final long played, final double playedSeconds) {
+        return scenes > 0 ? played < scenes : playedSeconds < run.seconds();
     }
 
     private static void delete(final Path folder) throws IOException {

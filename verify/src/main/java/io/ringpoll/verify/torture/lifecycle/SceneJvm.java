@@ -34,6 +34,8 @@ public final class SceneJvm {
     private final List<String> lastLines = new ArrayList<>();
     private long lastLineNs;
     private boolean playing;
+    private long firstSceneNs;
+    private long playedNs;
     private String lastScene = "none";
     private long lastSeed;
     private long scenes;
@@ -58,10 +60,19 @@ public final class SceneJvm {
         this.longestSilenceNs = longestSilenceNs;
     }
 
-    /** Plays scenes; afterwards the other methods tell how it went. */
-    void play(final long firstSeed, final int count, final double seconds) throws IOException, InterruptedException {
+    /**
+     * Plays scenes; afterwards the other methods have the results. The time begins with the first scene.
+     *
+     * @param firstSeed   of the first scene
+     * @param count       how many scenes at most
+     * @param seconds     how long; longer if the JVM took longer to start
+     * @param mostSeconds how long at most
+     */
+    void play(final long firstSeed, final int count, final double seconds, final double mostSeconds)
+        throws IOException, InterruptedException {
         lastSeed = firstSeed;
-        final ProcessBuilder builder = new ProcessBuilder(command(firstSeed, count, seconds)).redirectErrorStream(true);
+        final ProcessBuilder builder =
+            new ProcessBuilder(command(firstSeed, count, seconds, mostSeconds)).redirectErrorStream(true);
         // The C library overwrites what it frees.
         builder.environment().put("MALLOC_PERTURB_", "165");
         final Process process = builder.start();
@@ -71,6 +82,7 @@ public final class SceneJvm {
                 take(line);
             }
         }
+        endPlaying();
         final int exitCode = process.waitFor();
         watchdog.interrupt();
         watchdog.join();
@@ -79,7 +91,8 @@ public final class SceneJvm {
         }
     }
 
-    private List<String> command(final long firstSeed, final int count, final double seconds) {
+    private List<String> command(
+        final long firstSeed, final int count, final double seconds, final double mostSeconds) {
         final List<String> command = new ArrayList<>(kind.launcher());
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
@@ -88,7 +101,8 @@ public final class SceneJvm {
             "-XX:+AbortVMOnSafepointTimeout", "-XX:HandshakeTimeout=30000"));
         command.addAll(kind.options());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName(), Long.toString(firstSeed),
-            Integer.toString(count), Double.toString(seconds), address, folder.resolve("counters").toString()));
+            Integer.toString(count), Double.toString(seconds), Double.toString(mostSeconds), address,
+            folder.resolve("counters").toString()));
         return command;
     }
 
@@ -119,6 +133,10 @@ public final class SceneJvm {
         return playing ? longestSilenceNs : LONGEST_START_NS;
     }
 
+    private synchronized void endPlaying() {
+        playedNs = playing ? System.nanoTime() - firstSceneNs : 0;
+    }
+
     private synchronized long silentNs() {
         return System.nanoTime() - lastLineNs;
     }
@@ -128,7 +146,10 @@ public final class SceneJvm {
         final String[] words = line.split(" ", 3);
         switch (words[0]) {
             case "scene" -> {
-                playing = true;
+                if (!playing) {
+                    playing = true;
+                    firstSceneNs = lastLineNs;
+                }
                 lastSeed = Long.parseLong(words[1]);
                 lastScene = words[2];
                 lastLines.clear();
@@ -183,6 +204,11 @@ public final class SceneJvm {
 
     long scenes() {
         return scenes;
+    }
+
+    /** The time from the first scene to the end, without the start of the JVM. */
+    double playedSeconds() {
+        return playedNs / (double) TimeUnit.SECONDS.toNanos(1);
     }
 
     long completions() {

@@ -6,6 +6,7 @@ import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
 import io.ringpoll.verify.process.ProcessMemory;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -45,7 +46,7 @@ public final class SceneRunner {
     /**
      * Plays scenes.
      *
-     * @param arguments first seed, number of scenes, seconds, address, folder for counters files
+     * @param arguments first seed, number of scenes, seconds, most seconds, address, folder for counters files
      * @throws Exception if the scenes cannot be played at all
      */
     public static void main(final String[] arguments) throws Exception {
@@ -53,11 +54,13 @@ public final class SceneRunner {
         final long firstSeed = Long.parseLong(arguments[0]);
         final int scenes = Integer.parseInt(arguments[1]);
         final double seconds = Double.parseDouble(arguments[2]);
-        final SceneRunner runner = new SceneRunner(arguments[3], Files.createDirectories(Path.of(arguments[4])));
-        System.exit(runner.run(firstSeed, scenes, seconds) ? 0 : 1);
+        final double mostSeconds = Double.parseDouble(arguments[3]);
+        final SceneRunner runner = new SceneRunner(arguments[4], Files.createDirectories(Path.of(arguments[5])));
+        System.exit(runner.run(firstSeed, scenes, seconds, mostSeconds) ? 0 : 1);
     }
 
-    private boolean run(final long firstSeed, final int scenes, final double seconds) throws Exception {
+    private boolean run(final long firstSeed, final int scenes, final double seconds, final double mostSeconds)
+        throws Exception {
         if (Device.current().kind() == DeviceKind.LOOPBACK) {
             WarmUp.play(out);
         } else {
@@ -65,7 +68,8 @@ public final class SceneRunner {
             out.println("warm-up");
             new LifecycleScene(WARM_UP_SEED, address, countersFolder).play();
         }
-        final long endNs = System.nanoTime() + (long) (seconds * TimeUnit.SECONDS.toNanos(1));
+        final double toPlay = secondsToPlay(seconds, mostSeconds, secondsSinceStart());
+        final long endNs = System.nanoTime() + (long) (toPlay * TimeUnit.SECONDS.toNanos(1));
         int played = 0;
         while (played < scenes && System.nanoTime() - endNs < 0) {
             if (!play(firstSeed + played)) {
@@ -113,6 +117,16 @@ public final class SceneRunner {
             return false;
         }
         return true;
+    }
+
+    /** As long as the start has taken, if there is the time: where that takes minutes, it would else be most of the torture. */
+    static double secondsToPlay(final double seconds, final double mostSeconds, final double secondsToStart) {
+        return Math.min(mostSeconds, Math.max(seconds, secondsToStart));
+    }
+
+    private static double secondsSinceStart() {
+        return (System.currentTimeMillis() - ManagementFactory.getRuntimeMXBean().getStartTime()) /
+            (double) TimeUnit.SECONDS.toMillis(1);
     }
 
     private static long settledMallocBytes() throws InterruptedException {

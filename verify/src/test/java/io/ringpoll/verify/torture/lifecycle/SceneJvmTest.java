@@ -55,6 +55,23 @@ class SceneJvmTest {
     }
 
     @Test
+    void shouldNotCountTheStartAsTimeOfPlay() throws IOException, InterruptedException {
+        final long beganNs = System.nanoTime();
+        final SceneJvm jvm = play("6");
+        final double seconds = (System.nanoTime() - beganNs) / 1e9;
+        assertTrue(jvm.playedSeconds() >= Misbehaving.SCENE_MS / 1e3, () -> jvm.playedSeconds() + " s");
+        assertTrue(jvm.playedSeconds() <= seconds - Misbehaving.START_MS / 1e3, () -> jvm.playedSeconds() + " of " + seconds);
+    }
+
+    @Test
+    void shouldPlayForAsLongAsTheStartHasTakenIfThereIsTheTime() {
+        assertEquals(15, SceneRunner.secondsToPlay(15, 60, 2));
+        assertEquals(40, SceneRunner.secondsToPlay(15, 60, 40));
+        assertEquals(60, SceneRunner.secondsToPlay(15, 60, 200));
+        assertEquals(5, SceneRunner.secondsToPlay(15, 5, 200));
+    }
+
+    @Test
     void shouldReportWhatWasWrong() throws IOException, InterruptedException {
         final SceneJvm jvm = play("4");
         assertEquals(List.of("this and that"), jvm.violations());
@@ -78,12 +95,15 @@ class SceneJvmTest {
 
     private SceneJvm play(final String seed) throws IOException, InterruptedException {
         final SceneJvm jvm = new SceneJvm(JvmKind.PLAIN, "127.0.0.1", folder, Misbehaving.class, PATIENCE_NS);
-        jvm.play(Long.parseLong(seed), 1, 1);
+        jvm.play(Long.parseLong(seed), 1, 1, 1);
         return jvm;
     }
 
     /** Stands for {@link SceneRunner}; the seed says what it does. */
     static final class Misbehaving {
+        static final long START_MS = 2_000;
+        static final long SCENE_MS = 300;
+
         private static final PrintStream OUT = System.out;
 
         private Misbehaving() {
@@ -91,6 +111,9 @@ class SceneJvmTest {
 
         public static void main(final String[] arguments) throws InterruptedException {
             final String seed = arguments[0];
+            if ("6".equals(seed)) {
+                Thread.sleep(START_MS);
+            }
             OUT.println("scene " + seed + " a shape");
             switch (seed) {
                 case "1" -> OUT.println("done 1 30 4");
@@ -98,6 +121,10 @@ class SceneJvmTest {
                 case "3" -> {
                     Thread.currentThread().setName("the one that hangs");
                     new CountDownLatch(1).await();
+                }
+                case "6" -> {
+                    Thread.sleep(SCENE_MS);
+                    OUT.println("done 6 30 4");
                 }
                 case "4" -> {
                     OUT.println("wrong 4 this and that");
