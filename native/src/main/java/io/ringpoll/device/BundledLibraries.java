@@ -31,7 +31,12 @@ public final class BundledLibraries {
     private BundledLibraries() {
     }
 
-    static String folder() {
+    /**
+     * The folder of the libraries for this machine.
+     *
+     * @return {@code native/linux-ARCH}
+     */
+    public static String folder() {
         return "native/linux-" + ARCH;
     }
 

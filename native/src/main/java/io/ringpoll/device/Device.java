@@ -3,6 +3,7 @@ package io.ringpoll.device;
 import io.ringpoll.ffm.NativeLibrary;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.ServiceLoader;
 
 /**
  * The RDMA device of this process, chosen once, at the first use of the binding.
@@ -21,6 +22,8 @@ public final class Device {
 
     static final Path SYS_CLASS = Path.of("/sys/class/infiniband");
     static final Path DEV = Path.of("/dev/infiniband");
+
+    private static final String LOOPBACK_ARTIFACT = "io.ringpoll:ringpoll-loopback";
 
     private static DeviceKind chosen;
     private static Device loaded;
@@ -132,7 +135,8 @@ public final class Device {
 
     private static Device load(final DeviceKind asked) {
         if (asked == DeviceKind.LOOPBACK) {
-            return new Device(DeviceKind.LOOPBACK, "as asked", LoadedLibraries.ofLoopback());
+            return loopback("as asked").orElseThrow(() -> new DeviceException(
+                "device loopback: it is not on the class path or module path; add the artifact " + LOOPBACK_ARTIFACT));
         }
         final RdmaHardware hardware = RdmaHardware.find(SYS_CLASS, DEV);
         if (hardware.isPresent()) {
@@ -142,6 +146,14 @@ public final class Device {
             throw new DeviceException("device rdma: " + hardware.reasonForNone() +
                 "; load the card's driver or Soft-RoCE (rdma link add), or choose the device loopback");
         }
-        return new Device(DeviceKind.LOOPBACK, hardware.reasonForNone(), LoadedLibraries.ofLoopback());
+        return loopback(hardware.reasonForNone()).orElseThrow(() -> new DeviceException(hardware.reasonForNone() +
+            "; load the card's driver or Soft-RoCE (rdma link add), or add the artifact " + LOOPBACK_ARTIFACT +
+            " for a device in this process"));
+    }
+
+    private static Optional<Device> loopback(final String reason) {
+        return ServiceLoader.load(DeviceProvider.class, Device.class.getClassLoader()).stream().map(ServiceLoader.Provider::get)
+            .filter(provider -> provider.kind() == DeviceKind.LOOPBACK).findFirst()
+            .map(provider -> new Device(DeviceKind.LOOPBACK, reason, LoadedLibraries.of(provider)));
     }
 }

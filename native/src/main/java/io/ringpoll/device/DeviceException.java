@@ -4,11 +4,22 @@ package io.ringpoll.device;
 public final class DeviceException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    DeviceException(final String message) {
+    /**
+     * Without a cause.
+     *
+     * @param message the device, the reason and the remedy, in one line
+     */
+    public DeviceException(final String message) {
         super(message);
     }
 
-    DeviceException(final String message, final Throwable cause) {
+    /**
+     * With a cause.
+     *
+     * @param message the device, the reason and the remedy, in one line
+     * @param cause   of the failure
+     */
+    public DeviceException(final String message, final Throwable cause) {
         super(message, cause);
     }
 }

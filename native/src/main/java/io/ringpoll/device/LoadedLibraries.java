@@ -12,8 +12,9 @@ import java.util.Optional;
 /**
  * Loads the C libraries of a device, in the order that decides which libibverbs librpma gets.
  *
- * <p>The dynamic linker gives librpma the library that is loaded already under the SONAME it needs. Where the loopback device's
- * {@code libibverbs.so.1} and {@code librdmacm.so.1} are loaded by path first, librpma runs on them, unchanged.
+ * <p>The dynamic linker gives librpma the library that is loaded already under the SONAME it needs. Where the
+ * {@code libibverbs.so.1} and {@code librdmacm.so.1} of a {@link DeviceProvider} are loaded by path first, librpma runs on them,
+ * unchanged.
  *
  * @param ibverbs  libibverbs
  * @param rpma     librpma
@@ -21,14 +22,13 @@ import java.util.Optional;
  */
 record LoadedLibraries(NativeLibrary ibverbs, NativeLibrary rpma, Optional<NativeLibrary> ringpoll) {
     private static final String IBVERBS = "libibverbs.so.1";
-    private static final String RDMACM = "librdmacm.so.1";
     private static final String RINGPOLL = "libringpoll.so";
     private static final List<String> RPMA_NAMES = List.of("librpma.so.0", "librpma.so.1", "librpma.so");
 
-    static LoadedLibraries ofLoopback() {
-        final Path ibverbs = bundled(IBVERBS);
+    static LoadedLibraries of(final DeviceProvider device) {
+        final Path ibverbs = device.libibverbs();
         final SymbolLookup lookup = load(ibverbs.toString());
-        load(bundled(RDMACM).toString());
+        load(device.librdmacm().toString());
         return of(new NativeLibrary(lookup, ibverbs.toString()));
     }
 
@@ -71,11 +71,6 @@ record LoadedLibraries(NativeLibrary ibverbs, NativeLibrary rpma, Optional<Nativ
         }
         throw new DeviceException("librpma is not installed: " + installHint("librpma0") +
             ", or give its path by the property " + Device.LIBRPMA_PROPERTY, last);
-    }
-
-    private static Path bundled(final String name) {
-        return BundledLibraries.find(name).orElseThrow(() -> new DeviceException("the loopback device's " + name +
-            " was not built for this machine (" + BundledLibraries.folder() + "); build it with `make -C native/src/main/c`"));
     }
 
     /** Libraries are never unloaded: handles to their functions are static. */

@@ -2,10 +2,7 @@ package io.ringpoll.device;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.rpma.Peer;
-import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -17,7 +14,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,16 +25,6 @@ class DeviceAddressTest {
     private Path sysClass;
 
     private final Map<String, List<InetAddress>> interfaces = new HashMap<>();
-
-    @Test
-    @Tag(TestDevice.TAG)
-    void shouldOpenTheDeviceByItsAddress() {
-        final DeviceAddress address = Device.current().address();
-        try (Peer peer = Peer.ofLocal(address.host())) {
-            assertTrue(address.origin().startsWith(TestDevice.isLoopback() ? "loopback device" : peer.context().name()),
-                address::toString);
-        }
-    }
 
     @Test
     void shouldTakeTheAddressOfTheInterfaceThatCarriesThePort() {

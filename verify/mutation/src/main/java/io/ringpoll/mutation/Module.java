@@ -10,8 +10,10 @@ import java.util.stream.Stream;
 
 /** A library whose tests are measured. */
 enum Module {
-    /** Calls into C; its dependents' tests run on the loopback device through it. */
-    NATIVE("native", "poller", "pipeline"),
+    /** Calls into C; the tests that need a device are in its dependents, on the loopback device. */
+    NATIVE("native", "loopback", "poller", "pipeline"),
+    /** Fault plans and synthetic queues of the loopback device. */
+    LOOPBACK("loopback", "poller", "pipeline"),
     /** The duty cycle. */
     POLLER("poller", "pipeline"),
     /** The ring and the handlers. */

@@ -137,7 +137,7 @@ class FaultInjectionTest {
             case WRITE_WITH_IMMEDIATE -> "WRITE_IMM";
             default -> operation.name();
         }, (long) operation.ordinal()));
-        final Path header = Path.of("src/main/c/loopback/ringpoll_loopback.h").toAbsolutePath();
+        final Path header = Path.of("src/main/c/ringpoll_loopback.h").toAbsolutePath();
         CHeaders.assertEqualToHeaders(folder, List.of(header.toString()), layout);
     }
 }

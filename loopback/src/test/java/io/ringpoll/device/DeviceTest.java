@@ -5,14 +5,20 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ringpoll.loopback.LoopbackDevice;
+import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.CCompiler;
 import io.ringpoll.testing.JavaProcess;
+import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +30,16 @@ class DeviceTest {
 
     @TempDir
     private Path folder;
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldOpenTheDeviceByItsAddress() {
+        final DeviceAddress address = Device.current().address();
+        try (Peer peer = Peer.ofLocal(address.host())) {
+            assertTrue(address.origin().startsWith(TestDevice.isLoopback() ? "loopback device" : peer.context().name()),
+                address::toString);
+        }
+    }
 
     @Test
     void shouldUseTheLoopbackDeviceWhereThereIsNoOther() {
@@ -80,13 +96,9 @@ class DeviceTest {
 
     @Test
     void shouldUnpackItsLibrariesFromAJarForThisUserAlone() throws IOException {
-        final Path jar = folder.resolve("ringpoll-native.jar");
-        final Path classes = Path.of("target", "classes").toAbsolutePath();
-        CCompiler.execute(List.of(Path.of(System.getProperty("java.home"), "bin", "jar").toString(), "--create", "--file",
-            jar.toString(), "-C", classes.toString(), "."));
         final Path temporary = Files.createDirectory(folder.resolve("tmp"));
         final JavaProcess process = process().property("java.io.tmpdir", temporary.toString())
-            .classPath(System.getProperty("java.class.path").replace(classes.toString(), jar.toString()));
+            .classPath(packed(Device.class, packed(LoopbackDevice.class, System.getProperty("java.class.path"))));
         assertMatches(LOOPBACK, process.run(DeviceProgram.class, "loopback"));
         // As the JVM has it for a uid that /etc/passwd does not list.
         assertMatches(LOOPBACK, process.property("user.name", "?").run(DeviceProgram.class, "loopback"));
@@ -108,6 +120,18 @@ class DeviceTest {
         final IOException refused =
             assertThrows(IOException.class, () -> BundledLibraries.unpack(file.toUri().toURL(), "library", open));
         assertEquals(open + " is not private to this user", refused.getMessage());
+    }
+
+    /** A class path in which the classes beside this one are in a jar. */
+    private String packed(final Class<?> one, final String classPath) {
+        final Path classes = Path.of(URI.create(one.getProtectionDomain().getCodeSource().getLocation().toString()));
+        if (!Files.isDirectory(classes)) {
+            return classPath;
+        }
+        final Path jar = folder.resolve(one.getSimpleName() + ".jar");
+        CCompiler.execute(List.of(Path.of(System.getProperty("java.home"), "bin", "jar").toString(), "--create", "--file",
+            jar.toString(), "-C", classes.toString(), "."));
+        return classPath.replaceAll("(^|:)" + Pattern.quote(classes.toString()) + "/?(?=:|$)", "$1" + jar);
     }
 
     private JavaProcess process() {

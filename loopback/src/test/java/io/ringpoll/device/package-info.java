@@ -1,0 +1,2 @@
+/** Tests of how the device and its libraries are chosen. */
+package io.ringpoll.device;

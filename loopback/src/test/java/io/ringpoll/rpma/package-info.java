@@ -1,0 +1,2 @@
+/** Tests of the binding of librpma, against the installed library. */
+package io.ringpoll.rpma;
