@@ -12,6 +12,9 @@ import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.PollFault;
 import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.DeviceAttributes;
+import io.ringpoll.verbs.VerbsCompletionQueue;
+import io.ringpoll.verbs.VerbsException;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +23,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 
 /** Real errors of the real library: what exceptions tell, and which answers are none. */
 @Tag(TestDevice.TAG)
@@ -200,5 +204,60 @@ class ErrorsTest {
     private static void assertSaysNothingForeign(final RpmaException error) {
         assertEquals(0, error.errno(), error::getMessage);
         assertFalse(error.getMessage().contains("ibv_"), error::getMessage);
+    }
+
+    @Test
+    void shouldNameTheStateThatASendNeeds() {
+        final String port = ConnectedPair.anyPort();
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint endpoint = peer.listen(TestDevice.address(), port);
+            Connection early = peer.request(TestDevice.address(), port).connect()) {
+            assertTrue(endpoint.fd() >= 0);
+            final String message = assertThrows(
+                RpmaException.class, () -> early.send(null, 0, 0, CompletionFlag.ALWAYS, 1)).getMessage();
+            assertTrue(message.endsWith(early.name() + " takes this only after ESTABLISHED: await it by nextEvent"), message);
+        }
+    }
+
+    @Test
+    void shouldNameTheLimitOfTheDeviceThatAQueueExceeds() {
+        final int tooMany = Integer.MAX_VALUE;
+        final String port = ConnectedPair.anyPort();
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint endpoint = peer.listen(TestDevice.address(), port);
+            ConnectionConfig ends = ConnectionConfig.create().cqSize(tooMany);
+            SharedReceiveQueueConfig shared = SharedReceiveQueueConfig.create().rqSize(tooMany).rcqSize(tooMany)) {
+            final DeviceAttributes limits = DeviceAttributes.of(peer.context()).orElseThrow();
+            final String cq = "cqSize " + tooMany + " is above the limit of " + limits.name() + ": ask for at most " +
+                limits.maxCqe();
+            final String active = assertThrows(
+                RpmaException.class, () -> peer.request(TestDevice.address(), port, ends)).getMessage();
+            assertTrue(active.endsWith("; " + cq), active);
+            try (Connection client = peer.request(TestDevice.address(), port).connect()) {
+                final String passive = assertThrows(
+                    RpmaException.class, () -> endpoint.nextRequest(ends, ConnectedPair.TIMEOUT_MS)).getMessage();
+                assertTrue(passive.endsWith("; " + cq), passive + client.name());
+            }
+            final String srq = assertThrows(RpmaException.class, () -> peer.sharedReceiveQueue(shared)).getMessage();
+            assertTrue(srq.contains("; rqSize " + tooMany + " is above the limit of " + limits.name() + ": ask for at most " +
+                limits.maxSrqWr() + "; rcqSize "), srq);
+            final String own = assertThrows(VerbsException.class,
+                () -> VerbsCompletionQueue.create(peer.context(), "own", tooMany, null)).getMessage();
+            assertTrue(own.endsWith("; own cannot hold " + tooMany + " completions: " + limits.name() + " allows 1 to " +
+                limits.maxCqe()), own);
+        }
+    }
+
+    @Test
+    void shouldSayThatAnAddressOrAPortIsMissing() {
+        assertMissing("the address is null", () -> Peer.ofLocal(null));
+        assertMissing("the address is empty", () -> Peer.ofRemote(""));
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            assertMissing("the address is null", () -> peer.listen(null, "0"));
+            assertMissing("the port is empty", () -> peer.listen(TestDevice.address(), ""));
+            assertMissing("the port is null", () -> peer.request(TestDevice.address(), null));
+        }
+    }
+
+    private static void assertMissing(final String expected, final Executable use) {
+        assertEquals(expected, assertThrows(IllegalArgumentException.class, use).getMessage());
     }
 }

@@ -189,6 +189,19 @@ class LifecycleTest {
     }
 
     @Test
+    void shouldSayHowMuchPrivateDataIsCarriedWhereTheDeviceRefusesMore() {
+        final String port = ConnectedPair.anyPort();
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint endpoint = peer.listen(TestDevice.address(), port)) {
+            assertTrue(endpoint.fd() >= 0);
+            final ConnectionRequest request = peer.request(TestDevice.address(), port);
+            final String message = assertThrows(RpmaException.class, () -> request.connect(new byte[57])).getMessage();
+            assertTrue(message.startsWith("rpma_conn_req_connect failed: RPMA_E_PROVIDER"), message);
+            assertTrue(message.endsWith("; 57 bytes of private data may be too many: InfiniBand and RoCE carry 56 with a " +
+                "request and 196 with an answer; send more as a message"), message);
+        }
+    }
+
+    @Test
     void shouldRegisterNoMemoryThatCannotBe() {
         try (Peer peer = Peer.ofLocal(TestDevice.address()); Arena arena = Arena.ofShared()) {
             final MemoryUsage usage = MemoryUsage.SEND;

@@ -112,11 +112,14 @@ class PostingTest {
             assertThrows(RpmaException.class, () -> client.atomicWrite(remote, 4, 1, CompletionFlag.ALWAYS, 1));
         assertEquals("rpma_atomic_write", unaligned.function());
         assertEquals(RpmaError.INVAL, unaligned.code());
-        assertEquals("rpma_atomic_write failed: RPMA_E_INVAL (Invalid argument)", unaligned.getMessage());
+        assertEquals("rpma_atomic_write failed: RPMA_E_INVAL (Invalid argument); its offset is to be a multiple of 8",
+            unaligned.getMessage());
         final RpmaException half =
             assertThrows(RpmaException.class, () -> client.read(mine, 0, null, 0, 8, CompletionFlag.ALWAYS, 1));
         assertEquals("rpma_read", half.function());
         assertEquals(RpmaError.INVAL, half.code());
+        assertEquals("rpma_read failed: RPMA_E_INVAL (Invalid argument); null in the place of a memory region is for requests " +
+            "of 0 bytes, and on both sides", half.getMessage());
         assertThrows(RpmaException.class, () -> client.send(null, 0, 8, CompletionFlag.ALWAYS, 1));
     }
 

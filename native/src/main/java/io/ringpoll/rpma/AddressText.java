@@ -17,9 +17,12 @@ final class AddressText {
      * @param what it is, for the message
      * @param text of the user's
      * @return the text
-     * @throws IllegalArgumentException if it holds a control character
+     * @throws IllegalArgumentException if it is null or empty, or holds a control character
      */
     static String require(final String what, final String text) {
+        if (text == null || text.isEmpty()) {
+            throw new IllegalArgumentException("the " + what + " is " + (text == null ? "null" : "empty"));
+        }
         if (text.chars().anyMatch(Character::isISOControl)) {
             final String shown = text.chars().map(character -> Character.isISOControl(character) ? '?' : character)
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append).toString();
@@ -33,7 +36,7 @@ final class AddressText {
      *
      * @param port of the user's: a number, or the name of a service
      * @return the port
-     * @throws IllegalArgumentException if it holds a control character, or is a number outside 0 to 65535
+     * @throws IllegalArgumentException if it is null or empty, holds a control character, or is a number outside 0 to 65535
      */
     static String requirePort(final String port) {
         final String text = require("port", port);
@@ -41,6 +44,11 @@ final class AddressText {
             throw new IllegalArgumentException("port '" + text + "' is not within 0 to " + MAX_PORT);
         }
         return text;
+    }
+
+    /** Whether a port that {@link #requirePort} has passed on leaves the choice to the system. */
+    static boolean isAnyPort(final String port) {
+        return NUMBER.matcher(port).matches() && new BigInteger(port).signum() == 0;
     }
 
     private static boolean isPort(final BigInteger number) {

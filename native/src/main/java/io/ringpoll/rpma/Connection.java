@@ -1,16 +1,19 @@
 package io.ringpoll.rpma;
 
 import static io.ringpoll.rpma.Posts.checkLength;
+import static io.ringpoll.rpma.Posts.checkPost;
 
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.lifecycle.HotCalls;
 import io.ringpoll.lifecycle.HotMark;
 import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.os.Errno;
 import io.ringpoll.os.FileDescriptors;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.AsyncEventElement;
 import java.lang.foreign.Arena;
+import java.util.Objects;
 import java.util.Optional;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -28,6 +31,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 public final class Connection extends NativeResource {
     static final int ATOMIC_WRITE_BYTES = 8;
+    private static final String ATOMIC_WRITE = "rpma_atomic_write";
     static final int WAIT_FOR_COMPLETION = 1;
     private static final int CACHE_LINE_BYTES = 64;
 
@@ -45,6 +49,7 @@ public final class Connection extends NativeResource {
     private final RpmaCompletionQueue receiveQueue;
     /** Where the receives of the shared receive queue complete, if it has a receive CQ. */
     private final Optional<RpmaCompletionQueue> sharedReceives;
+    private volatile boolean established;
     private volatile boolean disconnected;
     /** Written by the thread that closes. */
     private boolean handingOver;
@@ -172,7 +177,9 @@ public final class Connection extends NativeResource {
                 final int result = Librpma.CONNECTION.rpma_conn_next_event(connection, state.scratch());
                 if (!Endpoint.isNoEvent(result)) {
                     RpmaException.check("rpma_conn_next_event", result);
-                    return Optional.of(ConnectionEvent.of(state.intAt(0)));
+                    final ConnectionEvent event = ConnectionEvent.of(state.intAt(0));
+                    established |= event == ConnectionEvent.ESTABLISHED;
+                    return Optional.of(event);
                 }
                 // Another thread has taken it.
                 if (remainingMs == 0) {
@@ -324,7 +331,7 @@ public final class Connection extends NativeResource {
      */
     public boolean read(final LocalMemoryRegion destination, final long destinationOffset, final RemoteMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final CompletionFlag flag, final long workRequestId) {
-        checkLength(lengthBytes);
+        checkPost(lengthBytes, flag);
         final HotMark mark = sends.enter();
         int result = Posts.NOT_RESERVED;
         try {
@@ -340,7 +347,7 @@ public final class Connection extends NativeResource {
         } finally {
             Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_read", result);
+        return Posts.isAccepted("rpma_read", result, this);
     }
 
     /**
@@ -362,7 +369,7 @@ public final class Connection extends NativeResource {
      */
     public boolean write(final RemoteMemoryRegion destination, final long destinationOffset, final LocalMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final CompletionFlag flag, final long workRequestId) {
-        checkLength(lengthBytes);
+        checkPost(lengthBytes, flag);
         final HotMark mark = sends.enter();
         int result = Posts.NOT_RESERVED;
         try {
@@ -378,7 +385,7 @@ public final class Connection extends NativeResource {
         } finally {
             Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_write", result);
+        return Posts.isAccepted("rpma_write", result, this);
     }
 
     /**
@@ -402,7 +409,7 @@ public final class Connection extends NativeResource {
     public boolean writeWithImmediate(final RemoteMemoryRegion destination, final long destinationOffset,
         final LocalMemoryRegion source, final long sourceOffset, final long lengthBytes, final CompletionFlag flag,
         final int immediate, final long workRequestId) {
-        checkLength(lengthBytes);
+        checkPost(lengthBytes, flag);
         final HotMark mark = sends.enter();
         int result = Posts.NOT_RESERVED;
         try {
@@ -418,7 +425,7 @@ public final class Connection extends NativeResource {
         } finally {
             Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_write_with_imm", result);
+        return Posts.isAccepted("rpma_write_with_imm", result, this);
     }
 
     /**
@@ -438,6 +445,8 @@ public final class Connection extends NativeResource {
      */
     public boolean atomicWrite(final RemoteMemoryRegion destination, final long destinationOffset, final long value,
         final CompletionFlag flag, final long workRequestId) {
+        Objects.requireNonNull(destination, "the destination of an atomic write is null");
+        checkPost(ATOMIC_WRITE_BYTES, flag);
         final HotMark mark = sends.enter();
         int result = Posts.NOT_RESERVED;
         try {
@@ -454,7 +463,7 @@ public final class Connection extends NativeResource {
         } finally {
             Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_atomic_write", result);
+        return Posts.isAccepted(ATOMIC_WRITE, result, this);
     }
 
     /**
@@ -476,6 +485,9 @@ public final class Connection extends NativeResource {
      */
     public boolean flush(final RemoteMemoryRegion destination, final long destinationOffset, final long lengthBytes,
         final FlushType type, final CompletionFlag flag, final long workRequestId) {
+        Objects.requireNonNull(destination, "the destination of a flush is null");
+        Objects.requireNonNull(type, "the type of a flush is null");
+        Objects.requireNonNull(flag, Posts.NO_FLAG);
         final HotMark mark = sends.enter();
         int result = Posts.NOT_RESERVED;
         try {
@@ -490,7 +502,7 @@ public final class Connection extends NativeResource {
         } finally {
             Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_flush", result);
+        return Posts.isAccepted("rpma_flush", result, this);
     }
 
     /**
@@ -509,7 +521,7 @@ public final class Connection extends NativeResource {
      */
     public boolean send(final LocalMemoryRegion source, final long offset, final long lengthBytes, final CompletionFlag flag,
         final long workRequestId) {
-        checkLength(lengthBytes);
+        checkPost(lengthBytes, flag);
         final HotMark mark = sends.enter();
         int result = Posts.NOT_RESERVED;
         try {
@@ -523,7 +535,7 @@ public final class Connection extends NativeResource {
         } finally {
             Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_send", result);
+        return Posts.isAccepted("rpma_send", result, this);
     }
 
     /**
@@ -543,7 +555,7 @@ public final class Connection extends NativeResource {
      */
     public boolean sendWithImmediate(final LocalMemoryRegion source, final long offset, final long lengthBytes,
         final CompletionFlag flag, final int immediate, final long workRequestId) {
-        checkLength(lengthBytes);
+        checkPost(lengthBytes, flag);
         final HotMark mark = sends.enter();
         int result = Posts.NOT_RESERVED;
         try {
@@ -558,7 +570,7 @@ public final class Connection extends NativeResource {
         } finally {
             Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted("rpma_send_with_imm", result);
+        return Posts.isAccepted("rpma_send_with_imm", result, this);
     }
 
     /**
@@ -591,6 +603,16 @@ public final class Connection extends NativeResource {
             Posts.endReceive(receiveQueue.budget(), mark, result);
         }
         return Posts.isAccepted("rpma_recv", result);
+    }
+
+    /** What may be wrong about a request that the send queue has refused with an errno, 0 if that is not known. */
+    String remedyForSend(final String function, final int code, final int errno) {
+        if (code == RpmaError.INVAL) {
+            return ATOMIC_WRITE.equals(function) ? "its offset is to be a multiple of " + ATOMIC_WRITE_BYTES :
+                "null in the place of a memory region is for requests of 0 bytes, and on both sides";
+        }
+        return errno == Errno.EINVAL && !established ?
+            name() + " takes this only after " + ConnectionEvent.ESTABLISHED + ": await it by nextEvent" : "";
     }
 
     private static long addressOf(final LocalMemoryRegion region, final long offset, final long lengthBytes) {

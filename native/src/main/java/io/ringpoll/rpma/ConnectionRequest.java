@@ -7,6 +7,7 @@ import io.ringpoll.os.BlockingCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 
 /**
  * A connection that is asked for: by this side ({@link Peer#request}) or by the other ({@link Endpoint#nextRequest}).
@@ -23,6 +24,8 @@ public final class ConnectionRequest extends NativeResource {
     static final int PRIVATE_DATA_BYTES = 16;
 
     private static final int PRIVATE_DATA_MAX_LENGTH = 255;
+    private static final int CARRIED_WITH_REQUEST = 56;
+    private static final int CARRIED_WITH_ANSWER = 196;
 
     private final Peer peer;
     private final SharedReceiveQueue sharedQueue;
@@ -66,7 +69,7 @@ public final class ConnectionRequest extends NativeResource {
                 LogSink.clearError();
                 RpmaException.check("rpma_conn_req_new(" + address + ":" + port + ")",
                     Librpma.CONNECTION.rpma_conn_req_new(peerAddress, arena.allocateFrom(address).address(),
-                        arena.allocateFrom(port).address(), configAddress, state.scratch()));
+                        arena.allocateFrom(port).address(), configAddress, state.scratch()), QueueLimits.remedy(peer, config));
                 return handover.give(of("request to " + address + ":" + port, peer, config, state.longAt(0)));
             } finally {
                 ConnectionConfig.exit(config);
@@ -176,6 +179,7 @@ public final class ConnectionRequest extends NativeResource {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_connect.3.html">rpma_conn_req_connect(3)</a>
      */
     public Connection connect(final byte[] privateData) {
+        Objects.requireNonNull(privateData, "privateData is null: call connect() to send none");
         if (privateData.length > PRIVATE_DATA_MAX_LENGTH) {
             throw new IllegalArgumentException(
                 "private data of " + privateData.length + " bytes; at most " + PRIVATE_DATA_MAX_LENGTH + " can be sent");
@@ -193,7 +197,7 @@ public final class ConnectionRequest extends NativeResource {
             state.longAt(0, request);
             LogSink.clearError();
             RpmaException.check("rpma_conn_req_connect", Librpma.CONNECTION.rpma_conn_req_connect(pointers,
-                privateData.length == 0 ? 0 : struct.address(), pointers + Long.BYTES));
+                privateData.length == 0 ? 0 : struct.address(), pointers + Long.BYTES), errno -> remedy(privateData.length));
             final long connection = state.longAt(Long.BYTES);
             try {
                 return new Connection(peer, sharedQueue, connection, receivesPosted);
@@ -204,6 +208,12 @@ public final class ConnectionRequest extends NativeResource {
         } finally {
             release();
         }
+    }
+
+    private static String remedy(final int privateDataLength) {
+        return privateDataLength <= CARRIED_WITH_REQUEST ? "" :
+            privateDataLength + " bytes of private data may be too many: InfiniBand and RoCE carry " + CARRIED_WITH_REQUEST +
+                " with a request and " + CARRIED_WITH_ANSWER + " with an answer; send more as a message";
     }
 
     /** Reads a {@code struct rpma_conn_private_data} from the scratch memory. */

@@ -19,15 +19,16 @@ import java.util.Optional;
 public final class Endpoint extends NativeResource {
     private final Peer peer;
     private final int fd;
+    /** {@link RpmaEp#NO_PORT} if it cannot be read. */
+    private final int port;
     /** Held by the thread that takes a request. */
     private final Object taking = new Object();
 
-    private Endpoint(final String name, final Peer peer, final long address) {
+    private Endpoint(final String name, final Peer peer, final long address, final int fd, final int port) {
         super(name, address);
         this.peer = peer;
-        final CallState state = CallState.current();
-        RpmaException.check("rpma_ep_get_fd", Librpma.CONNECTION.rpma_ep_get_fd(address, state.scratch()));
-        fd = state.intAt(0);
+        this.fd = fd;
+        this.port = port;
         FileDescriptors.setNonBlocking(fd);
     }
 
@@ -49,7 +50,15 @@ public final class Endpoint extends NativeResource {
                     arena.allocateFrom(port).address(), state.scratch()));
             final long listening = state.longAt(0);
             try {
-                final Endpoint endpoint = new Endpoint("endpoint " + address + ":" + port, peer, listening);
+                RpmaException.check("rpma_ep_get_fd", Librpma.CONNECTION.rpma_ep_get_fd(listening, state.scratch()));
+                final int fd = state.intAt(0);
+                final int taken = RpmaEp.port(listening, fd);
+                if (taken == RpmaEp.NO_PORT && AddressText.isAnyPort(port)) {
+                    throw new UnsupportedOperationException("port \"" + port + "\" takes a free port that cannot be read from " +
+                        "this librpma: listen on a port of your choice");
+                }
+                final String shown = AddressText.isAnyPort(port) ? Integer.toString(taken) : port;
+                final Endpoint endpoint = new Endpoint("endpoint " + address + ":" + shown, peer, listening, fd, taken);
                 endpoint.dependsOn(peer);
                 return handover.give(endpoint);
             } catch (final RuntimeException | Error failure) {
@@ -69,6 +78,22 @@ public final class Endpoint extends NativeResource {
      */
     public int fd() {
         return fd;
+    }
+
+    /**
+     * The port on which this listens: needed by the other side if port {@code "0"} took a free one, or a service name stands for
+     * it.
+     *
+     * @return 1 to 65535; also of a closed endpoint
+     * @throws UnsupportedOperationException if the loaded librpma hides it
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rdma_get_src_port.3.html">rdma_get_src_port(3)</a>
+     */
+    public int port() {
+        if (port == RpmaEp.NO_PORT) {
+            throw new UnsupportedOperationException(
+                "the port of " + name() + " cannot be read: this librpma's struct rpma_ep is none of those of 0.9 to 1.3");
+        }
+        return port;
     }
 
     /**
@@ -128,7 +153,7 @@ public final class Endpoint extends NativeResource {
             if (isNoEvent(result)) {
                 return Optional.empty();
             }
-            RpmaException.check("rpma_ep_next_conn_req", result);
+            RpmaException.check("rpma_ep_next_conn_req", result, QueueLimits.remedy(peer, config));
             return Optional.of(ConnectionRequest.ofPassive(this, config, state.longAt(0)));
         } finally {
             ConnectionConfig.exit(config);

@@ -37,7 +37,7 @@ public final class Peer extends NativeResource {
      * @return to be closed last
      * @throws RpmaException if no RDMA device has the address (librpma: {@code RPMA_E_PROVIDER}), or as rpma_peer_new(3) says
      * @throws IllegalStateException if the address is this machine's, but none of an RDMA device's (such as 127.0.0.1)
-     * @throws IllegalArgumentException if the address holds a control character
+     * @throws IllegalArgumentException if the address is null or empty, or holds a control character
      * @throws WaitInterruptedException if the thread is interrupted before or while the address is looked up
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_get_ibv_context.3.html">
      *     rpma_utils_get_ibv_context(3)</a>
@@ -55,7 +55,7 @@ public final class Peer extends NativeResource {
      * @throws RpmaException if the address is reached by no RDMA device (librpma: {@code RPMA_E_PROVIDER}), or as
      *     rpma_peer_new(3) says
      * @throws IllegalStateException as for {@link #ofLocal}
-     * @throws IllegalArgumentException if the address holds a control character
+     * @throws IllegalArgumentException if the address is null or empty, or holds a control character
      * @throws WaitInterruptedException if the thread is interrupted before or while the address is looked up
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_get_ibv_context.3.html">
      *     rpma_utils_get_ibv_context(3)</a>
@@ -177,11 +177,12 @@ public final class Peer extends NativeResource {
      * Listens for connections.
      *
      * @param address of this machine
-     * @param port    TCP port number or service name; {@code "0"} takes any that is free
+     * @param port    TCP port number or service name; {@code "0"} takes any that is free, see {@link Endpoint#port()}
      * @return to be closed before the peer
+     * @throws UnsupportedOperationException if the port is {@code "0"} and cannot be read from the loaded librpma
      * @throws RpmaException as rpma_ep_listen(3) says; {@code RPMA_E_PROVIDER} with errno EADDRINUSE if the port is taken
-     * @throws IllegalArgumentException if the address or the port holds a control character, or the port is a number outside 0 to
-     *     65535
+     * @throws IllegalArgumentException if the address or the port is null or empty or holds a control character, or the port is a
+     *     number outside 0 to 65535
      * @throws WaitInterruptedException if the thread is interrupted before or while the address is looked up
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_listen.3.html">rpma_ep_listen(3)</a>
      */

@@ -3,11 +3,14 @@ package io.ringpoll.rpma;
 import io.ringpoll.lifecycle.HotMark;
 import io.ringpoll.os.Errno;
 import io.ringpoll.verbs.CompletionBudget;
+import java.util.Objects;
 
 /** What posts have in common: their place in the budget, and what their results mean: accepted, no room, or a failure. */
 final class Posts {
     /** Longest message that verbs allow. */
     static final long MAX_MESSAGE_BYTES = 1L << 31;
+
+    static final String NO_FLAG = "the flag is null: give ALWAYS, or ON_ERROR for a completion of failures alone";
 
     /** The result before a request is counted. */
     static final int NOT_RESERVED = 1;
@@ -52,6 +55,11 @@ final class Posts {
         return result == RpmaError.SUCCESS || isRefused(function, result);
     }
 
+    /** As {@link #isAccepted(String, int)}, for a post to the send queue of a connection. */
+    static boolean isAccepted(final String function, final int result, final Connection connection) {
+        return result == RpmaError.SUCCESS || isRefused(function, result, connection);
+    }
+
     /** librpma puts the length into 32 bits unseen. */
     static void checkLength(final long lengthBytes) {
         if (lengthBytes > MAX_MESSAGE_BYTES) {
@@ -60,11 +68,31 @@ final class Posts {
         }
     }
 
+    /** Checks the arguments of a post to the send queue. */
+    static void checkPost(final long lengthBytes, final CompletionFlag flag) {
+        checkLength(lengthBytes);
+        Objects.requireNonNull(flag, NO_FLAG);
+    }
+
     private static boolean isRefused(final String function, final int result) {
-        if (result == RpmaError.PROVIDER && LogSink.errorErrno() == Errno.ENOMEM) {
-            LogSink.clearError();
+        if (isFull(result)) {
             return false;
         }
         throw RpmaException.withoutErrno(function, result);
+    }
+
+    private static boolean isRefused(final String function, final int result, final Connection connection) {
+        if (isFull(result)) {
+            return false;
+        }
+        throw RpmaException.withoutErrno(function, result, errno -> connection.remedyForSend(function, result, errno));
+    }
+
+    private static boolean isFull(final int result) {
+        if (result == RpmaError.PROVIDER && LogSink.errorErrno() == Errno.ENOMEM) {
+            LogSink.clearError();
+            return true;
+        }
+        return false;
     }
 }

@@ -243,7 +243,7 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
             if (ibvCq == 0) {
                 throw new UnsupportedOperationException("this librpma's struct rpma_cq is none of those of 0.10 to 1.3");
             }
-            final VerbsCompletionQueue queue = VerbsCompletionQueue.borrow(ibvCq, name() + " (verbs)", owner);
+            final VerbsCompletionQueue queue = VerbsCompletionQueue.borrow(ibvCq, name() + " (verbs)", owner, this);
             queue.budget(budget);
             queue.handover(handover);
             return queue;

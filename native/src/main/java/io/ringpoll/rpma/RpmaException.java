@@ -2,6 +2,7 @@ package io.ringpoll.rpma;
 
 import io.ringpoll.ffm.CallState;
 import io.ringpoll.os.Errno;
+import java.util.function.IntFunction;
 
 /**
  * Says which call of librpma failed and why: the function, the code, its meaning and, for provider errors, errno.
@@ -15,10 +16,12 @@ public final class RpmaException extends RuntimeException {
     private final int code;
     private final int errno;
 
-    private RpmaException(final String function, final int code, final int errno, final String detail) {
+    private RpmaException(
+        final String function, final int code, final int errno, final String detail, final String remedy) {
         super(function + " failed: " + RpmaError.name(code) + " (" + RpmaError.meaning(code) + ")" +
             (errno == 0 ? "" : ", errno " + Errno.describe(errno)) + (detail.isEmpty() ? "" : "; librpma says: " + detail) +
-            (isUnresolved(errno, detail) ? "; the name cannot be resolved: check it, or give an IP address" : ""));
+            (isUnresolved(errno, detail) ? "; the name cannot be resolved: check it, or give an IP address" : "") +
+            (remedy.isEmpty() ? "" : "; " + remedy));
         this.function = function;
         this.code = code;
         this.errno = errno;
@@ -37,11 +40,14 @@ public final class RpmaException extends RuntimeException {
      * @return to be thrown
      */
     static RpmaException of(final String function, final int code) {
-        if (code != RpmaError.PROVIDER) {
-            return new RpmaException(function, code, 0, LogSink.takeErrorText());
-        }
-        final int told = LogSink.errorErrno();
-        return new RpmaException(function, code, told != 0 ? told : CallState.current().errno(), LogSink.takeErrorText());
+        return of(function, code, errno -> "");
+    }
+
+    private static RpmaException of(final String function, final int code, final IntFunction<String> remedy) {
+        final int told = code == RpmaError.PROVIDER ? LogSink.errorErrno() : 0;
+        final int errno = told == 0 && code == RpmaError.PROVIDER ? CallState.current().errno() : told;
+        final String detail = LogSink.takeErrorText();
+        return new RpmaException(function, code, errno, detail, remedy.apply(errno));
     }
 
     /**
@@ -53,8 +59,21 @@ public final class RpmaException extends RuntimeException {
      * @return to be thrown
      */
     static RpmaException withoutErrno(final String function, final int code) {
-        return new RpmaException(
-            function, code, code == RpmaError.PROVIDER ? LogSink.errorErrno() : 0, LogSink.takeErrorText());
+        return withoutErrno(function, code, errno -> "");
+    }
+
+    /**
+     * As {@link #withoutErrno(String, int)}.
+     *
+     * @param function the C function
+     * @param code     its result
+     * @param remedy   by errno, 0 if that is not known: what is wrong and how it is avoided; empty if that is not known
+     * @return to be thrown
+     */
+    static RpmaException withoutErrno(final String function, final int code, final IntFunction<String> remedy) {
+        final int errno = code == RpmaError.PROVIDER ? LogSink.errorErrno() : 0;
+        final String detail = LogSink.takeErrorText();
+        return new RpmaException(function, code, errno, detail, remedy.apply(errno));
     }
 
     /**
@@ -67,6 +86,20 @@ public final class RpmaException extends RuntimeException {
     static void check(final String function, final int result) {
         if (result < 0) {
             throw of(function, result);
+        }
+    }
+
+    /**
+     * Throws if a call failed.
+     *
+     * @param function the C function
+     * @param result   0 or a negative code
+     * @param remedy   by errno, 0 if that is not known: what is wrong and how it is avoided; empty if that is not known
+     * @throws RpmaException if it is negative
+     */
+    static void check(final String function, final int result, final IntFunction<String> remedy) {
+        if (result < 0) {
+            throw of(function, result, remedy);
         }
     }
 

@@ -39,7 +39,8 @@ public final class SharedReceiveQueue extends NativeResource {
             try {
                 final CallState state = CallState.current();
                 LogSink.clearError();
-                RpmaException.check("rpma_srq_new", Librpma.PEER.rpma_srq_new(peerAddress, configAddress, state.scratch()));
+                RpmaException.check("rpma_srq_new", Librpma.PEER.rpma_srq_new(peerAddress, configAddress, state.scratch()),
+                    QueueLimits.remedy(peer, config));
                 return of(peer, state.longAt(0));
             } finally {
                 SharedReceiveQueueConfig.exit(config);

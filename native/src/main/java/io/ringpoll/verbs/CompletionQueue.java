@@ -29,6 +29,16 @@ public interface CompletionQueue {
     String name();
 
     /**
+     * The object that all views of one queue have in common. A poller refuses a queue whose completions another poller takes, and
+     * recognises it by this.
+     *
+     * @return this queue, unless it is a view of another one; the same at each call
+     */
+    default Object underlying() {
+        return this;
+    }
+
+    /**
      * The account of the work requests in flight towards this queue.
      *
      * @return null if none is kept

@@ -3,6 +3,7 @@ package io.ringpoll.verbs;
 import io.ringpoll.device.Device;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
@@ -12,11 +13,12 @@ import java.util.OptionalInt;
  * @param maxCq              most completion queues
  * @param maxCqe             most entries of a completion queue
  * @param maxQpWr            most work requests outstanding on a queue pair's side
+ * @param maxSrqWr           most receives outstanding in a shared receive queue
  * @param activeMtuOfPorts   the MTU in use on each port, in bytes, from port 1 on; 0 where the device did not tell
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_query_device.3.html">ibv_query_device(3)</a>
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_query_port.3.html">ibv_query_port(3)</a>
  */
-public record DeviceAttributes(String name, int maxCq, int maxCqe, int maxQpWr, List<Integer> activeMtuOfPorts) {
+public record DeviceAttributes(String name, int maxCq, int maxCqe, int maxQpWr, int maxSrqWr, List<Integer> activeMtuOfPorts) {
     /** Copies the list. */
     public DeviceAttributes {
         Objects.requireNonNull(name, "name");
@@ -34,6 +36,16 @@ public record DeviceAttributes(String name, int maxCq, int maxCqe, int maxQpWr, 
      */
     public static List<DeviceAttributes> ofAll() {
         return new DeviceQuery(Device.current().libibverbs()).all();
+    }
+
+    /**
+     * Asks an open device for its limits.
+     *
+     * @param context the device
+     * @return its attributes; empty if it does not answer
+     */
+    public static Optional<DeviceAttributes> of(final VerbsContext context) {
+        return new DeviceQuery(Device.current().libibverbs()).of(context);
     }
 
     /**

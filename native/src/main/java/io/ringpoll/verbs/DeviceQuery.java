@@ -13,6 +13,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /** The downcalls behind {@link DeviceAttributes}: rare, so that the handles belong to the one object that asks. */
 final class DeviceQuery {
@@ -21,6 +22,7 @@ final class DeviceQuery {
     private static final int MAX_QP_WR_OFFSET = 112;
     private static final int MAX_CQ_OFFSET = 128;
     private static final int MAX_CQE_OFFSET = 132;
+    private static final int MAX_SRQ_WR_OFFSET = 216;
     private static final int PHYS_PORT_CNT_OFFSET = 227;
     /** {@code struct ibv_port_attr}: 52 bytes in current headers, begins with state, max_mtu, active_mtu. */
     private static final int PORT_ATTR_BYTES = 128;
@@ -69,12 +71,20 @@ final class DeviceQuery {
         }
     }
 
+    Optional<DeviceAttributes> of(final VerbsContext context) {
+        try {
+            return Optional.of(attributes(context.name(), context.address())).filter(attributes -> attributes.maxCqe() > 0);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
     private DeviceAttributes attributes(final String name, final long context) throws Throwable {
         try (Arena arena = Arena.ofConfined()) {
             final MemorySegment device = arena.allocate(DEVICE_ATTR_BYTES, Long.BYTES);
             final int failed = (int) queryDevice.invokeExact(context, device.address());
             if (failed != 0) {
-                return new DeviceAttributes(name, 0, 0, 0, List.of());
+                return new DeviceAttributes(name, 0, 0, 0, 0, List.of());
             }
             final List<Integer> mtus = new ArrayList<>();
             final int ports = Byte.toUnsignedInt(device.get(JAVA_BYTE, PHYS_PORT_CNT_OFFSET));
@@ -85,7 +95,7 @@ final class DeviceQuery {
                 mtus.add(mtu >= 1 && mtu <= LARGEST_MTU ? 1 << mtu + MTU_SHIFT : 0);
             }
             return new DeviceAttributes(name, device.get(JAVA_INT, MAX_CQ_OFFSET), device.get(JAVA_INT, MAX_CQE_OFFSET),
-                device.get(JAVA_INT, MAX_QP_WR_OFFSET), mtus);
+                device.get(JAVA_INT, MAX_QP_WR_OFFSET), device.get(JAVA_INT, MAX_SRQ_WR_OFFSET), mtus);
         }
     }
 }

@@ -29,6 +29,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     private final MemorySegment pollFunction;
     private final MemorySegment notifyFunction;
     private final boolean created;
+    /** Null if this is not a view. */
+    private final CompletionQueue viewed;
     private int unacknowledged;
     private boolean ended;
     /** Null if none is kept. */
@@ -36,8 +38,10 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     /** Null if the queue is not shared. */
     private CompletionHandover handover;
 
-    private VerbsCompletionQueue(final String name, final long address, final boolean created) {
+    private VerbsCompletionQueue(
+        final String name, final long address, final CompletionQueue viewed, final boolean created) {
         super(name, address);
+        this.viewed = viewed;
         this.created = created;
         final long context = Memory.longAt(address + IbvCq.CONTEXT_OFFSET);
         pollFunction = MemorySegment.ofAddress(Memory.longAt(context + IbvContext.POLL_CQ_OFFSET));
@@ -53,7 +57,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
      * @param entries how many completions it holds at least
      * @param channel where its events go, or null for none
      * @return to be closed before the channel; closing it acknowledges its events
-     * @throws VerbsException as ibv_create_cq(3) says
+     * @throws VerbsException as ibv_create_cq(3) says, for instance if the device does not allow so many entries
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
      */
     public static VerbsCompletionQueue create(final VerbsContext context, final String name, final int entries,
@@ -62,7 +66,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
         try {
             final long address = VERBS.ibv_create_cq(context.address(), entries, 0, channelAddress, FIRST_VECTOR);
             if (address == 0) {
-                throw new VerbsException("ibv_create_cq", CallState.current().errno());
+                throw refused(context, name, entries, CallState.current().errno());
             }
             return created(address, name, channel);
         } finally {
@@ -72,9 +76,16 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
         }
     }
 
+    private static VerbsException refused(
+        final VerbsContext context, final String name, final int entries, final int errno) {
+        final int most = DeviceAttributes.of(context).map(DeviceAttributes::maxCqe).orElse(Integer.MAX_VALUE);
+        return new VerbsException("ibv_create_cq", errno, entries >= 1 && entries <= most ? "" :
+            name + " cannot hold " + entries + " completions: " + context.name() + " allows 1 to " + most);
+    }
+
     private static VerbsCompletionQueue created(final long address, final String name, final CompletionChannel channel) {
         try {
-            final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, true);
+            final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, null, true);
             if (channel != null) {
                 channel.add(queue);
                 queue.dependsOn(channel);
@@ -92,10 +103,12 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
      * @param address of its {@code struct ibv_cq}, which the caller vouches for
      * @param name    for reports
      * @param owner   what the queue ends with; cannot be closed before this
+     * @param viewed  the queue of the binding that this one is a view of; null if there is none
      * @return to be closed before the owner
      */
-    public static VerbsCompletionQueue borrow(final long address, final String name, final NativeResource owner) {
-        final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, false);
+    public static VerbsCompletionQueue borrow(
+        final long address, final String name, final NativeResource owner, final CompletionQueue viewed) {
+        final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, viewed, false);
         queue.dependsOn(owner);
         return queue;
     }
@@ -143,6 +156,11 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
             before.poll((address, most) -> VERBS.ibv_poll_cq(CallTurn.PLAIN, pollFunction, cq, most, address), wcAddress,
                 maxEntries) :
             VERBS.ibv_poll_cq(mark.turn(), pollFunction, cq, maxEntries, wcAddress);
+    }
+
+    @Override
+    public Object underlying() {
+        return viewed == null ? this : viewed.underlying();
     }
 
     @Override

@@ -20,7 +20,19 @@ public final class VerbsException extends RuntimeException {
      * @param errno    why, a value of errno(3); 0 if it did not tell
      */
     public VerbsException(final String function, final int errno) {
-        super(function + " failed: " + (errno == 0 ? "no reason given" : Errno.describe(errno)));
+        this(function, errno, "");
+    }
+
+    /**
+     * Creates the exception.
+     *
+     * @param function the C function that failed
+     * @param errno    why, a value of errno(3); 0 if it did not tell
+     * @param remedy   what is wrong and how it is avoided; empty if that is not known
+     */
+    VerbsException(final String function, final int errno, final String remedy) {
+        super(function + " failed: " + (errno == 0 ? "no reason given" : Errno.describe(errno)) +
+            (remedy.isEmpty() ? "" : "; " + remedy));
         this.function = function;
         this.errno = errno;
     }

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -64,6 +65,9 @@ record HandlerDraft(String name, Set<CompletionPath> paths, CompletionHandler ha
     }
 
     static Set<CompletionPath> copyOf(final Set<CompletionPath> paths) {
+        for (final CompletionPath path : paths) {
+            Objects.requireNonNull(path, "a path among the handler's paths is null");
+        }
         return paths.isEmpty() ? Set.of() : EnumSet.copyOf(paths);
     }
 }

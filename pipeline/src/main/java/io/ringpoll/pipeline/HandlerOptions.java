@@ -2,6 +2,7 @@ package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.WaitStrategy;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * What can be set about one handler and its thread; what is not set follows from the machine.
@@ -106,6 +107,10 @@ public final class HandlerOptions {
      * @return this
      */
     public HandlerOptions after(final String... names) {
+        Objects.requireNonNull(names, "the names of the handlers before this one are null");
+        for (final String name : names) {
+            Objects.requireNonNull(name, "a name among the names of the handlers before this one is null");
+        }
         this.after = List.of(names);
         return this;
     }

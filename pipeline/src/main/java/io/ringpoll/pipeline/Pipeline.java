@@ -10,6 +10,7 @@ import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsContext;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -97,10 +98,12 @@ public final class Pipeline implements AutoCloseable {
      *
      * @param queue that nobody else polls
      * @return the index that its completions carry
-     * @throws IllegalStateException if the queue is there already, there are too many, the poller makes no duty cycles, or the
-     *     pipeline has halted or been closed; the message names the reason
+     * @throws IllegalStateException if this or another pipeline polls the queue already, itself or a view of it, there are too
+     *     many, the poller makes no duty cycles, or the pipeline has halted or been closed; the message names the reason
+     * @throws NullPointerException  if the queue is null
      */
     public int addQueue(final CompletionQueue queue) {
+        Objects.requireNonNull(queue, "the completion queue to be added is null");
         final PipelineState state = lifeCycle.state();
         if (!state.takesQueues()) {
             throw new IllegalStateException(queue.name() + " cannot be added: pipeline " + name +

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
@@ -311,7 +312,7 @@ public final class PipelineBuilder {
      * @return this
      */
     public PipelineBuilder discard(final CompletionPath path) {
-        discarded.add(path);
+        discarded.add(Objects.requireNonNull(path, "the path to be discarded is null"));
         return this;
     }
 
@@ -366,7 +367,8 @@ public final class PipelineBuilder {
      * @return this
      */
     public PipelineBuilder countersFolder(final Path folder) {
-        this.countersFolder = folder;
+        this.countersFolder = Objects.requireNonNull(
+            folder, "the counters folder is null: withoutCountersFile() keeps the counters in this process");
         this.countersFile = true;
         return this;
     }
@@ -469,6 +471,8 @@ public final class PipelineBuilder {
     private PipelineBuilder add(
         final Set<CompletionPath> paths, final CompletionHandler handler, final Consumer<HandlerOptions> options,
         final int before) {
+        Objects.requireNonNull(paths, "the handler's paths are null");
+        Objects.requireNonNull(options, "the handler's options are null: leave them out for the defaults");
         final HandlerOptions filled = new HandlerOptions();
         options.accept(filled);
         final Set<CompletionPath> copy = HandlerDraft.copyOf(paths);

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.IntFunction;
@@ -21,6 +22,7 @@ import java.util.function.ToIntFunction;
  * }</pre>
  */
 public final class PipelineGroup implements AutoCloseable {
+    private static final String NO_QUEUE = "the completion queue to be added is null";
     private static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final List<Pipeline> pipelines;
@@ -53,6 +55,7 @@ public final class PipelineGroup implements AutoCloseable {
      * @throws PipelineStartException   as {@link PipelineBuilder#start()}; none is left running then
      */
     public static PipelineGroup start(final int pollers, final IntFunction<PipelineBuilder> description) {
+        Objects.requireNonNull(description, "the description of the pipelines is null");
         if (pollers < 1) {
             throw new IllegalArgumentException("a group of " + pollers + " pollers: at least 1 is needed");
         }
@@ -111,6 +114,7 @@ public final class PipelineGroup implements AutoCloseable {
      * @throws IllegalStateException as {@link Pipeline#addQueue}, or if all pipelines have halted or been closed
      */
     public Pipeline addQueue(final CompletionQueue queue) {
+        Objects.requireNonNull(queue, NO_QUEUE);
         while (true) {
             final Pipeline candidate = fewest();
             try {
@@ -134,6 +138,8 @@ public final class PipelineGroup implements AutoCloseable {
      * @throws IndexOutOfBoundsException if there is no such pipeline
      */
     public Pipeline addQueue(final CompletionQueue queue, final ToIntFunction<CompletionQueue> position) {
+        Objects.requireNonNull(queue, NO_QUEUE);
+        Objects.requireNonNull(position, "the position of the pipeline is null");
         return addQueue(queue, pipelines.get(position.applyAsInt(queue)));
     }
 

@@ -12,6 +12,7 @@ import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
@@ -101,6 +102,31 @@ class EventDrivenTest {
                 }
             }
             assertTrue(pipeline.pollerCounters().events() > 0);
+        }
+    }
+
+    @Test
+    void shouldRefuseTheVerbsViewOfAQueueThatAnotherPipelinePolls() throws TimeoutException {
+        final RpmaCompletionQueue queue = pair.client().completionQueue();
+        final VerbsCompletionQueue view = pair.closed(queue.openVerbs());
+        final CompletionChannel channel = pair.closed(CompletionChannel.borrow(view));
+        try (Pipeline first = start(0, FOREVER_NS); Pipeline second = start(0, FOREVER_NS)) {
+            first.addQueue(queue);
+            final String poller = first.pollerThread().getName();
+            assertEquals(
+                view.name() + " is already polled by " + poller + ", as " + queue.name() +
+                    ": a queue has one poller; remove it there first",
+                assertThrows(IllegalStateException.class, () -> second.addQueue(view)).getMessage());
+            assertThrows(IllegalStateException.class, () -> second.addQueue(NotifyingQueue.of(view, channel)));
+            assertThrows(IllegalStateException.class, () -> first.addQueue(view));
+            first.removeQueue(queue);
+            second.addQueue(NotifyingQueue.of(view, channel));
+            assertThrows(IllegalStateException.class, () -> first.addQueue(queue));
+        }
+        try (Pipeline third = start(0, FOREVER_NS)) {
+            third.addQueue(queue);
+            post(0);
+            awaitHandled(1);
         }
     }
 

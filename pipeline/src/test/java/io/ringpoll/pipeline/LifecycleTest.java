@@ -72,8 +72,12 @@ class LifecycleTest {
         };
         final PipelineStartException late = assertThrows(
             PipelineStartException.class,
-            () -> Pipeline.builder().name("stuck").onAll(stuck).startTimeout(TimeUnit.MILLISECONDS.toNanos(50)).start());
+            () -> Pipeline.builder().name("stuck").onAll(stuck).queue(queue).startTimeout(TimeUnit.MILLISECONDS.toNanos(50))
+                .start());
         assertEquals("threads stuck-all did not start within 50 ms", late.getMessage());
+        try (Pipeline other = Pipeline.builder().name("other").onAll(all).queue(queue).start()) {
+            assertSame(PipelineState.RUNNING, other.state(), "it can have the queue");
+        }
         never.countDown();
     }
 
@@ -307,6 +311,9 @@ class LifecycleTest {
         assertEquals(1, queue.size());
         for (final Thread thread : Thread.getAllStackTraces().keySet()) {
             assertFalse(thread.getName().startsWith("un"), thread + " is left running");
+        }
+        try (Pipeline other = Pipeline.builder().name("other").onAll(all).queue(queue).start()) {
+            assertSame(PipelineState.RUNNING, other.state(), "it can have the queue");
         }
     }
 }

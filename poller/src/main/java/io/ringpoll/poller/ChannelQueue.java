@@ -44,6 +44,11 @@ final class ChannelQueue implements NotifyingQueue, CountedQueue {
     }
 
     @Override
+    public Object underlying() {
+        return polled.underlying();
+    }
+
+    @Override
     public CompletionBudget budget() {
         return polled.budget();
     }

@@ -106,7 +106,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.tally = new PollTally(counters);
         this.errorHandler = errorHandler;
         this.stall = new RingStall(ring, counters, clock);
-        this.queues = new QueueRegistry(ring, round, commands, counters);
+        this.queues = new QueueRegistry(roleName, ring, round, commands, counters);
     }
 
     /** The result of a duty cycle, which determines how the thread idles. */

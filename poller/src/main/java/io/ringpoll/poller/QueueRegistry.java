@@ -10,6 +10,7 @@ import java.util.BitSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -27,6 +28,7 @@ public final class QueueRegistry {
     private static final int NAMES_KEPT = 1024;
     private static final long COMMAND_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
 
+    private final String pollerName;
     private final SlotRing ring;
     private final QueueRound round;
     private final CommandQueue commands;
@@ -44,15 +46,17 @@ public final class QueueRegistry {
     /** Null unless the poller is event-driven. */
     private RpmaNotifications notifications;
 
-    /** A registered queue and the command that removes it. */
-    private record Registration(PolledQueue polled, PollerCommand removal) {
+    /** A registered queue, its key in the claims, and the command that removes it. */
+    private record Registration(PolledQueue polled, Object claimed, PollerCommand removal) {
         private boolean isRemoved() {
             return removal.isDone();
         }
     }
 
     QueueRegistry(
-        final SlotRing ring, final QueueRound round, final CommandQueue commands, final PollerCounters counters) {
+        final String pollerName, final SlotRing ring, final QueueRound round, final CommandQueue commands,
+        final PollerCounters counters) {
+        this.pollerName = pollerName;
         this.ring = ring;
         this.round = round;
         this.commands = commands;
@@ -64,14 +68,22 @@ public final class QueueRegistry {
      *
      * @param queue to be polled by this poller only
      * @return the index that its completions carry; an index is reused only after all other indexes have been used
-     * @throws IllegalStateException if the queue has already been added, {@link #MAX_QUEUES} queues have been, the poller has
-     *     halted, is stopping or has ended, or it executes no commands
+     * @throws IllegalStateException if the queue or a view of it has already been added, here or to another poller that has
+     *     neither halted nor ended; or if {@link #MAX_QUEUES} queues have been added, the poller has halted, is stopping or has
+     *     ended, or it executes no commands
+     * @throws NullPointerException  if the queue is null
      */
     public int add(final CompletionQueue queue) {
-        if (ring.isHalted()) {
-            throw notAdded(queue, "the poller " + PollerState.HALTED.predicate(), null);
+        Objects.requireNonNull(queue, "the completion queue to be added is null");
+        final PollerState phase = ring.isHalted() ? PollerState.HALTED : commands.phase();
+        if (phase.isFinal()) {
+            throw notAdded(queue, "the poller " + phase.predicate(), null);
         }
-        endRemoval(queue);
+        try {
+            endEarlier(queue);
+        } catch (final TimeoutException busy) {
+            throw notAdded(queue, busy.getMessage(), busy);
+        }
         final Registration added = register(queue);
         try {
             // Registered first: a removal by another thread may overtake this command, which then has no effect.
@@ -233,12 +245,26 @@ public final class QueueRegistry {
         if (registered.size() == MAX_QUEUES) {
             throw new IllegalStateException("a poller is limited to " + MAX_QUEUES + " completion queues");
         }
+        final Object claimed = underlying(queue);
+        final QueueClaims.Claim earlier = QueueClaims.claim(claimed, queue, this);
+        if (earlier != null) {
+            throw earlier.refusal(queue, this);
+        }
+        try {
+            return registerClaimed(queue, claimed);
+        } catch (final RuntimeException | Error failure) {
+            QueueClaims.release(claimed, this);
+            throw failure;
+        }
+    }
+
+    private Registration registerClaimed(final CompletionQueue queue, final Object claimed) {
         while (taken.get(nextIndex)) {
             nextIndex = nextIndex + 1 & MAX_QUEUES - 1;
         }
         final int index = nextIndex;
         final PolledQueue polled = newPolledQueue(queue, index);
-        final Registration added = new Registration(polled, new PollerCommand(() -> onRemove(polled)));
+        final Registration added = new Registration(polled, claimed, new PollerCommand(() -> onRemove(polled)));
         taken.set(index);
         names[index] = queue.name();
         nextIndex = index + 1 & MAX_QUEUES - 1;
@@ -255,12 +281,33 @@ public final class QueueRegistry {
         return new PolledQueue(queue, view, index, eventFd);
     }
 
-    /** Completes a timed-out removal that the poller has executed since. */
-    private void endRemoval(final CompletionQueue queue) {
-        final Registration earlier = registration(queue);
+    /**
+     * Completes a timed-out removal, from this poller or another, that the poller has executed since; and removes the queue from
+     * a poller that will never poll again.
+     */
+    private void endEarlier(final CompletionQueue queue) throws TimeoutException {
+        final QueueClaims.Claim claim = QueueClaims.of(underlying(queue));
+        final QueueRegistry owner = claim == null ? null : claim.owner();
+        final Registration earlier = owner == null ? null : owner.registration(claim.queue());
         if (earlier != null && earlier.isRemoved()) {
-            unregister(earlier);
+            owner.unregister(earlier);
+        } else if (earlier != null && owner != this && owner.polledTheLast()) {
+            owner.remove(earlier.polled.added, COMMAND_TIMEOUT_NS);
         }
+    }
+
+    private static Object underlying(final CompletionQueue queue) {
+        return Objects.requireNonNullElse(queue.underlying(), queue);
+    }
+
+    /** Whether the poller has halted or ended. A stopping poller may still poll. */
+    private boolean polledTheLast() {
+        return ring.isHalted() || commands.phase() == PollerState.ENDED;
+    }
+
+    /** The name of the poller. */
+    String pollerName() {
+        return pollerName;
     }
 
     /** Removes a queue that the poller no longer accesses from the registry; idempotent. */
@@ -271,6 +318,7 @@ public final class QueueRegistry {
         } finally {
             synchronized (this) {
                 if (registered.remove(leaving.polled.added, leaving)) {
+                    QueueClaims.release(leaving.claimed, this);
                     leave(leaving.polled.index & MAX_QUEUES - 1);
                 }
             }

@@ -46,6 +46,93 @@ class QueueRegistryTest {
     }
 
     @Test
+    void shouldRefuseAQueueThatAnotherPollerPolls() throws TimeoutException {
+        final CompletionPoller other =
+            new CompletionPoller("other", new ArraySlots(64, 64), 4, new PollerCounters(TestCounters.create(), "other"));
+        final ScriptedQueue queue = queueOfOne();
+        other.queues().add(queue);
+        final IllegalStateException refused =
+            assertThrows(IllegalStateException.class, () -> poller.queues().add(queue));
+        assertEquals("a is already polled by other: a queue has one poller; remove it there first", refused.getMessage());
+        assertEquals(0, poller.queues().size());
+        other.queues().remove(queue, 1);
+        poller.queues().add(queue);
+        assertThrows(IllegalStateException.class, () -> other.queues().add(queue));
+        poller.onClose();
+        other.queues().add(queue);
+        assertEquals(1, other.queues().size());
+        other.onClose();
+    }
+
+    @Test
+    void shouldTakeAQueueOverFromAPollerThatHasHalted() {
+        final ArraySlots halted = new ArraySlots(64, 64);
+        final CompletionPoller other =
+            new CompletionPoller("other", halted, 4, new PollerCounters(TestCounters.create(), "other"));
+        final ScriptedQueue queue = queueOfOne();
+        other.queues().add(queue);
+        halted.halt();
+        poller.queues().add(queue);
+        assertEquals(0, other.queues().size());
+        assertEquals(1, poller.queues().size());
+    }
+
+    @Test
+    void shouldRefuseAViewOfAQueueThatIsPolled() throws TimeoutException {
+        final ScriptedQueue queue = queueOfOne();
+        final CompletionQueue view = new ScriptedQueue("view").viewOf(queue);
+        poller.queues().add(queue);
+        final IllegalStateException refused =
+            assertThrows(IllegalStateException.class, () -> poller.queues().add(view));
+        assertEquals("view is already polled, as a: a queue has one poller; remove it there first", refused.getMessage());
+        poller.queues().remove(queue, 1);
+        poller.queues().add(view);
+        assertThrows(IllegalStateException.class, () -> poller.queues().add(queue));
+    }
+
+    @Test
+    void shouldRetainNeitherAPollerNorAQueueByItsClaim() throws InterruptedException {
+        final ScriptedQueue queue = queueOfOne();
+        awaitCollection(forgottenPollerOf(queue));
+        poller.queues().add(queue);
+        final int claims = QueueClaims.size();
+        awaitCollection(forgottenPollerOf(queueOfOne()));
+        while (QueueClaims.size() > claims) {
+            Thread.sleep(1);
+        }
+    }
+
+    private static WeakReference<CompletionPoller> forgottenPollerOf(final CompletionQueue queue) {
+        final CompletionPoller other =
+            new CompletionPoller("forgotten", new ArraySlots(64, 64), 4, new PollerCounters(TestCounters.create(), "other"));
+        other.queues().add(queue);
+        return new WeakReference<>(other);
+    }
+
+    private static void awaitCollection(final WeakReference<?> reference) throws InterruptedException {
+        while (!reference.refersTo(null)) {
+            System.gc();
+            Thread.sleep(1);
+        }
+    }
+
+    @Test
+    void shouldNameTheEndOfThePollerAlsoForAQueueThatItHad() {
+        final ScriptedQueue queue = queueOfOne();
+        poller.queues().add(queue);
+        poller.onClose();
+        final IllegalStateException refused =
+            assertThrows(IllegalStateException.class, () -> poller.queues().add(queue));
+        assertEquals("a cannot be added: the poller has ended", refused.getMessage());
+    }
+
+    @Test
+    void shouldRefuseANullQueue() {
+        final NullPointerException refused = assertThrows(NullPointerException.class, () -> poller.queues().add(null));
+        assertEquals("the completion queue to be added is null", refused.getMessage());
+    }
+
+    @Test
     void shouldNotCompleteARemovalBeforeTheDutyCycleHasEnded() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.queues().add(queue);

@@ -24,6 +24,7 @@ public final class ScriptedQueue implements CompletionQueue {
     private volatile int largestRequest;
     private volatile long address;
     private volatile long polls;
+    private CompletionQueue viewed = this;
 
     /**
      * Creates an empty queue.
@@ -90,6 +91,17 @@ public final class ScriptedQueue implements CompletionQueue {
      */
     public int size() {
         return entries.size();
+    }
+
+    /** Makes this a view of another queue, though it has completions of its own. */
+    public ScriptedQueue viewOf(final CompletionQueue queue) {
+        viewed = queue;
+        return this;
+    }
+
+    @Override
+    public Object underlying() {
+        return viewed;
     }
 
     @Override

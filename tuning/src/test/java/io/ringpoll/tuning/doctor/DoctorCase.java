@@ -26,7 +26,7 @@ record DoctorCase(String id, Verdict verdict, String reading, UnaryOperator<Reco
         "UseZGC", "true", "UseG1GC", "false", "AlwaysPreTouch", "true", "InitialHeapSize", "1073741824",
         "MaxHeapSize", "1073741824", "PerfDisableSharedMem", "true"));
     static final Optional<List<DeviceAttributes>> GOOD_VERBS =
-        Optional.of(List.of(new DeviceAttributes("mlx5_0", 16_777_216, 4_194_303, 32_768, List.of(4096))));
+        Optional.of(List.of(new DeviceAttributes("mlx5_0", 16_777_216, 4_194_303, 32_768, 32_768, List.of(4096))));
 
     static DoctorCase ofTree(final String id, final Verdict verdict, final String reading,
         final UnaryOperator<RecordedTree> tree) {

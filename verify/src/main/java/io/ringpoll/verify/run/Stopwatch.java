@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class Stopwatch {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    /** Null in a JVM that only interprets. */
     private static final CompilationMXBean COMPILER = ManagementFactory.getCompilationMXBean();
     private static final long SETTLED_NS = TimeUnit.MILLISECONDS.toNanos(600);
 
@@ -58,7 +59,7 @@ final class Stopwatch {
         if (!settled) {
             final long nowNs = System.nanoTime();
             final long bytes = allocatedByPoller() + allocatedByHandlers();
-            final long compilationMs = COMPILER.getTotalCompilationTime();
+            final long compilationMs = COMPILER == null ? 0 : COMPILER.getTotalCompilationTime();
             if (bytes != hotBytes || compilationMs != lastCompilationMs) {
                 hotBytes = bytes;
                 lastCompilationMs = compilationMs;
