@@ -16,6 +16,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * C at ping-pong or at paced operations, over a connection of its own.
@@ -29,9 +30,11 @@ final class CLinkContestant implements Contestant {
     private final int sizeBytes;
     private final Schedule schedule;
     private final HotThreads threads;
+    private final long stallNs;
 
     private CLinkContestant(final CLink link, final boolean bare, final Traffic.Operation operation, final int sizeBytes,
-        final Schedule schedule, final HotThreads threads) {
+        final Schedule schedule, final HotThreads threads, final long stallNs) {
+        this.stallNs = stallNs;
         this.link = link;
         this.bare = bare;
         this.operation = operation;
@@ -43,13 +46,19 @@ final class CLinkContestant implements Contestant {
     /** Ping-pong; bare: one thread polls and answers, as ib_send_lat does. */
     static CLinkContestant pingPong(final CLink link, final boolean bare, final Traffic.Operation operation, final int sizeBytes,
         final HotThreads threads) {
-        return new CLinkContestant(link, bare, operation, sizeBytes, Schedule.saturation(), threads);
+        return pingPong(link, bare, operation, sizeBytes, threads, StallWatch.LIMIT_NS);
+    }
+
+    /** Ping-pong with a limit of its own for the time without a completion. */
+    static CLinkContestant pingPong(final CLink link, final boolean bare, final Traffic.Operation operation, final int sizeBytes,
+        final HotThreads threads, final long stallNs) {
+        return new CLinkContestant(link, bare, operation, sizeBytes, Schedule.saturation(), threads, stallNs);
     }
 
     /** Paced operations. */
     static CLinkContestant paced(final CLink link, final Traffic.Operation operation, final int sizeBytes,
         final Schedule schedule, final HotThreads threads) {
-        return new CLinkContestant(link, false, operation, sizeBytes, schedule, threads);
+        return new CLinkContestant(link, false, operation, sizeBytes, schedule, threads, StallWatch.LIMIT_NS);
     }
 
     @Override
@@ -74,10 +83,12 @@ final class CLinkContestant implements Contestant {
         watch.start();
         Timing.sleepUntil(fromNs);
         final long before = baseline.passed();
-        try {
-            Timing.await(() -> isPingPong && link.isDone(), untilNs, "the end of the turn", RingpollPingPong.LOOK_NS);
-        } catch (final TimeoutException timeIsUp) {
-            // By time, not by iterations.
+        final StallWatch stall = new StallWatch(label(), stallNs);
+        while (System.nanoTime() - untilNs < 0 && !(isPingPong && link.isDone())) {
+            if (isPingPong && stall.isStalled(baseline.passed())) {
+                throw stall.failure(baseline.stop().toString());
+            }
+            LockSupport.parkNanos(Math.max(1, Math.min(RingpollPingPong.LOOK_NS, untilNs - System.nanoTime())));
         }
         final long passed = baseline.passed() - before;
         // A send has two completions, its own and the receive's.

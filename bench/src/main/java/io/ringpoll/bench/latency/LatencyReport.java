@@ -136,7 +136,7 @@ record LatencyReport(String name, List<LatencyRun> runs) {
         return switch (mark) {
             case LOST_CPU -> mark + " in " + run.turnsWithoutCpu() + " of " + run.windows().size() + " turns";
             case FAULTY -> run.windows().stream().map(LatencyWindow::fault).filter(fault -> !fault.isEmpty()).findFirst()
-                .orElse("recorded nothing in a turn");
+                .orElse("nothing was recorded") + " in " + run.faultyTurns() + " of " + run.windows().size() + " turns";
             default -> mark.toString();
         };
     }

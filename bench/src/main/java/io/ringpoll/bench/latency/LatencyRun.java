@@ -43,10 +43,11 @@ record LatencyRun(String label, List<LatencyWindow> windows, Set<RunMark> marks)
         } else if (!cpus.areExclusive(handlers)) {
             marks.add(RunMark.SHARED_CPU);
         }
-        if (windows.stream().anyMatch(window -> !window.fault().isEmpty() || window.latencyNs().getTotalCount() == 0)) {
+        final LatencyRun run = new LatencyRun(label, List.copyOf(windows), marks);
+        if (run.faultyTurns() > 0) {
             marks.add(RunMark.FAULTY);
         }
-        return new LatencyRun(label, List.copyOf(windows), marks);
+        return run;
     }
 
     /** All latencies together, disturbed turns included. */
@@ -61,9 +62,16 @@ record LatencyRun(String label, List<LatencyWindow> windows, Set<RunMark> marks)
         return windows.stream().filter(LatencyWindow::lostCpu).count();
     }
 
-    /** A percentile turn by turn: one bad turn cannot hide the others. */
+    /** A percentile turn by turn: one bad turn cannot hide the others. A turn that recorded nothing has none. */
     Spread byTurn(final double percentile) {
-        return over(window -> window.percentileNs(percentile));
+        final double[] values = windows.stream().filter(window -> window.latencyNs().getTotalCount() > 0)
+            .mapToDouble(window -> window.percentileNs(percentile)).toArray();
+        return values.length == 0 ? Spread.of(0) : Spread.of(values);
+    }
+
+    /** Turns in which something went wrong, or nothing was recorded. */
+    long faultyTurns() {
+        return windows.stream().filter(window -> !window.fault().isEmpty() || window.latencyNs().getTotalCount() == 0).count();
     }
 
     /** What every turn says of something. */

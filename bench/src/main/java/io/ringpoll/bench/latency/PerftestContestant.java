@@ -6,6 +6,8 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.StringReader;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -26,17 +28,25 @@ final class PerftestContestant implements Contestant {
     private static final int DEFAULT_ITERATIONS = 2_000;
     /** The server listens by then. */
     private static final long START_NS = TimeUnit.SECONDS.toNanos(10);
-    private static final int END_S = 120;
+    /** Beyond a millisecond for each iteration. */
+    private static final int END_S = 60;
     private static final long POLL_MS = 50;
 
     private final String tool;
     private final String host;
     private final int sizeBytes;
+    private final int endS;
 
     PerftestContestant(final Traffic.Operation operation, final String host, final int sizeBytes) {
-        this.tool = "ib_" + operation.name().toLowerCase(Locale.ROOT) + "_lat";
+        this("ib_" + operation.name().toLowerCase(Locale.ROOT) + "_lat", host, sizeBytes, END_S);
+    }
+
+    /** With a program and a time limit of its own. */
+    PerftestContestant(final String tool, final String host, final int sizeBytes, final int endS) {
+        this.tool = tool;
         this.host = host;
         this.sizeBytes = sizeBytes;
+        this.endS = endS;
     }
 
     @Override
@@ -50,16 +60,16 @@ final class PerftestContestant implements Contestant {
         final long iterations = turn.iterations() == 0 ? DEFAULT_ITERATIONS : Math.max(5, turn.iterations());
         final List<String> command = List.of(tool, "-R", "-F", "-U", "-s", Integer.toString(sizeBytes), "-n",
             Long.toString(iterations));
-        final Process server = start(command);
+        final Process server = start(command, ProcessBuilder.Redirect.DISCARD);
         try {
-            final String said = connect(command);
+            final String said = connect(command, endS + TimeUnit.MILLISECONDS.toSeconds(iterations));
             final Histogram latencyNs = parse(said);
-            final String fault = latencyNs.getTotalCount() > 0 ? "" : tool + " gave no latencies: " + lastLine(said);
+            final String fault = latencyNs.getTotalCount() > 0 ? "" : tool + " printed no latencies: " + lastLine(said);
             return new LatencyWindow(turn.round(), label(), latencyNs, 0, 0,
                 new CpuLoss(System.nanoTime() - beganNs, 0, 0, 0), 0, fault);
         } finally {
             server.destroyForcibly();
-            await(server);
+            end(server, END_S);
         }
     }
 
@@ -85,17 +95,20 @@ final class PerftestContestant implements Contestant {
         return histogram;
     }
 
-    /** Runs the client; again while the server does not listen yet. */
-    private String connect(final List<String> command) {
+    /** Runs the client; again while the server does not listen yet. One that hangs is ended, and has no latencies. */
+    private String connect(final List<String> command, final long limitS) {
         final long deadlineNs = System.nanoTime() + START_NS;
         final List<String> client = new ArrayList<>(command);
         client.add(host);
         while (true) {
-            final Process process = start(client);
+            final Path output = newOutput();
+            final Process process = start(client, ProcessBuilder.Redirect.to(output.toFile()));
             try {
-                final String said = new String(process.getInputStream().readAllBytes());
-                if (await(process) == 0 || System.nanoTime() - deadlineNs > 0) {
-                    return said;
+                if (!end(process, limitS)) {
+                    return "it hung and was killed after " + limitS + " s";
+                }
+                if (process.exitValue() == 0 || System.nanoTime() - deadlineNs > 0) {
+                    return Files.readString(output);
                 }
                 Thread.sleep(POLL_MS);
             } catch (final IOException e) {
@@ -105,28 +118,31 @@ final class PerftestContestant implements Contestant {
                 throw new IllegalStateException(tool + ": interrupted", e);
             } finally {
                 process.destroyForcibly();
+                output.toFile().delete();
             }
         }
     }
 
-    private Process start(final List<String> command) {
+    /** A file rather than a pipe, which would have to be read while the limit is watched. */
+    private static Path newOutput() {
         try {
-            final ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-            if (!command.getLast().equals(host)) {
-                builder.redirectOutput(ProcessBuilder.Redirect.DISCARD);
-            }
-            return builder.start();
+            return Files.createTempFile("ringpoll-perftest", ".out");
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Process start(final List<String> command, final ProcessBuilder.Redirect output) {
+        try {
+            return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output).start();
         } catch (final IOException e) {
             throw new IllegalStateException(tool + " cannot be started: install perftest (" + e.getMessage() + ")", e);
         }
     }
 
-    private int await(final Process process) {
+    private boolean end(final Process process, final long limitS) {
         try {
-            if (!process.waitFor(END_S, TimeUnit.SECONDS)) {
-                throw new IllegalStateException(tool + " has not ended in " + END_S + " s");
-            }
-            return process.exitValue();
+            return process.waitFor(limitS, TimeUnit.SECONDS);
         } catch (final InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(tool + ": interrupted", e);

@@ -23,7 +23,6 @@ final class RingpollPingPong implements Contestant {
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
     /** Between two looks whether the turn is over. */
     static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(50);
-    private static final long STALL_NS = TimeUnit.SECONDS.toNanos(60);
     private static final long REST_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final LinkedPair pair;
@@ -36,7 +35,7 @@ final class RingpollPingPong implements Contestant {
     RingpollPingPong(
         final LinkedPair pair, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads,
         final boolean runToCompletion) {
-        this(pair, operation, sizeBytes, threads, runToCompletion, STALL_NS);
+        this(pair, operation, sizeBytes, threads, runToCompletion, StallWatch.LIMIT_NS);
     }
 
     /** With a limit of its own for the time without a completion. */
@@ -92,19 +91,12 @@ final class RingpollPingPong implements Contestant {
     /** Until the last round trip or the end of the time; a turn in which nothing completes any more ends with an exception. */
     private void awaitEnd(final PingPongHandler handler, final PipelineGroup pipelines, final long untilNs)
         throws TimeoutException {
-        long completions = -1;
-        long progressNs = System.nanoTime();
+        final StallWatch stall = new StallWatch(label(), stallNs);
         while (!handler.isDone() && System.nanoTime() - untilNs < 0) {
-            final long now = pipelines.pipelines().stream().mapToLong(each -> each.pollerCounters().completions()).sum();
-            if (now != completions) {
-                completions = now;
-                progressNs = System.nanoTime();
-            } else if (System.nanoTime() - progressNs > stallNs) {
+            if (stall.isStalled(pipelines.pipelines().stream().mapToLong(each -> each.pollerCounters().completions()).sum())) {
                 handler.stop();
-                final String end = pipelines.close(0) + ", failures " +
-                    pipelines.pipelines().stream().map(Pipeline::failure).filter(Objects::nonNull).toList();
-                throw new TimeoutException(label() + ": nothing has completed for " + TimeUnit.NANOSECONDS.toSeconds(stallNs) +
-                    " s, after " + completions + " completions: " + end);
+                throw stall.failure(pipelines.close(0) + ", failures " +
+                    pipelines.pipelines().stream().map(Pipeline::failure).filter(Objects::nonNull).toList());
             }
             LockSupport.parkNanos(LOOK_NS);
         }

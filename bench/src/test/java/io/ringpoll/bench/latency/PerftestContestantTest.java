@@ -1,12 +1,18 @@
 package io.ringpoll.bench.latency;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(20)
+@Timeout(60)
 class PerftestContestantTest {
     @Test
     void shouldReadTheLatencyOfEachIterationFromPerftestsOutput() {
@@ -23,5 +29,19 @@ class PerftestContestantTest {
         assertEquals(3, histogram.getTotalCount());
         assertEquals(9_050, histogram.getValueAtPercentile(50), 10);
         assertEquals(20_403_200, histogram.getMaxValue(), 20_000);
+    }
+
+    @Test
+    void shouldEndATurnWhoseClientDoesNotEnd(@TempDir final Path folder) throws IOException {
+        final Path tool = folder.resolve("hanging_lat");
+        Files.writeString(tool, "#!/bin/sh\necho connecting\nexec sleep 1000\n");
+        Files.setPosixFilePermissions(tool, PosixFilePermissions.fromString("rwx------"));
+        try (PerftestContestant contestant = new PerftestContestant(tool.toString(), "127.0.0.1", 64, 1)) {
+            final LatencyWindow window = contestant.run(new Turn(0, 0, 0, 5));
+            assertEquals(tool + " printed no latencies: it hung and was killed after 1 s", window.fault());
+            assertEquals(0, window.latencyNs().getTotalCount());
+        }
+        assertTrue(ProcessHandle.current().children().noneMatch(child ->
+            child.isAlive() && child.info().commandLine().orElse("").contains("sleep 1000")));
     }
 }

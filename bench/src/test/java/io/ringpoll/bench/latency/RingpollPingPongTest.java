@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ringpoll.bench.baseline.CLink;
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.fault.FaultInjection;
@@ -19,6 +20,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A turn of ping-pong that cannot go on. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class RingpollPingPongTest {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldEndATurnOfCInWhichNothingCompletesAnyMore(final boolean bare) {
+        assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");
+        final HotThreads threads = new HotThreads(1, 1024, 32, HandlerWait.YIELD, HotCpus.unpinned(), HotCpus.ANY);
+        final Turn turn = new Turn(0, 0, TimeUnit.MINUTES.toNanos(10), Long.MAX_VALUE);
+        try (FaultInjection injection = FaultInjection.apply(FaultPlan.parse("delay:10s@500"));
+            CLinkContestant contestant = CLinkContestant.pingPong(CLink.open(TestDevice.address(), "7493"), bare,
+                Traffic.Operation.SEND, 64, threads, TimeUnit.SECONDS.toNanos(2))) {
+            final TimeoutException stalled = assertThrows(TimeoutException.class, () -> contestant.run(turn));
+            assertTrue(stalled.getMessage().contains("nothing has completed for 2 s"), stalled::getMessage);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void shouldEndATurnInWhichNothingCompletesAnyMore(final boolean runToCompletion) {
