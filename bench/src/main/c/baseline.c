@@ -10,7 +10,7 @@
  * publishes with release what the handlers read with acquire, and the handlers give slots back with
  * release what the poller reads with acquire.
  *
- * What makes it fast, and what has been tried besides, is in docs/benchmarks.md. What did not help is still here, to be
+ * What makes it fast, and what has been tried besides, is in docs/results.md. What did not help is still here, to be
  * tried on other machines by the script `variants`:
  *   TRY_PREFETCH=N    handlers prefetch the record N ahead
  *   TRY_PREFETCHW=N   the poller prefetches, to write, the slots of its next N records

@@ -3,7 +3,7 @@ package io.ringpoll.fault;
 /**
  * What can go wrong: {@code enum ringpoll_loopback_fault_kind}, in the same order, with what is counted for each.
  *
- * <p>{@code docs/loopback.md} says what each does.
+ * <p>{@code docs/reference/fault-plans.md} says what each does.
  */
 public enum FaultKind {
     /** An operation of a queue pair ends with a status; counted: its operations of that kind. */

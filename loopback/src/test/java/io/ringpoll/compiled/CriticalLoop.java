@@ -9,8 +9,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The reproducer of {@code docs/jdk-critical-loop.md}: a loop around a critical downcall that C2 has compiled reaches no
- * safepoint, so that the JVM hangs at the next garbage collection. It needs nothing but a JDK.
+ * The reproducer of {@code docs/internals/jdk-critical-loop.md}: a loop around a critical downcall that C2 has compiled reaches
+ * no safepoint, so that the JVM hangs at the next garbage collection. It needs nothing but a JDK.
  *
  * <p>The argument is {@code critical}, which hangs, or {@code bounded}: every 1,024th call is a plain downcall.
  */

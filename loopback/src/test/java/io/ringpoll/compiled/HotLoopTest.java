@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Loops around critical calls reach safepoints when C2 has compiled them, which keeps no poll of their own
- * ({@code docs/jdk-critical-loop.md}).
+ * ({@code docs/internals/jdk-critical-loop.md}).
  */
 @Timeout(value = 200, unit = TimeUnit.SECONDS)
 class HotLoopTest {

@@ -183,7 +183,7 @@ class ErrorsTest {
                 assertThrows(RpmaException.class, () -> pair.server().awaitCompletions(0));
             assertEquals(RpmaError.NOT_SHARED_CHNL, notShared.code());
             assertSaysNothingForeign(notShared);
-            // A device without atomic writes does it as a plain write, which may begin anywhere: docs/devices.md.
+            // A device without atomic writes does it as a plain write, which may begin anywhere: docs/internals/devices.md.
             if (TestDevice.isLoopback()) {
                 assertSaysNothingForeign(assertThrows(RpmaException.class,
                     () -> pair.client().atomicWrite(remote, 4, 1, CompletionFlag.ALWAYS, 1)));

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Where the loopback device and Soft-RoCE rightly differ, and what each of them does: the rows of docs/devices.md that one
- * process can show in a moment.
+ * Where the loopback device and Soft-RoCE rightly differ, and what each of them does: the rows of docs/internals/devices.md that
+ * one process can show in a moment.
  */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)

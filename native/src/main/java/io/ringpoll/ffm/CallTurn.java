@@ -8,9 +8,9 @@ import java.lang.invoke.MethodType;
  * Decides which calls of a critical handle are plain downcalls, so that no loop runs without a safepoint poll.
  *
  * <p>C2 takes a critical downcall for a safepoint, which it is not, and removes the poll of a loop around it: such a thread never
- * stops for a garbage collection or a handshake ({@code docs/jdk-critical-loop.md}). A plain downcall polls when it returns. So
- * a critical handle takes the caller's turn, a count of its calls, and makes every {@value #PERIOD}th one plain. The choice is a
- * branch on a value that only the running program knows, hence no compiler can remove it.
+ * stops for a garbage collection or a handshake ({@code docs/internals/jdk-critical-loop.md}). A plain downcall polls when it
+ * returns. So a critical handle takes the caller's turn, a count of its calls, and makes every {@value #PERIOD}th one plain.
+ * The choice is a branch on a value that only the running program knows, hence no compiler can remove it.
  */
 public final class CallTurn {
     /** One call in so many is plain. */

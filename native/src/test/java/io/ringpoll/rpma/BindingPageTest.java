@@ -20,10 +20,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The table of functions in {@code docs/binding.md}, against the code. */
+/** The table of functions in {@code docs/reference/binding.md}, against the code. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class BindingPageTest {
-    private static final Path PAGE = Path.of("..", "docs", "binding.md");
+    private static final Path PAGE = Path.of("..", "docs", "reference", "binding.md");
     private static final Path SOURCES = Path.of("src", "main", "java", "io", "ringpoll", "rpma");
     private static final Pattern ROW = Pattern.compile("\\| `(rpma_\\w+)` \\| (.*) \\| (critical|plain) \\|");
     private static final Pattern METHOD = Pattern.compile("`(\\w+)\\.(\\w+)`");

@@ -28,10 +28,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The examples of docs/pipeline.md: they are the code of this class, and it runs. */
+/** The examples of docs/guide/pipeline.md: they are the code of this class, and it runs. */
 @Timeout(60)
 class PipelinePageTest {
-    private static final Path PAGE = Path.of("..", "docs", "pipeline.md");
+    private static final Path PAGE = Path.of("..", "docs", "guide", "pipeline.md");
     private static final Path SOURCE =
         Path.of("src", "test", "java", "io", "ringpoll", "pipeline", "PipelinePageTest.java");
     private static final long TEN_SECONDS = TimeUnit.SECONDS.toNanos(10);
@@ -201,7 +201,8 @@ class PipelinePageTest {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             PipelineGroup group = PipelineGroup.start(2, i ->
                 Pipeline.builder().name("shard-" + i).onAll(handlers[i]));
-            group.addQueue(pair.client().completionQueue());
+            final Connection connection = pair.client();
+            group.addQueue(connection.completionQueue());
             group.addQueue(pair.server().completionQueue());
             assertTrue(post(pair, 1));
             assertTrue(group.close(TEN_SECONDS).stream().allMatch(PipelineReport::inTime));

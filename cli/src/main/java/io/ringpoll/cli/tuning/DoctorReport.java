@@ -41,8 +41,8 @@ final class DoctorReport {
         out.println();
         out.printf(Locale.ROOT, "%d checks: %d ok, %d cannot tell, %d warning, %d bad%n", results.size(), count(Verdict.OK),
             count(Verdict.CANNOT_TELL), count(Verdict.WARNING), count(Verdict.BAD));
-        out.println("next: ./ringpoll tune plan says where the threads belong; docs/tuning.md leads from here to a quiet "
-            + "machine");
+        out.println("next: ./ringpoll tune plan prints a CPU for each thread; docs/operations/tuning.md describes the further "
+            + "steps");
     }
 
     private long count(final Verdict verdict) {

@@ -113,7 +113,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(
         names = "--faults", paramLabel = "PLAN",
-        description = "What the loopback device lets go wrong, and when, as docs/loopback.md says; the workload's own failures " +
+        description = "Faults that the loopback device injects (docs/reference/fault-plans.md); the workload's own failures " +
             "are left out then.")
     private String faults;
 

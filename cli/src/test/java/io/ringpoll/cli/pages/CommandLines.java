@@ -1,0 +1,97 @@
+package io.ringpoll.cli.pages;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** The launcher's commands with their options: from picocli's model, or from the text of a script. */
+final class CommandLines {
+    private static final Pattern ENTRY = Pattern.compile("(?m)^  ([a-z-]+(?: \\| [a-z-]+)*)\\) (.*);;$");
+    private static final Pattern MAIN = Pattern.compile("java_main (io\\.ringpoll\\.[\\w.]+)");
+    private static final Pattern SHOWN = Pattern.compile("\\./ringpoll[ ]([a-z]+)((?:(?!\\./ringpoll)[^`\n#|])*)");
+    private static final Pattern OPTION = Pattern.compile("(?<=\\s)--[a-z][a-z-]*");
+    /** What the commands that are scripts read their options by. */
+    private static final Map<String, String> SCRIPTS =
+        Map.of("softroce", "verify/softroce", "mutate", "verify/mutation/src/main/java");
+
+    private final Map<String, CommandSpec> models = new TreeMap<>();
+    private final Map<String, String> scripts = new TreeMap<>();
+
+    CommandLines() throws IOException, ClassNotFoundException {
+        final Matcher entry = ENTRY.matcher(Files.readString(Page.ROOT.resolve("ringpoll")));
+        while (entry.find()) {
+            final Matcher main = MAIN.matcher(entry.group(2));
+            final CommandSpec model = main.find() ? new CommandLine(Class.forName(main.group(1))).getCommandSpec() : null;
+            for (final String name : entry.group(1).split(" \\| ")) {
+                if (model == null) {
+                    scripts.put(name, script(name));
+                } else {
+                    final CommandLine subcommand = model.subcommands().get(name);
+                    models.put(name, subcommand == null ? model : subcommand.getCommandSpec());
+                }
+            }
+        }
+    }
+
+    private static String script(final String name) throws IOException {
+        final StringBuilder text = new StringBuilder();
+        final Path folder = Page.ROOT.resolve(SCRIPTS.getOrDefault(name, "ringpoll"));
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (final Path file : files.filter(Files::isRegularFile).toList()) {
+                text.append(new String(Files.readAllBytes(file), StandardCharsets.ISO_8859_1));
+            }
+        }
+        return text.toString();
+    }
+
+    /** The faults of all command lines in a text: unknown commands, subcommands and options. */
+    List<String> faults(final String text) {
+        final List<String> faults = new ArrayList<>();
+        final Matcher shown = SHOWN.matcher(text);
+        while (shown.find()) {
+            final String arguments = shown.group(2).split(" -- ", 2)[0];
+            final String fault = fault(shown.group(1), arguments);
+            if (fault != null) {
+                faults.add(shown.group().strip() + ": " + fault);
+            }
+        }
+        return faults;
+    }
+
+    private String fault(final String command, final String arguments) {
+        if (scripts.containsKey(command)) {
+            return unknownOption(arguments, option -> scripts.get(command).contains(option));
+        }
+        CommandSpec model = models.get(command);
+        if (model == null) {
+            return "no command '" + command + "'";
+        }
+        final String subcommand = arguments.strip().split("[\\s,.]", 2)[0];
+        if (model.subcommands().containsKey(subcommand)) {
+            model = model.subcommands().get(subcommand).getCommandSpec();
+        }
+        return unknownOption(arguments, model.optionsMap()::containsKey);
+    }
+
+    private static String unknownOption(final String arguments, final Predicate<String> known) {
+        return OPTION.matcher(arguments).results().map(MatchResult::group).filter(known.negate())
+            .findFirst().map(option -> "no option " + option).orElse(null);
+    }
+
+    /** How many commands the launcher has. */
+    int size() {
+        return models.size() + scripts.size();
+    }
+}
