@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cm.h: the connection manager: ids, their states, and what one does to its peer.
+ * cm.h: the connection manager: ids, their states, and their effects on the peer.
  *
- * It follows the InfiniBand communication manager as rdma_cm shows it to users: a request, a
- * reply, a ready-to-use; a disconnect request and its reply. There is no network: a message is a
- * change of the other id under cm_lock. Connections are made and ended seldom, so one lock
- * guards everything here; see lock.h for its place.
+ * It follows the InfiniBand communication manager as rdma_cm shows it to users: a request, a reply, a ready-to-use; a
+ * disconnect request and its reply. There is no network: a message is a change of the other id under cm_lock. Connects
+ * and disconnects are rare, so one lock guards everything here; see lock.h for the lock order.
  */
 #ifndef LOOPBACK_CM_H
 #define LOOPBACK_CM_H
@@ -18,7 +17,7 @@
 #include "eventq.h"
 #include "timer.h"
 
-/* Private data as reliable connections carry it; what is shorter arrives padded with zeros. */
+/* Private data of reliable connections; shorter data arrives padded with zeros. */
 enum {
     CM_REQUEST_DATA = 56,
     CM_REPLY_DATA = 196,
@@ -111,7 +110,7 @@ static inline struct cm_channel *cm_channel_of(struct rdma_event_channel *channe
 /* Sets errno and returns -1, as all of rdma_cm fails. */
 int cm_fail(int error);
 
-/* The functions below want cm_lock held, unless they say otherwise. */
+/* The functions below require cm_lock unless stated otherwise. */
 
 /* cm_id.c */
 struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
@@ -146,7 +145,7 @@ void cm_process_response(struct cm_event *event);
 
 /* cm_disconnect.c */
 void cm_connection_lost(struct ibv_qp *qp);  /* lock not held: the fault plan wants it gone */
-void cm_leave(struct cm_id *id);             /* tells the peer that this id is going away */
+void cm_leave(struct cm_id *id);             /* notifies the peer that this id is being destroyed */
 void cm_timer_expired(struct cm_id *id);
 
 /* cm_qp.c */

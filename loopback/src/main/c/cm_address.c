@@ -101,7 +101,7 @@ static bool port_is_taken(const struct cm_id *id, const struct sockaddr *address
     return false;
 }
 
-/* Gives the id its source address and a port. Returns 0, EADDRINUSE or EADDRNOTAVAIL. */
+/* Assigns a source address and a port to the id. Returns 0, EADDRINUSE or EADDRNOTAVAIL. */
 static int take_port(struct cm_id *id, const struct sockaddr *address)
 {
     uint16_t port = cm_port_of(address);
@@ -232,7 +232,7 @@ LB_EXPORT int rdma_bind_addr(struct rdma_cm_id *rdma_id, struct sockaddr *addres
     return error ? cm_fail(error) : 0;
 }
 
-/* Replaces the wildcard by the address that stands for it on this machine. */
+/* Replaces the wildcard address by a local address. */
 static void make_specific(struct sockaddr *address)
 {
     if (!cm_any_address(address))
@@ -243,7 +243,7 @@ static void make_specific(struct sockaddr *address)
         ((struct sockaddr_in6 *)(void *)address)->sin6_addr = in6addr_loopback;
 }
 
-/* Binds the active side: to what the user said, or to the address it connects to. */
+/* Binds the active side to the requested address, or to the destination address. */
 static int bind_source(struct cm_id *id, const struct sockaddr *source)
 {
     struct sockaddr_storage chosen = {0};

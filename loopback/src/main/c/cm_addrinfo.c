@@ -69,7 +69,7 @@ static int errno_of(int code, int cause)
     }
 }
 
-/* As librdmacm returns the code, for which librpma has a text; errno is for those who look at that. */
+/* Returns the code as librdmacm does, because librpma prints a text for it; errno is set for callers that read it. */
 static int fail_translation(int code, int cause)
 {
     if (cause == EMFILE || cause == ENFILE)

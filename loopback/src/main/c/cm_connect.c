@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cm_connect.c: how a connection comes about: listen, connect, accept, reject. It ends in
- * cm_disconnect.c.
+ * cm_connect.c: connection establishment: listen, connect, accept, reject. See cm_disconnect.c for the end.
  *
  *   active                         passive
  *   REQUEST_SENT      ------->     REQUEST_RECEIVED   event CONNECT_REQUEST at the listener
@@ -61,7 +60,7 @@ LB_EXPORT int rdma_listen(struct rdma_cm_id *rdma_id, int backlog)
     return error ? cm_fail(error) : 0;
 }
 
-/* Parameters a user may give; returns 0 or EINVAL. */
+/* Validates the connection parameters of the user; returns 0 or EINVAL. */
 static int check_parameters(const struct cm_id *id, const struct rdma_conn_param *param,
     size_t max_data)
 {
@@ -87,14 +86,14 @@ static size_t data_length(const struct rdma_conn_param *param)
     return param != NULL && param->private_data != NULL ? param->private_data_len : 0;
 }
 
-/* What both the request and the reply tell about the sender. */
+/* The sender parameters that a request and a reply have in common. */
 static void describe(struct cm_event *event, const struct cm_id *sender,
     const struct rdma_conn_param *param, size_t padded)
 {
     struct rdma_conn_param *told = &event->base.param.conn;
     const struct ibv_qp *qp = sender->base.qp;
 
-    /* Seen from the other side: what we initiate it responds to. */
+    /* Converted to the view of the peer: its responder resources are our initiator depth. */
     told->responder_resources = sender->initiator_depth;
     told->initiator_depth = sender->responder_resources;
     told->flow_control = param != NULL ? param->flow_control : 0;
@@ -226,8 +225,8 @@ static void send_ready(struct cm_id *id)
 }
 
 /*
- * The active side fetches the reply: as in librdmacm this is the moment at which its queue pair
- * becomes ready, and the event that the user sees says ESTABLISHED.
+ * The active side fetches the reply: as in librdmacm its queue pair becomes ready now, and the user receives
+ * ESTABLISHED.
  */
 void cm_process_response(struct cm_event *event)
 {

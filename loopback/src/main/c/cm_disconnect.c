@@ -44,7 +44,7 @@ static void send_disconnect(struct cm_id *id)
             disconnected(peer, 0);
         cm_part(id);
         break;
-    default: /* the kernel has nothing to say to it either */
+    default: /* the kernel reports no event for it either */
         break;
     }
 }
@@ -100,7 +100,7 @@ void cm_leave(struct cm_id *id)
     if (peer != NULL) {
         switch (id->state) {
         case CM_REQUEST_SENT:
-            /* As in the kernel: before it accepts, the passive side hears of nothing; accept fails. */
+            /* As in the kernel: the passive side gets no event before it accepts; accept fails. */
             peer->state = CM_ENDED;
             break;
         case CM_REPLY_RECEIVED:
@@ -109,7 +109,7 @@ void cm_leave(struct cm_id *id)
             cm_raise_rejected(peer, CM_REJECT_CONSUMER, NULL, 0);
             break;
         case CM_ESTABLISHED:
-            /* A request whose reply nobody waits for: the peer may answer or not. */
+            /* A request without a waiter for the reply: the peer may or may not reply. */
             if (peer->state == CM_ESTABLISHED) {
                 peer->state = CM_DISCONNECT_RECEIVED;
                 cm_raise(peer, RDMA_CM_EVENT_DISCONNECTED, 0);

@@ -64,7 +64,7 @@ void cm_await_acknowledged(struct cm_id *id)
         pthread_cond_wait(&acknowledged, &cm_lock);
 }
 
-/* Does what fetching an event does to its id. Returns false if the user is not to see it. */
+/* Applies the effect of a fetched event to its id. Returns false if the event is internal. */
 static bool process(struct cm_event *event)
 {
     struct cm_id *id = event->counted_on;

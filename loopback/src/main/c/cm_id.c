@@ -10,7 +10,7 @@
 
 pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The PD of ids whose user brings none; there while an id has the device. */
+/* The PD of ids without a PD of the user; it exists while an id has the device. */
 static struct ibv_pd *default_pd;
 static int default_pd_users;
 
@@ -131,7 +131,7 @@ static void timer_expired(struct lb_timer *timer)
 void cm_timer_start(struct cm_id *id, uint64_t delay_ns)
 {
     cm_timer_stop(id);
-    if (id->timer_armed) /* about to run: it will find that its time has not come, or has */
+    if (id->timer_armed) /* about to run: it checks the deadline again */
         return;
     id->references++;
     if (lb_timer_arm(&id->timer, delay_ns, timer_expired))

@@ -10,7 +10,7 @@
 /* 4.096 us * 2^14 = 67 ms a try: with 7 retries an unreachable peer is found out in 0.54 s. */
 #define ACK_TIMEOUT 14
 
-/* Attributes for the next state as the connection stands. Returns 0 or EINVAL. */
+/* Attributes for the next state in the present state of the connection. Returns 0 or EINVAL. */
 static int init_qp_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *mask)
 {
     const enum ibv_qp_state state = attr->qp_state;
@@ -21,7 +21,7 @@ static int init_qp_attr(const struct cm_id *id, struct ibv_qp_attr *attr, int *m
     switch (state) {
     case IBV_QPS_INIT:
         attr->port_num = 1;
-        /* Nothing is allowed until it is known who the peer is. */
+        /* No remote access until the peer is known. */
         attr->qp_access_flags = id->remote_qp_num != 0 ? IBV_ACCESS_REMOTE_WRITE : 0;
         if (id->remote_qp_num != 0 && id->responder_resources > 0)
             attr->qp_access_flags |= IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
@@ -61,7 +61,7 @@ int cm_modify_qp(struct cm_id *id, enum ibv_qp_state state)
     if (id->base.qp == NULL)
         return 0;
     if (state == IBV_QPS_RTR) {
-        /* First once more INIT: only now it is known what the peer may do. */
+        /* INIT once more: the access rights of the peer are known only now. */
         attr.qp_state = IBV_QPS_INIT;
         error = init_qp_attr(id, &attr, &mask);
         if (!error)

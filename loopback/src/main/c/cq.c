@@ -201,8 +201,8 @@ bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited)
 }
 
 /*
- * poll_lock held. Gives a send queue's slots back; not before the entries of this queue that they had are free, or what is posted
- * to these slots could overrun it.
+ * poll_lock held. Returns the slots of a send queue. The entries of this queue must be free before that, since new
+ * posts to these slots could overrun it otherwise.
  */
 static inline void give_back(struct lb_cq *cq, uint32_t consumed, struct lb_qp *qp, uint32_t retired)
 {
@@ -241,7 +241,7 @@ int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
         if (cqe->qp != qp)
             give_back(cq, first + i, qp, retired);
         qp = cqe->qp;
-        retired = cqe->retired; /* entries of one send queue come in its order: never backwards */
+        retired = cqe->retired; /* entries of one send queue are in its order: never backwards */
     }
     if (qp == NULL)
         atomic_store_explicit(&cq->consumer, first + count, memory_order_release);

@@ -16,10 +16,10 @@
 struct lb_qp;
 struct lb_cq_faults;
 
-/* One entry: the work completion, and what polling it gives back to the send queue. */
+/* One entry: the work completion, and the send queue slots that polling it retires. */
 struct lb_cqe {
     struct ibv_wc wc;
-    struct lb_qp *qp;  /* whose send queue retires, or NULL */
+    struct lb_qp *qp;  /* the queue pair whose send queue retires, or NULL */
     uint32_t retired;  /* its work requests before this number are done with */
     uint32_t reserved;
 };
@@ -37,7 +37,7 @@ struct lb_cq {
     /* Changed by resize only, under both locks. */
     alignas(64) struct lb_cqe *ring;
     uint32_t mask;
-    uint32_t capacity; /* completions it can hold: what base.cqe says */
+    uint32_t capacity; /* capacity in completions, equal to base.cqe */
 
     alignas(64) _Atomic uint32_t producer; /* entries ever pushed; published with release */
 
@@ -65,13 +65,13 @@ bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited);
 void lb_cqe_fail(struct lb_cqe *cqe, uint64_t wr_id, uint32_t qp_num, enum ibv_wc_status status,
     uint32_t vendor_err);
 
-/* The same with push_lock held and no plan looked at; `position` is where the completion goes. */
+/* The same with push_lock held and without the fault plan; `position` is the index of the completion. */
 bool lb_cq_write(struct lb_cq *cq, const struct lb_cqe *cqe, uint32_t position);
 
-/* push_lock held. Raises the event that was asked for, if a completion of this kind is what was asked for. */
+/* push_lock held. Raises the requested event if a completion of this kind was requested. */
 void lb_cq_notify(struct lb_cq *cq, bool solicited);
 
-/* push_lock held. The queue has lost a completion: it is dead, and every poll says so. */
+/* push_lock held. The queue has lost a completion: it is dead, and every poll fails. */
 void lb_cq_die(struct lb_cq *cq, uint32_t position);
 
 /* Removes the completions of a queue pair that is destroyed or reset, and pushes none any more. */

@@ -2,8 +2,8 @@
 /*
  * cq_fault.c: completion queues under a fault plan.
  *
- * A completion that is late is written where it belongs, but `producer` is not moved past it: nobody sees it, nor what comes
- * behind it, so the order of the queue stays. A timer, or a poll that finds the reason gone, moves `producer` on.
+ * A late completion is written to its entry, but `producer` does not move past it: neither it nor later completions are
+ * visible, so the order of the queue is kept. A timer, or a poll that finds the reason gone, moves `producer` on.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "plan.h"
 #include "timer.h"
 
-/* How long a completion waits for those of other queues that never come. */
+/* Maximum time for which a completion waits for completions of other queues. */
 #define REORDER_LIMIT_NS UINT64_C(20000000)
 
 struct lb_cq_faults {
@@ -142,7 +142,7 @@ static void hold_expired(struct lb_timer *timer)
     put(faults);
 }
 
-/* Begins to hold back what comes, if the plan wants it for this completion. */
+/* Starts to hold back completions if the plan requires it for this one. */
 static void hold(struct lb_cq_faults *faults)
 {
     uint64_t duration_ns = REORDER_LIMIT_NS;

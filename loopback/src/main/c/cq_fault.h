@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cq_fault.h: what the fault plan does to a completion queue; called only for one that was created under a plan. */
+/*
+ * cq_fault.h: effects of the fault plan on a completion queue; called only for queues that were created under a plan.
+ */
 #ifndef LOOPBACK_CQ_FAULT_H
 #define LOOPBACK_CQ_FAULT_H
 
@@ -14,7 +16,7 @@ void lb_cq_faults_close(struct lb_cq *cq);
 /* push_lock held, as for all that follow but the poll. Takes the place of lb_cq_push. */
 bool lb_cq_faults_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited);
 
-/* Lets pollers see what is held back. */
+/* Makes the completions that were held back visible. */
 void lb_cq_faults_release(struct lb_cq *cq);
 
 /* An event was asked for: raises one if the plan wants a spurious one. */
@@ -23,7 +25,9 @@ void lb_cq_faults_notify(struct lb_cq *cq);
 /* Whether the plan wants the event that is due later: it is then seen to. */
 bool lb_cq_faults_delay_event(struct lb_cq *cq);
 
-/* No lock held. Whether this poll is to fail; if not, it may have released what was held back. */
+/*
+ * No lock held. Returns whether this poll has to fail; otherwise it may have released completions that were held back.
+ */
 bool lb_cq_faults_poll(struct lb_cq *cq);
 
 #endif

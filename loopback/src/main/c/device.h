@@ -12,7 +12,7 @@
 #include "export.h"
 #include "ringpoll_loopback.h"
 
-/* Limits, as ibv_query_device tells them and as they are enforced. */
+/* Limits that ibv_query_device returns and the device enforces. */
 enum {
     LB_MAX_QP = 65000,
     LB_MAX_QP_WR = 16383,
@@ -38,7 +38,7 @@ enum {
 
 struct lb_synthetic;
 
-/* One opened device: what ibv_open_device returns, the connection manager's own, or a synthetic one. */
+/* One opened device: the result of ibv_open_device, the connection manager's own, or a synthetic one. */
 struct lb_context {
     struct lb_eventq async;     /* its descriptor is context.async_fd */
     struct lb_synthetic *synthetic; /* not NULL: the context is a synthetic device */
@@ -85,7 +85,7 @@ LB_EXPORT struct ibv_context *lb_cm_context(void);
 /* Time-out of unanswered connects, in nanoseconds. */
 LB_EXPORT uint64_t lb_connect_timeout_ns(void);
 
-/* Smallest 2^n - 1 that is at least `wanted`: what rings are granted, as rxe grants them. */
+/* Smallest 2^n - 1 that is at least `wanted`: the ring size that is granted, as in rxe. */
 static inline uint32_t lb_ring_capacity(uint32_t wanted)
 {
     uint32_t capacity = 1;

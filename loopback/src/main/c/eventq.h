@@ -12,7 +12,7 @@
 #include "export.h"
 #include "lock.h"
 
-/* One event; embedded first in what the queue's owner allocates with malloc. */
+/* One event; the first member of a structure that the queue's owner allocates with malloc. */
 struct lb_event {
     struct lb_event *next;
     void *owner;                /* removed with lb_eventq_remove when the owner goes */
@@ -35,7 +35,7 @@ LB_EXPORT void lb_eventq_close(struct lb_eventq *queue);
 /* Appends an event and makes the descriptor readable; the queue owns the event from here on. */
 LB_EXPORT void lb_eventq_push(struct lb_eventq *queue, struct lb_event *event);
 
-/* Takes the oldest event, or returns NULL at once if there is none. The caller frees it. */
+/* Takes the oldest event, or returns NULL without waiting if there is none. The caller frees it. */
 LB_EXPORT struct lb_event *lb_eventq_take(struct lb_eventq *queue);
 
 /*

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * execute.c: what one send work request does to this side's memory and the peer's. Those that
- * take a receive are in message.c.
+ * execute.c: execution of one send work request on the memory of both sides. See message.c for requests that consume a
+ * receive.
  *
- * Checks come in the order in which hardware meets them: the local elements, the peer, the
- * peer's queue pair, its memory, its receive buffer.
+ * The order of the checks is that of hardware: the local elements, the peer, the peer's queue pair, its memory, its
+ * receive buffer.
  */
 #include <string.h>
 

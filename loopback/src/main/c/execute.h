@@ -8,7 +8,10 @@
 
 /* Longer messages are copied with no lock held: nobody waits for that. */
 #define LB_SHORT_COPY 65536u
-/* What a call may spend on the waiting requests of others, in bytes copied; with each request costing some bytes by itself. */
+/*
+ * Budget of a call for the waiting requests of other queue pairs, in copied bytes; each request also costs a fixed
+ * number of bytes.
+ */
 #define LB_CALL_BUDGET (2u * LB_SHORT_COPY)
 #define LB_REQUEST_COST 512u
 
@@ -16,10 +19,10 @@ enum lb_outcome {
     LB_DONE,             /* carried out, and completed */
     LB_NO_RECEIVE,       /* needs a receive, none is posted; the peer will kick when one is */
     LB_NO_PEER,          /* the peer does not take messages from us, not yet or no more */
-    LB_FAILED,           /* *failure is what its completion says */
+    LB_FAILED,           /* *failure is the status of its completion */
     LB_COMPLETED_FAILED, /* the same, and it is completed */
     LB_AGAIN,            /* the peer has changed while a long message was copied */
-    LB_DROPPED,          /* the send queue was emptied meanwhile: what was carried out is no more in it */
+    LB_DROPPED,          /* the send queue was emptied meanwhile: the executed request is no longer in it */
 };
 
 struct lb_failure {
@@ -28,9 +31,9 @@ struct lb_failure {
 };
 
 /*
- * Carries out a work request that check_request has let pass, the one with the number qp->executed; sq_lock held, the queue pair
- * in RTS. May add to the aftermath (a peer brought down by what it was asked to do). A long one must be in the ring, and the
- * caller have a reference: the lock is free while it is copied.
+ * Executes work request number qp->executed, which check_request has accepted; sq_lock held, the queue pair in RTS. May
+ * add to the aftermath (a peer that enters the error state). A long request must be in the ring, and the caller must
+ * hold a reference: the lock is released during the copy.
  */
 enum lb_outcome lb_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
     struct lb_aftermath *aftermath);
@@ -67,8 +70,8 @@ enum lb_outcome lb_send_message(struct lb_qp *qp, const struct ibv_send_wr *wr, 
     struct lb_aftermath *aftermath);
 
 /*
- * What the peer refuses brings it down as well: fills in the requester's failure, stops the peer,
- * and leaves the rest, with an event, to the aftermath. Returns LB_FAILED.
+ * A refusal also stops the peer: sets the requester's failure, stops the peer, and adds the error transition and its
+ * event to the aftermath. Returns LB_FAILED.
  */
 enum lb_outcome lb_refuse(struct lb_qp *peer, enum ibv_event_type event,
     struct lb_failure *failure, enum ibv_wc_status status, uint32_t vendor_err,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* export.h: marks what a library shows; the version scripts say under which version. */
+/* export.h: marks the exported symbols of a library; the version scripts assign their versions. */
 #ifndef LOOPBACK_EXPORT_H
 #define LOOPBACK_EXPORT_H
 

@@ -29,7 +29,7 @@ void lb_lock_contended(struct lb_lock *lock)
             return;
         relax();
     }
-    /* From here on the word says 2: the releaser cannot know whether others sleep as well. */
+    /* The word is 2 from here on: the releaser cannot know whether other threads sleep as well. */
     while (atomic_exchange_explicit(&lock->word, 2, memory_order_acquire) != 0)
         (void)syscall(SYS_futex, &lock->word, FUTEX_WAIT_PRIVATE, 2, NULL, NULL, 0);
 }

@@ -2,8 +2,8 @@
 /*
  * lock.h: the short lock of the data path: one word, spins briefly, then sleeps in a futex.
  *
- * The holder may lose its processor on a small machine, so nobody spins for long on it.
- * Not recursive. A zeroed word is a free lock; there is nothing to destroy.
+ * The holder may lose its processor on a small machine, so waiting threads spin only briefly. Not recursive. A zeroed
+ * word is a free lock; there is nothing to destroy.
  *
  * Lock order of the whole device, outermost first. A thread that holds one lock may only take
  * locks further down; locks of one line are never nested in each other, except as stated:
@@ -11,18 +11,17 @@
  *   cm_lock                  all state of the connection manager (librdmacm.so.1)
  *   lb_qp.sq_lock            a send queue and everything its requester does
  *   lb_qp.rq_lock            a receive queue; the requester holds the peer's while it delivers
- *   lb_srq.lock              a shared receive queue and the senders that wait for it
+ *   lb_srq.lock              a shared receive queue and the senders waiting for it
  *   lb_cq.poll_lock          consumer side of a completion queue
  *   lb_cq.push_lock          producer side; taken inside poll_lock only by resize and death
  *   lb_eventq.lock           events behind one file descriptor
  *   qp_table_lock, key_lock, timer_lock, lb_context.lock    leaves
  *
- * No lock is held while a long message is copied (lb_copy_aside in execute.c): sq_lock and rq_lock are released for it and taken
- * again, and a thread that carries out a send ring then looks whether the ring is still what it was.
+ * No lock is held while a long message is copied (lb_copy_aside in execute.c): sq_lock and rq_lock are released for it
+ * and taken again, and a thread that executes a send ring then checks whether the ring has changed.
  *
- * Two send queues are never locked together: what a requester has to do to its peer as a whole
- * (an error transition, waking the peer's sender) is done after its own sq_lock is released;
- * see struct lb_aftermath.
+ * Two send queues are never locked together: work of a requester on its peer as a whole (an error transition, waking
+ * the peer's sender) is done after its own sq_lock is released; see struct lb_aftermath.
  */
 #ifndef LOOPBACK_LOCK_H
 #define LOOPBACK_LOCK_H

@@ -2,10 +2,9 @@
 /*
  * memory.c: registration of memory and the table of keys.
  *
- * A key is 20 bits of slot index, 11 bits of the slot's generation and one bit that tells an rkey
- * from an lkey, so one is never taken for the other. Slots are reused first in first out and only
- * when thousands are free: a stale key meets the same slot and generation again after millions of
- * registrations at the earliest.
+ * A key is 20 bits of slot index, 11 bits of the slot's generation and one bit that distinguishes an rkey from an lkey.
+ * Slots are reused first in first out and only when thousands are free: a stale key meets the same slot and generation
+ * again after millions of registrations at the earliest.
  */
 #include <errno.h>
 #include <sched.h>
@@ -164,7 +163,7 @@ static int advise(uintptr_t first, uintptr_t end, int advice)
     return 0;
 }
 
-/* Whether all pages are mapped: the most that a kernel before 5.14 says without touching them. */
+/* Whether all pages are mapped: the best check without touching them on kernels before 5.14. */
 static bool is_mapped(uintptr_t first, uintptr_t end, uintptr_t page)
 {
     unsigned char resident;
@@ -177,8 +176,7 @@ static bool is_mapped(uintptr_t first, uintptr_t end, uintptr_t page)
 }
 
 /*
- * Does to the pages what pinning them would: all are there afterwards, or the range is refused.
- * Returns 0 or EFAULT.
+ * Populates the pages, as pinning does: all are present afterwards, or the range is refused. Returns 0 or EFAULT.
  */
 static int make_present(const void *addr, size_t length, bool writable)
 {
@@ -221,7 +219,7 @@ static struct ibv_mr *register_region(struct ibv_pd *pd, void *addr, size_t leng
         goto fail;
     if (access & needs_local_write && !(access & IBV_ACCESS_LOCAL_WRITE))
         goto fail;
-    /* As in the kernel: what is aligned under the one address is so under the other. */
+    /* As in the kernel: both addresses have the same alignment. */
     if (((uintptr_t)addr ^ iova) & ((uintptr_t)sysconf(_SC_PAGESIZE) - 1))
         goto fail;
     if (!(access & IBV_ACCESS_ON_DEMAND)) {

@@ -20,7 +20,7 @@ struct lb_region {
     _Atomic uint32_t users; /* operations that hold the region */
     struct ibv_pd *pd;
     char *host;             /* where the first byte is */
-    uint64_t start;         /* what users call it: the address, or the iova */
+    uint64_t start;         /* the address that users pass: the virtual address, or the iova */
     uint64_t length;
     unsigned int access;
     uint32_t next_free;     /* index of the next slot in the free list */

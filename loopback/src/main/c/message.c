@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * message.c: work requests that take one of the peer's receives, and what can go wrong with it.
+ * message.c: work requests that consume a receive of the peer, and their failures.
  *
- * The sender's completion is in its queue before the receiver's is: as on hardware, where an answer to a message cannot overtake
+ * The sender's completion is visible before the receiver's, as on hardware, where a reply to a message cannot overtake
  * the acknowledgement of that message.
  */
 #include "qp_fault.h"
@@ -38,7 +38,10 @@ static void push_receive(struct lb_qp *peer, struct lb_cqe *cqe, bool solicited,
     }
 }
 
-/* Peer's rq_lock held. A message that its receive cannot take brings both sides down; *failure says why. */
+/*
+ * Peer's rq_lock held. A message that does not fit its receive moves both sides to the error state; *failure is the
+ * status.
+ */
 static enum lb_outcome refuse_message(struct lb_qp *qp, const struct ibv_send_wr *wr, const struct lb_recv *recv,
     const struct lb_failure *receiver, const struct lb_failure *sender, struct lb_failure *failure,
     struct lb_aftermath *aftermath)

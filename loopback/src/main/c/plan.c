@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plan.c: the process's fault plan: made, counted, and asked whether it strikes. */
+/* plan.c: the fault plan of the process: creation, counts, and matching of rules. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan.h: the fault plan: rules, and whether one strikes.
+ * plan.h: the fault plan: rules and their matching.
  *
- * A plan never changes once it is made, but for its counts. It is reference counted: the process's present plan holds one
- * reference, each queue pair and completion queue that was created under it another.
+ * A plan is immutable, except for its counts. It is reference counted: the process holds a reference to the current
+ * plan, and so does each queue pair and completion queue that was created under it.
  */
 #ifndef LOOPBACK_PLAN_H
 #define LOOPBACK_PLAN_H
@@ -34,8 +34,8 @@ struct lb_plan *lb_plan_get(void);
 void lb_plan_put(struct lb_plan *plan);
 
 /*
- * The rule of a kind that strikes the n-th of what an object counts, from 1; NULL if none does. Of rules with an operation those
- * for this one alone are looked at. Counts it as injected.
+ * Returns the rule of a kind that triggers at the n-th operation of an object (from 1), or NULL. Rules for another
+ * operation are ignored. Counts the fault as injected.
  */
 struct lb_rule *lb_plan_strike(struct lb_plan *plan, enum ringpoll_loopback_fault_kind kind,
     enum ringpoll_loopback_fault_operation operation, uint32_t object, uint64_t n);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.c: the send ring: what is in it is carried out in order, waits, is tried again, fails or is flushed.
+ * progress.c: the send ring: its requests are executed in order, wait, are retried, fail or are flushed.
  *
- * Whoever ends a wait carries out what waited, but only so much of it: the rest, and what is too long, is the device thread's.
+ * The thread that ends a wait executes the waiting requests up to a budget; the device thread executes the rest and
+ * long requests.
  */
 #include "execute.h"
 #include "qp_fault.h"
@@ -109,7 +110,7 @@ bool lb_send_begin_waiting(struct lb_qp *qp, enum lb_wait reason)
     qp->wait = reason;
     if (qp->wait_until_ns == UINT64_MAX)
         return true;
-    /* An armed timer that is too early looks again by itself; one that is too late does not. */
+    /* An armed timer that fires too early checks again; one that is too late does not. */
     if (qp->timer_armed && qp->timer.deadline_ns > qp->wait_until_ns && lb_timer_cancel(&qp->timer)) {
         qp->timer_armed = false;
         lb_qp_put(qp);

@@ -16,7 +16,7 @@ static struct lb_qp *qp_table[QPN_INDEX_MASK + 1];
 static uint8_t qp_generation[QPN_INDEX_MASK + 1];
 static uint32_t qp_next_index = QPN_FIRST_INDEX;
 
-/* Gives a queue pair a number; indices go round, so a number is not reused for a long time. */
+/* Assigns a number to a queue pair; indices are used round-robin, so a number is not reused for a long time. */
 static bool assign_number(struct lb_qp *qp)
 {
     bool assigned = false;
@@ -91,7 +91,7 @@ static int check_init_attr(const struct ibv_context *context, const struct ibv_q
     return 0;
 }
 
-/* ibv_wr_atomic_write(3) carries its value in the work request, whatever inline size was asked for. */
+/* ibv_wr_atomic_write(3) carries its value in the work request, independent of the requested inline size. */
 static uint32_t granted_inline(uint32_t wanted, uint64_t send_operations)
 {
     return send_operations & LB_QP_EX_WITH_ATOMIC_WRITE && wanted < sizeof(uint64_t) ? sizeof(uint64_t) : wanted;
@@ -267,7 +267,10 @@ LB_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv_qp)
         lb_qp_faults_close(qp);
     lb_qp_clean_queues(qp);
     release_number(qp); /* last: a queue pair that gets it has completions in these queues, too */
-    /* A sender that waits for us may be in our shared receive queue's list: before we let go. */
+    /*
+     * A sender waiting for this queue pair may be in the list of our shared receive queue: remove it before the
+     * reference is dropped.
+     */
     if (lb_aftermath_any(&aftermath))
         lb_aftermath_run(&aftermath);
     lb_async_forget(ibv_qp->context, qp);

@@ -2,19 +2,18 @@
 /*
  * qp.h: reliable-connected queue pairs.
  *
- * A work request is executed by the thread that posts it: it is checked, carried out on the peer's
- * memory and completed before ibv_post_send returns. Only what cannot go on yet (the peer has no
- * receive posted, or is not there) stays in the send ring; it goes on when the peer posts a
- * receive or changes state (lb_qp_kick), or fails when its retries are over (the timer). A call
- * that lets the requests of others go on does so for a bounded number of bytes; the rest, and
- * what waits behind a long request, is carried out by the device thread.
+ * A work request is executed by the posting thread: it is checked, applied to the peer's memory and completed before
+ * ibv_post_send returns. Only a request that cannot proceed (the peer has no receive posted, or is absent) stays in the
+ * send ring; it proceeds when the peer posts a receive or changes state (lb_qp_kick), or fails when its retries are
+ * exhausted (the timer). A call executes waiting requests of other queue pairs up to a bounded number of bytes; the
+ * device thread executes the rest and the requests behind a long one.
  *
- * A long request is copied with no lock held (LB_WAIT_COPY): nobody waits for a lock that long.
- * What happens to its queue pairs meanwhile is found out by their epochs.
+ * A long request is copied with no lock held (LB_WAIT_COPY), so no thread waits that long for a lock. Changes of its
+ * queue pairs during the copy are detected by their epochs.
  *
- * Lifetime: the structure is reference counted. The user's reference ends with ibv_destroy_qp; a
- * connected peer, an armed timer and a place in a waiting list hold one each. What the pair uses
- * (queues, protection domain) is only touched under sq_lock or rq_lock and never once `gone`.
+ * Lifetime: the structure is reference counted. The user's reference ends with ibv_destroy_qp; a connected peer, an
+ * armed timer and a place in a waiting list hold one each. The resources of the pair (queues, protection domain) are
+ * only accessed under sq_lock or rq_lock and never once `gone` is set.
  */
 #ifndef LOOPBACK_QP_H
 #define LOOPBACK_QP_H
@@ -31,7 +30,7 @@
 #define LB_WC_FLUSH 8
 #define LB_WC_ATOMIC_WRITE 9
 
-/* Work requests that ibv_wr_* can build, and a mark of our own: give the queue pair a builder. */
+/* Work requests that ibv_wr_* can build, and a flag of our own: the queue pair has a builder. */
 #define LB_SEND_OPERATIONS ((uint64_t)(IBV_QP_EX_WITH_RDMA_WRITE | \
     IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | \
     IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | \
@@ -93,13 +92,13 @@ struct lb_qp {
     size_t sq_stride;
     char *sq_slots;
     enum lb_wait wait;
-    enum lb_wait waited_for;   /* what wait_until_ns was set for, or LB_WAIT_NONE */
+    enum lb_wait waited_for;   /* the reason for wait_until_ns, or LB_WAIT_NONE */
     uint64_t wait_until_ns;    /* UINT64_MAX: for ever */
     bool timer_armed;          /* and holds a reference */
     struct lb_srq *waiting_srq; /* the peer's, while we are or were in its list */
     struct lb_timer timer;
     bool turn_armed;           /* and holds a reference */
-    struct lb_timer turn;      /* the device thread's, to carry out what is in the ring */
+    struct lb_timer turn;      /* used by the device thread to execute the ring */
 
     alignas(64) _Atomic uint32_t retired; /* slots before this one are free; written by pollers */
 
@@ -137,15 +136,15 @@ void lb_qp_put(struct lb_qp *qp);
 struct lb_qp *lb_qp_find(uint32_t qp_num);
 
 /*
- * What has to follow an operation once its locks are released, because it takes the locks of
- * another queue pair. Zeroed before, run once after; each queue pair in it carries a reference.
+ * Work to do after an operation has released its locks, because it takes the locks of another queue pair. Zeroed
+ * before, run once after; each queue pair in it carries a reference.
  */
 struct lb_aftermath {
-    struct lb_qp *fail;        /* to be brought into the error state */
+    struct lb_qp *fail;        /* to move to the error state */
     enum ibv_event_type event; /* asynchronous event for `fail` */
     struct lb_qp *overrun;     /* lost a completion: error state and IBV_EVENT_QP_FATAL */
     struct lb_qp *kick;        /* its waiting sender is to try again */
-    struct lb_qp *disconnect;  /* its connection is gone: both sides fail and are told */
+    struct lb_qp *disconnect;  /* its connection is gone: both sides fail and are notified */
 };
 
 /* Runs and clears it; no lock of this file's order may be held. */
@@ -180,9 +179,9 @@ static inline bool lb_qp_responds_to(const struct lb_qp *peer, const struct lb_q
 uint64_t lb_rnr_pause_ns(const struct lb_qp *receiver);
 
 /*
- * qp_state.c. For the connection manager, which knows whose a queue pair is: the owner is set and read under its lock, and has a
- * reference, since users may destroy the queue pair behind its back; the
- * function hears, with no lock held, of a queue pair whose connection is gone, and that of its peer, and that both have failed.
+ * qp_state.c. For the connection manager, which owns the queue pairs of its ids: the owner is set and read under its
+ * lock and holds a reference, since users may destroy the queue pair directly. The function is called with no lock held
+ * for a queue pair whose connection is gone and for its peer, after both have failed.
  */
 LB_EXPORT void lb_qp_set_owner(struct ibv_qp *qp, void *owner);
 LB_EXPORT void *lb_qp_owner(struct ibv_qp *qp);
@@ -205,8 +204,8 @@ void lb_send_flush(struct lb_qp *qp, struct lb_aftermath *aftermath);
 /* progress.c; sq_lock held. Forgets that the oldest work request waits; leaves no timer behind. */
 void lb_send_stop_waiting(struct lb_qp *qp);
 /*
- * progress.c; sq_lock held, and free meanwhile if something long is copied: the caller has a reference. Carries out what is in the
- * ring until something has to wait, or costs more than is left of the budget: then the device thread goes on.
+ * progress.c; sq_lock held, and released during a long copy: the caller holds a reference. Executes the ring until a
+ * request has to wait or exceeds the remaining budget; the device thread continues in that case.
  */
 void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *aftermath);
 /* recv.c; rq_lock held. Completes all posted receives with WR_FLUSH_ERR, in order. */

@@ -78,7 +78,7 @@ static struct ibv_send_wr *begin(struct ibv_qp_ex *ex, unsigned int opcode)
     memset(&building->wr, 0, sizeof(building->wr));
     building->wr.wr_id = ex->wr_id;
     building->wr.opcode = (enum ibv_wr_opcode)opcode;
-    building->wr.send_flags = ex->wr_flags & ~(unsigned int)IBV_SEND_INLINE; /* the setters say what is inline */
+    building->wr.send_flags = ex->wr_flags & ~(unsigned int)IBV_SEND_INLINE; /* the setters decide which data is inline */
     building->wr.sg_list = building->sge;
     return &building->wr;
 }
@@ -139,7 +139,7 @@ static void atomic_fetch_add_wr(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t re
     wr->wr.atomic.compare_add = add;
 }
 
-/* The last work request begun, or NULL if a setter came before any builder. */
+/* The last started work request, or NULL if a setter was called before any builder. */
 static struct building *last(struct ibv_qp_ex *ex)
 {
     struct lb_wr_builder *builder = qp_of(ex)->builder;

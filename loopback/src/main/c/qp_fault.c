@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* qp_fault.c: queue pairs under a fault plan: what of theirs is counted, and which of it goes wrong. */
+/* qp_fault.c: queue pairs under a fault plan: counted operations and injected failures. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* qp_fault.h: what the fault plan does to a queue pair; called only for one that was created under a plan. */
+/* qp_fault.h: effects of the fault plan on a queue pair; called only for queue pairs that were created under a plan. */
 #ifndef LOOPBACK_QP_FAULT_H
 #define LOOPBACK_QP_FAULT_H
 
@@ -24,7 +24,7 @@ void lb_qp_faults_accepted(struct lb_qp *qp, struct lb_aftermath *aftermath);
 enum lb_outcome lb_qp_faults_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
     struct lb_aftermath *aftermath);
 
-/* sq_lock held. The numbers of the work requests begin anew; what is counted goes on. */
+/* sq_lock held. The numbers of the work requests restart; the counts of the plan continue. */
 void lb_qp_faults_reset(struct lb_qp *qp);
 
 /* rq_lock held. The status that the plan has for a message that has just taken a receive; IBV_WC_SUCCESS if none. */

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * qp_state.c: queue pairs: attributes and state transitions, the error state, and what has to
- * follow an operation once its locks are released.
+ * qp_state.c: queue pairs: attributes and state transitions, the error state, and the aftermath of an operation.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "qp_fault.h"
 
-/* Which transitions there are, and what a transition must bring along (ibv_modify_qp(3), RC). */
+/* The valid transitions and the attributes that each requires (ibv_modify_qp(3), RC). */
 static int check_transition(enum ibv_qp_state from, enum ibv_qp_state to, int mask)
 {
     int required = 0;
@@ -318,7 +317,7 @@ LB_EXPORT int ibv_query_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int 
 {
     struct lb_qp *qp = lb_qp_of(ibv_qp);
 
-    (void)mask; /* what was not asked for is filled in as well */
+    (void)mask; /* attributes that were not requested are set as well */
     lb_lock_acquire(&qp->sq_lock);
     *attr = qp->attr;
     attr->qp_state = qp->state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ringpoll_loopback.h: what only the loopback device has, beside the verbs and rdma_cm interfaces.
+ * ringpoll_loopback.h: functions that only the loopback device has, in addition to the verbs and rdma_cm interfaces.
  *
- * All functions may be called from any thread at any time. They live in libibverbs.so.1 of the
- * loopback device; no other libibverbs has them, so their presence tells which device is loaded.
+ * All functions may be called from any thread at any time. They live in libibverbs.so.1 of the loopback device; no
+ * other libibverbs has them, so their presence identifies the device.
  */
 #ifndef RINGPOLL_LOOPBACK_H
 #define RINGPOLL_LOOPBACK_H
@@ -18,7 +18,7 @@ extern "C" {
 /* Version of the loopback device as "major.minor"; a string with static lifetime. */
 const char *ringpoll_loopback_version(void);
 
-/* Kinds of objects whose live number is counted. The values are part of the ABI: append only. */
+/* Kinds of objects that are counted while they live. The values are part of the ABI: append only. */
 enum ringpoll_loopback_object {
     RINGPOLL_LOOPBACK_CONTEXT = 0,      /* contexts opened by ibv_open_device */
     RINGPOLL_LOOPBACK_PD = 1,           /* protection domains, the CM's own default one included */
@@ -66,20 +66,20 @@ int ringpoll_loopback_fail_call(uint32_t n, int error);
 const char *ringpoll_loopback_failed_call(void);
 
 /*
- * The fault plan: what goes wrong, and when. It is the process's, and is taken over by each queue pair and completion queue
- * that is created while it is there, and counted for each of them from its creation on.
+ * The fault plan: the faults to inject and their times. A process has one current plan. Each queue pair and completion
+ * queue keeps the plan that was current at its creation and counts for itself from then on.
  */
 enum ringpoll_loopback_fault_kind {
     RINGPOLL_LOOPBACK_FAULT_STATUS = 0,         /* an operation of a queue pair ends with `code`, an enum ibv_wc_status */
     RINGPOLL_LOOPBACK_FAULT_FULL = 1,           /* `times` posts to a send queue in a row are refused with ENOMEM */
     RINGPOLL_LOOPBACK_FAULT_RNR = 2,            /* `times` tries of a message in a row meet a receiver that is not ready */
-    RINGPOLL_LOOPBACK_FAULT_DISCONNECT = 3,     /* behind a post the connection is gone: both sides fail and are told */
+    RINGPOLL_LOOPBACK_FAULT_DISCONNECT = 3,     /* after a post the connection is gone: both sides fail and are notified */
     RINGPOLL_LOOPBACK_FAULT_POLL = 4,           /* `times` polls of a completion queue in a row return -1 and take nothing */
     RINGPOLL_LOOPBACK_FAULT_OVERRUN = 5,        /* a completion finds its queue full, which is then dead */
-    RINGPOLL_LOOPBACK_FAULT_DELAY = 6,          /* a completion, and what comes behind it, is seen `duration_ns` later */
-    RINGPOLL_LOOPBACK_FAULT_REORDER = 7,        /* the same until `times` completions of other queues have come, or that long */
-    RINGPOLL_LOOPBACK_FAULT_SPURIOUS_EVENT = 8, /* a request for an event raises one at once, without a completion */
-    RINGPOLL_LOOPBACK_FAULT_LATE_EVENT = 9,     /* an event of a completion queue comes `duration_ns` later */
+    RINGPOLL_LOOPBACK_FAULT_DELAY = 6,          /* a completion, and those behind it, become visible `duration_ns` later */
+    RINGPOLL_LOOPBACK_FAULT_REORDER = 7,        /* the same until `times` completions of other queues have been polled, or that long */
+    RINGPOLL_LOOPBACK_FAULT_SPURIOUS_EVENT = 8, /* a request for an event raises one immediately, without a completion */
+    RINGPOLL_LOOPBACK_FAULT_LATE_EVENT = 9,     /* an event of a completion queue is delayed by `duration_ns` */
     RINGPOLL_LOOPBACK_FAULT_CALL = 10,          /* a call of `function`, or of any if it is empty, fails with errno `code` */
     RINGPOLL_LOOPBACK_FAULT_KINDS = 11
 };
@@ -92,15 +92,16 @@ enum ringpoll_loopback_fault_operation {
     RINGPOLL_LOOPBACK_OPERATION_WRITE_IMM = 3,
     RINGPOLL_LOOPBACK_OPERATION_READ = 4,
     RINGPOLL_LOOPBACK_OPERATION_ATOMIC = 5,    /* atomic writes, too */
-    RINGPOLL_LOOPBACK_OPERATION_RECEIVE = 6,   /* a message that comes in; its sender ends with IBV_WC_REM_OP_ERR */
+    RINGPOLL_LOOPBACK_OPERATION_RECEIVE = 6,   /* an incoming message; its sender completes with IBV_WC_REM_OP_ERR */
     RINGPOLL_LOOPBACK_OPERATIONS = 7
 };
 
 #define RINGPOLL_LOOPBACK_FUNCTION_LENGTH 40
 
 /*
- * One rule of a plan. It strikes what is counted at `at`, and then each time that `every` more have been counted, if that is
- * not 0; or, if `one_in` is not 0, one in so many, drawn from the plan's seed, the rule's index, the object's number and the count.
+ * One rule of a plan. It triggers at count `at` and, if `every` is not 0, each time that `every` more have been
+ * counted; if `one_in` is not 0, it triggers at one in so many instead, drawn from the plan's seed, the rule's index,
+ * the object's number and the count.
  */
 struct ringpoll_loopback_fault {
     uint32_t kind;
@@ -117,12 +118,12 @@ struct ringpoll_loopback_fault {
 };
 
 /*
- * Makes a plan of 1 to 64 rules, or takes the present one back if there are none: what was created under it keeps it.
- * Returns 0, EINVAL if a rule makes no sense, or ENOMEM.
+ * Sets a plan of 1 to 64 rules, or removes the current one if there are no rules; objects that were created under a
+ * plan keep it. Returns 0, EINVAL if a rule is invalid, or ENOMEM.
  */
 int ringpoll_loopback_plan(uint64_t seed, const struct ringpoll_loopback_fault *rules, uint32_t count);
 
-/* How often a rule of the present plan has struck; 0 if there is no such rule. */
+/* How often a rule of the current plan has triggered; 0 if there is no such rule. */
 uint64_t ringpoll_loopback_injected(uint32_t rule);
 
 /* The vendor_err of a failed work completion: which check failed. 0 for plain flush errors. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ringpoll_synthetic.h: a device whose completion queues give completions that nobody posted for,
- * at the pace of a program. It is there to measure the path of completions: it costs next to
- * nothing, needs no thread and no peer, and knows when each completion was due.
+ * ringpoll_synthetic.h: a device whose completion queues produce completions without posted work requests, at the pace
+ * of a program. It measures the completion path: it costs next to nothing, needs no thread and no peer, and records the
+ * intended time of each completion.
  *
- * The device is a struct ibv_context of its own. What ibv_create_cq makes of it, librpma's way to
- * it included (rpma_peer_new, then the receive queue of rpma_srq_new), is polled like any other
- * queue; queue pairs cannot be made. The queues of one device draw from one program: poll one of
- * them, from one thread at a time. There are no completion events.
+ * The device is a struct ibv_context of its own. A queue that ibv_create_cq creates on it, also through librpma
+ * (rpma_peer_new, then the receive queue of rpma_srq_new), is polled like any other queue; queue pairs cannot be
+ * created. The queues of one device draw from one program: poll one of them, from one thread at a time. There are no
+ * completion events.
  */
 #ifndef RINGPOLL_SYNTHETIC_H
 #define RINGPOLL_SYNTHETIC_H
@@ -33,16 +33,15 @@ struct ringpoll_synthetic_kind {
 #define RINGPOLL_SYNTHETIC_ENDLESS UINT64_MAX
 
 /*
- * What a device's queues give. Completion k is of kind pattern[k % pattern_length].
+ * The completions of a device's queues. Completion k is of kind pattern[k % pattern_length].
  *
- * Saturation (period_ns is 0): every poll gives as many completions as it asks for, at most
- * max_batch if that is not 0; after a poll that gave any, the next empty_polls polls give none.
- * wr_id is k.
+ * Saturation (period_ns is 0): every poll returns as many completions as it requests, at most max_batch if that is not
+ * 0; after a poll with completions the next empty_polls polls return none. wr_id is k.
  *
  * Open loop (period_ns is not 0): completion k is due at
  *     start_ns + (k / schedule_length) * period_ns + schedule_ns[k % schedule_length]
- * of CLOCK_MONOTONIC, and every poll from then on may give it, whether earlier ones were fetched
- * late or not. wr_id is the time at which it was due. max_batch counts, empty_polls does not.
+ * of CLOCK_MONOTONIC, and every poll from then on may return it, independent of the time at which earlier ones were
+ * polled. wr_id is the time at which it was due. max_batch counts, empty_polls does not.
  */
 struct ringpoll_synthetic_program {
     uint64_t count;          /* completions in all, or RINGPOLL_SYNTHETIC_ENDLESS */
@@ -57,30 +56,29 @@ struct ringpoll_synthetic_program {
 };
 
 /*
- * Opens a device; it gives nothing until it has a program. ibv_close_device(3) closes it, when
- * nothing that was made of it is left. Any thread. Returns NULL with errno ENOMEM or EMFILE.
+ * Opens a device; it produces no completions until it has a program. ibv_close_device(3) closes it once all objects
+ * created on it are gone. Any thread. Returns NULL with errno ENOMEM or EMFILE.
  */
 struct ibv_context *ringpoll_synthetic_open(void);
 
 /*
- * Gives a device another program, which begins with the next poll, from completion 0. All that
- * is pointed to is copied. The memory of earlier programs is kept until the device is closed,
- * because the polling thread may be reading it. Any thread. Returns 0, EINVAL if the context is no
- * synthetic device or the program is not as said above, or ENOMEM.
+ * Sets another program of a device, which starts with the next poll, from completion 0. All arrays are copied. The
+ * memory of earlier programs is kept until the device is closed, because the polling thread may be reading it. Any
+ * thread. Returns 0, EINVAL if the context is no synthetic device or the program is invalid, or ENOMEM.
  */
 int ringpoll_synthetic_start(struct ibv_context *context,
     const struct ringpoll_synthetic_program *program);
 
 /*
- * Tells how many completions of the present program have been given. Any thread. Returns 0, or
- * EINVAL if the context is no synthetic device.
+ * Reads the number of completions that the current program has produced. Any thread. Returns 0, or EINVAL if the
+ * context is no synthetic device.
  */
 int ringpoll_synthetic_given(struct ibv_context *context, uint64_t *completions);
 
 /*
- * Tells the longest time between two polls that followed each other, in open loop, since the
- * program began or this was called last: then the polling thread was away, or busy with something
- * else. Any thread. Returns 0, or EINVAL if the context is no synthetic device.
+ * Reads the longest time between two consecutive polls, in open loop, since the start of the program or the last call:
+ * the polling thread was descheduled or busy during that time. Any thread. Returns 0, or EINVAL if the context is no
+ * synthetic device.
  */
 int ringpoll_synthetic_take_longest_gap(struct ibv_context *context, uint64_t *gap_ns);
 

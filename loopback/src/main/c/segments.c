@@ -23,7 +23,7 @@ bool lb_segments_hold(struct lb_segments *segments, const struct lb_qp *qp, cons
         const struct ibv_sge *sge = &wr->sg_list[i];
         const int at = segments->count;
 
-        if (sge->length == 0) /* nothing is touched, so no key is looked at */
+        if (sge->length == 0) /* no memory is accessed, so no key is checked */
             continue;
         if (is_inline) {
             segments->at[at].host = (char *)(uintptr_t)sge->addr;

@@ -8,7 +8,7 @@
 #include "execute.h"
 #include "memory.h"
 
-/* The memory a work request's elements stand for, held until released. */
+/* The memory of a work request's elements, held until released. */
 struct lb_segments {
     int count;
     uint64_t total;
@@ -58,8 +58,9 @@ static inline void lb_copy_bytes(char *to, const char *from, size_t length)
 void lb_segments_copy(const struct lb_segments *to, const struct lb_segments *from);
 
 /*
- * execute.c. The same; a long copy is made with neither sq_lock nor the receiver's rq_lock held. `receiver` is the queue pair whose
- * receive is filled, with a reference, or NULL. Returns LB_DONE, or LB_AGAIN or LB_DROPPED if a queue pair has changed meanwhile.
+ * execute.c. The same; a long copy is made with neither sq_lock nor the receiver's rq_lock held. `receiver` is the
+ * queue pair that owns the filled receive, with a reference, or NULL. Returns LB_DONE, or LB_AGAIN or LB_DROPPED if a
+ * queue pair has changed meanwhile.
  */
 enum lb_outcome lb_copy_aside(struct lb_qp *qp, struct lb_qp *receiver, const struct lb_segments *to,
     const struct lb_segments *from);

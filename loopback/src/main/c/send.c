@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * send.c: posting to the send queue. A work request is carried out at once if nothing waits before it, else from the ring.
+ * send.c: posting to the send queue. A work request is executed immediately if none waits before it, otherwise from the
+ * ring.
  *
- * What it does is in execute.c, the ring in progress.c. A long one is carried out by its poster as well, but through the ring, for
- * the lock is free while it is copied.
+ * See execute.c for the execution and progress.c for the ring. The posting thread executes a long request as well, but
+ * through the ring, because the lock is released during the copy.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "execute.h"
 #include "qp_fault.h"
 
-/* Checks what a post refuses at once; returns 0 or an errno value. */
+/* Checks the conditions for which a post fails immediately; returns 0 or an errno value. */
 static int check_request(const struct lb_qp *qp, const struct ibv_send_wr *wr)
 {
     const unsigned int opcode = wr->opcode;
@@ -45,7 +46,7 @@ static int check_request(const struct lb_qp *qp, const struct ibv_send_wr *wr)
     }
 }
 
-/* Keeps a work request in the ring until its turn comes; inline data is copied now. */
+/* Keeps a work request in the ring until its turn; inline data is copied now. */
 static void keep(struct lb_qp *qp, const struct ibv_send_wr *wr)
 {
     struct lb_send *send = lb_send_slot(qp, qp->posted);
@@ -72,7 +73,7 @@ static void keep(struct lb_qp *qp, const struct ibv_send_wr *wr)
     qp->posted++;
 }
 
-/* What one call posts: whether the ring was idle before it, and the cost of what it has put there. */
+/* State of one call: whether the ring was idle before it, and the cost of the requests it has added. */
 struct posting {
     bool first;
     uint64_t cost;
@@ -176,7 +177,7 @@ static int check_state(const struct lb_qp *qp)
     return qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_ERR ? 0 : EINVAL;
 }
 
-/* sq_lock held, and released. Carries out what the call has put into an idle ring, and what follows from it all. */
+/* sq_lock held, and released. Executes the requests that the call has added to an idle ring, and the aftermath. */
 static inline void end_posting(struct lb_qp *qp, struct posting *posting, struct lb_aftermath *aftermath)
 {
     if (__builtin_expect(posting->first, 0)) {

@@ -14,7 +14,7 @@ struct lb_recv {
     struct ibv_sge sge[];
 };
 
-/* A ring of posted receives; guarded by the lock of what it is part of. */
+/* A ring of posted receives; guarded by the lock of its owner. */
 struct lb_recv_ring {
     char *slots;
     size_t stride;

@@ -188,7 +188,7 @@ LB_EXPORT int ringpoll_synthetic_given(struct ibv_context *context, uint64_t *co
     return 0;
 }
 
-/* The polling thread may just be raising it: then that gap counts for one side or the other. */
+/* The polling thread may raise it concurrently: that gap is then part of one period or the other. */
 LB_EXPORT int ringpoll_synthetic_take_longest_gap(struct ibv_context *context, uint64_t *gap_ns)
 {
     struct lb_synthetic *synthetic = synthetic_of(context);

@@ -105,7 +105,7 @@ static struct lb_timer *last_not_later(uint64_t deadline_ns)
     return after;
 }
 
-/* The same from the front, for a timer that is due at once: few are before it, however many are armed. */
+/* The same from the front, for a timer that is due now: few timers precede it. */
 static struct lb_timer *last_due(uint64_t deadline_ns)
 {
     struct lb_timer *next = timers.next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timer.h: what needs time: retry and connection time-outs, and send rings that were handed over, run by the device's one thread.
+ * timer.h: timers of the device thread: retry and connection time-outs, and send rings handed over to it.
  *
  * The thread starts with the first timer, sleeps between deadlines and stays for the life of the
  * process. Callbacks run on it without any lock held.
@@ -22,9 +22,9 @@ struct lb_timer {
 };
 
 /*
- * Arms a timer that is not armed. What the callback touches must stay alive until it has run or
- * lb_timer_cancel has returned true: the owner takes a reference for it before.
- * Returns 0, or an errno value if the thread could not be started (the timer is then not armed).
+ * Arms a timer that is not armed. The memory that the callback accesses must stay valid until it has run or
+ * lb_timer_cancel has returned true: the owner takes a reference for it before. Returns 0, or an errno value if the
+ * thread could not be started (the timer is then not armed).
  */
 LB_EXPORT int lb_timer_arm(struct lb_timer *timer, uint64_t delay_ns, void (*expired)(struct lb_timer *));
 
