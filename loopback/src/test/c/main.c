@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* main.c: runs the tests: all of them, or those whose name contains the argument. */
+/* main.c: runs the tests: all of them, or those with the argument in their name. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_bound.c: what one call carries out for others is bounded, and nobody waits for a lock while something long is copied. */
+/* test_bound.c: a call does bounded work for other queue pairs, and no thread waits for a lock during a long copy. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -84,7 +84,7 @@ static uint64_t cpu_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Processor time that this thread needs for copying what the requests are made of. */
+/* Processor time that this thread needs to copy the data of the requests. */
 static uint64_t copying_ns(struct long_pair *pair, uint64_t length, int times)
 {
     const uint64_t start = cpu_ns();
@@ -94,7 +94,7 @@ static uint64_t copying_ns(struct long_pair *pair, uint64_t length, int times)
     return cpu_ns() - start;
 }
 
-/* A receive lets a message go, and what waits behind it: eight long writes, on another thread. */
+/* A receive releases a message and the eight long writes behind it, on another thread. */
 static void should_not_carry_out_long_requests_in_the_call_of_a_receive(void)
 {
     enum { WRITES = 8 };
@@ -198,7 +198,7 @@ static void *post_some(void *argument)
     return NULL;
 }
 
-/* Long and short requests of two threads: each thread's own come in its order. */
+/* Long and short requests of two threads: the requests of each thread complete in order. */
 static void should_keep_the_order_of_long_and_short_requests(void)
 {
     enum { POSTS = 300 };

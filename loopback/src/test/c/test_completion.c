@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_completion.c: completion channels: when events come, waiting for them, acknowledging them. */
+/* test_completion.c: completion channels: raising events, waiting for them, acknowledging them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -92,13 +92,13 @@ static void should_raise_an_event_for_what_comes_after_the_request(void)
     verbs_send(&pair, 0, 1, IBV_WR_RDMA_WRITE, 8, IBV_SEND_SIGNALED);
     CHECK(!readable(pair.channel->fd, 0));
     CHECK_EQ(ibv_req_notify_cq(pair.cq[0], 0), 0);
-    /* What was there before does not count: poll once more after arming. */
+    /* Earlier completions raise no event: poll once more after arming. */
     CHECK(!readable(pair.channel->fd, 0));
     CHECK_EQ(ibv_poll_cq(pair.cq[0], 1, &wc), 1);
     verbs_send(&pair, 0, 2, IBV_WR_RDMA_WRITE, 8, IBV_SEND_SIGNALED);
     CHECK(readable(pair.channel->fd, 1000));
     CHECK_EQ(ibv_poll_cq(pair.cq[0], 1, &wc), 1);
-    /* An event whose queue is empty is normal. */
+    /* An event with an empty queue is normal. */
     CHECK_EQ(ibv_get_cq_event(pair.channel, &cq, &context), 0);
     CHECK(cq == pair.cq[0] && context == NULL);
     CHECK_EQ(ibv_poll_cq(pair.cq[0], 1, &wc), 0);
@@ -123,7 +123,7 @@ static void should_tell_solicited_events_from_others(void)
     CHECK_EQ(ibv_get_cq_event(pair.channel, &cq, &context), 0);
     CHECK(cq == pair.cq[1]);
     ibv_ack_cq_events(cq, 1);
-    /* A failed completion is always one to be told about. */
+    /* A failed completion is always solicited. */
     CHECK_EQ(ibv_req_notify_cq(pair.cq[1], 1), 0);
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
     CHECK_EQ(ibv_modify_qp(pair.qp[1], &attr, IBV_QP_STATE), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_connection.c: how connections come about, fail to, and end. */
+/* test_connection.c: establishment, failure and end of connections. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -99,7 +99,7 @@ static void should_pass_private_data_both_ways(void)
     CHECK_EQ(rpma_conn_req_connect(&client_request, &from_client, &client), 0);
     CHECK_EQ(rpma_ep_next_conn_req(listener.ep, NULL, &server_request), 0);
     CHECK_EQ(rpma_conn_req_get_private_data(server_request, &got), 0);
-    /* As with RoCE: the whole field of the message arrives, zeros behind what was given. */
+    /* As with RoCE: the whole private data field arrives, padded with zeros. */
     CHECK_EQ(got.len, 56);
     CHECK(memcmp(got.ptr, "hello, server", 14) == 0);
     CHECK(memcmp((char *)got.ptr + 14, zeros, 56 - 14) == 0);
@@ -311,7 +311,7 @@ static void should_tell_both_sides_of_a_disconnect(void)
     CHECK_EQ(rpma_conn_get_event_fd(client, &client_fd), 0);
     CHECK_EQ(rpma_conn_disconnect(client), 0);
     CHECK_EQ(next_event(server), RPMA_CONN_CLOSED);
-    /* The one that disconnects hears of it when the other has answered. */
+    /* The disconnecting side gets its event after the reply of the other side. */
     CHECK(!readable(client_fd, 50));
     CHECK_EQ(rpma_conn_disconnect(server), 0);
     CHECK_EQ(next_event(client), RPMA_CONN_CLOSED);
@@ -370,7 +370,7 @@ static void should_fail_an_accept_whose_client_has_gone(void)
     CHECK_EQ(rpma_ep_next_conn_req(listener.ep, NULL, &request), 0);
     CHECK_EQ(rpma_conn_delete(&client), 0);
     CHECK_EQ(rpma_conn_req_connect(&request, NULL, &server), RPMA_E_PROVIDER);
-    /* The failed accept is all that the server hears of it. */
+    /* The server gets no event other than the failed accept. */
     int fd;
     CHECK_EQ(rpma_ep_get_fd(listener.ep, &fd), 0);
     CHECK(!readable(fd, 0));
@@ -387,7 +387,7 @@ static void should_time_out_a_connect_that_nobody_answers(void)
     struct rpma_conn *client = connect_to(listener.peer, listener.port);
     CHECK_EQ(next_event(client), RPMA_CONN_UNREACHABLE);
     CHECK_EQ(rpma_conn_delete(&client), 0);
-    /* And an accept that the client never hears of. */
+    /* And an accept that never reaches the client. */
     CHECK_EQ(ringpoll_loopback_set_connect_timeout(60000), 0);
     client = connect_to(listener.peer, listener.port);
     CHECK_EQ(ringpoll_loopback_set_connect_timeout(50), 0);
@@ -495,15 +495,15 @@ static void should_work_with_synchronous_ids(void)
     CHECK(strcmp(client->event->param.conn.private_data, "welcome") == 0);
     CHECK_EQ(ibv_query_qp(client->qp, &qp_attr, IBV_QP_STATE | IBV_QP_RNR_RETRY, &init_attr), 0);
     CHECK_EQ(qp_attr.qp_state, IBV_QPS_RTS);
-    CHECK_EQ(qp_attr.rnr_retry, 5); /* the other side says how often we may try */
+    CHECK_EQ(qp_attr.rnr_retry, 5); /* the peer sets our number of retries */
     CHECK_EQ(rdma_disconnect(client), 0);
     CHECK_EQ(client->event->event, RDMA_CM_EVENT_DISCONNECTED);
     CHECK_EQ(pthread_join(server, NULL), 0);
     rdma_destroy_ep(client);
-    /* Where nobody listens the call itself says so. */
+    /* Without a listener the call itself fails. */
     rdma_destroy_ep(listener);
     CHECK_EQ(rdma_getaddrinfo(ADDRESS, port, &hints, &address), 0);
-    attr.send_cq = NULL; /* rdma_create_ep told its own, which are gone */
+    attr.send_cq = NULL; /* rdma_create_ep consumed its own events */
     attr.recv_cq = NULL;
     CHECK_EQ(rdma_create_ep(&client, address, NULL, &attr), 0);
     rdma_freeaddrinfo(address);
@@ -524,7 +524,7 @@ static void should_offer_descriptors_to_wait_on(void)
     listen_on(&listener);
     CHECK_EQ(rpma_ep_get_fd(listener.ep, &ep_fd), 0);
     CHECK_EQ(fcntl(ep_fd, F_SETFL, fcntl(ep_fd, F_GETFL) | O_NONBLOCK), 0);
-    /* librpma only knows ENODATA as "no event"; the kernel, and so we, say EAGAIN. */
+    /* librpma only treats ENODATA as "no event"; the kernel, and this device, return EAGAIN. */
     CHECK_EQ(rpma_ep_next_conn_req(listener.ep, NULL, &request), RPMA_E_PROVIDER);
     CHECK_EQ(errno, EAGAIN);
     const int epoll_fd = epoll_create1(0);

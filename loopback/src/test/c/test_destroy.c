@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_destroy.c: what is left of a queue pair that is destroyed or reset: nothing. */
+/* test_destroy.c: a queue pair that is destroyed or reset leaves nothing behind. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>

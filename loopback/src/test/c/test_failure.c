@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_failure.c: every status with which an operation can fail, and what else fails with it. */
+/* test_failure.c: every error status of an operation, and the requests that fail with it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void should_refuse_a_write_beyond_the_remote_region(void)
     struct ibv_wc wc = next_wc(pair.client.cq);
     check_failed(&wc, 1, IBV_WC_REM_ACCESS_ERR, pair.client.qp_num);
     CHECK_EQ(wc.vendor_err, RINGPOLL_LOOPBACK_VERR_REMOTE_BOUNDS);
-    /* Both queue pairs are in the error state: what was outstanding is flushed. */
+    /* Both queue pairs are in the error state: outstanding requests are flushed. */
     wc = next_wc(pair.client.cq);
     check_failed(&wc, 61, IBV_WC_WR_FLUSH_ERR, pair.client.qp_num);
     wc = next_wc(pair.server.cq);
@@ -159,7 +159,7 @@ static void should_flush_all_that_is_outstanding_once_and_in_order(void)
     pair_open(&pair, &options);
     for (uintptr_t i = 0; i < 10; i++) {
         CHECK_EQ(rpma_recv(pair.client.conn, pair.client.mr, 0, 64, WR_ID(100 + i)), 0);
-        /* The first finds no receive; all others, signalled or not, stand behind it. */
+        /* The first finds no receive; all others, signalled or not, wait behind it. */
         CHECK_EQ(rpma_send(pair.client.conn, pair.client.mr, 0, 64,
             i % 2 ? RPMA_F_COMPLETION_ALWAYS : RPMA_F_COMPLETION_ON_ERROR, WR_ID(i)), 0);
     }
@@ -175,7 +175,7 @@ static void should_flush_all_that_is_outstanding_once_and_in_order(void)
         check_failed(&wc, 100 + i, IBV_WC_WR_FLUSH_ERR, pair.client.qp_num);
     }
     check_empty(pair.client.cq);
-    /* What is posted from now on is accepted and flushed. */
+    /* Requests posted from now on are accepted and flushed. */
     CHECK_EQ(rpma_write(pair.client.conn, pair.client.remote, 0, pair.client.mr, 0, 8,
         RPMA_F_COMPLETION_ON_ERROR, WR_ID(200)), 0);
     CHECK_EQ(rpma_recv(pair.client.conn, pair.client.mr, 0, 64, WR_ID(201)), 0);
@@ -247,7 +247,7 @@ static void should_give_up_on_a_receive_after_rnr_retries(void)
     options.rnr_retry = 0;
     verbs_pair_open(&pair, &options);
     verbs_send(&pair, 0, 1, IBV_WR_RDMA_WRITE_WITH_IMM, 8, 0);
-    CHECK_EQ(ibv_poll_cq(pair.cq[0], 1, &wc), 1); /* at once */
+    CHECK_EQ(ibv_poll_cq(pair.cq[0], 1, &wc), 1); /* without waiting */
     check_failed(&wc, 1, IBV_WC_RNR_RETRY_EXC_ERR, pair.qp[0]->qp_num);
     CHECK_EQ(pair.buffer[1][0], 0);
     verbs_pair_close(&pair);
@@ -425,7 +425,7 @@ static void should_kill_a_completion_queue_that_overruns(void)
     event = next_async(context);
     CHECK_EQ(event.event_type, IBV_EVENT_QP_FATAL);
     CHECK_EQ(event.element.qp->qp_num, pair.client.qp_num);
-    /* Dead from now on, and whoever waits for it is woken to find out. */
+    /* Dead from now on; a waiting thread is woken. */
     CHECK_EQ(rpma_cq_get_wc(pair.client.cq, 1, &wc, NULL), RPMA_E_PROVIDER);
     CHECK_EQ(rpma_cq_get_wc(pair.client.cq, 1, &wc, NULL), RPMA_E_PROVIDER);
     CHECK_EQ(rpma_cq_get_fd(pair.client.cq, &fd), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_fault.c: the fault plan: each kind of fault, when it strikes, and that it repeats from its seed. */
+/* test_fault.c: the fault plan: each kind of fault, its trigger, and repetition by its seed. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -262,7 +262,7 @@ static void should_delay_a_completion_and_all_behind_it(void)
     start = now_ns();
     write_from(&pair, 0, 2);
     write_from(&pair, 0, 3);
-    /* The event comes with them, not before. */
+    /* The event is raised with them, not before. */
     CHECK_EQ(ibv_get_cq_event(pair.channel, &cq, &context), 0);
     CHECK(now_ns() - start >= 50 * MS);
     ibv_ack_cq_events(cq, 2);
@@ -346,7 +346,7 @@ static void should_raise_an_event_without_a_completion(void)
     CHECK_EQ(ibv_get_cq_event(pair.channel, &cq, &context), 0);
     CHECK(cq == pair.cq[0]);
     CHECK_EQ(ibv_poll_cq(pair.cq[0], 1, &wc), 0);
-    /* The one that was asked for comes nevertheless. */
+    /* The requested event is raised nevertheless. */
     write_from(&pair, 0, 1);
     CHECK_EQ(ibv_get_cq_event(pair.channel, &cq, &context), 0);
     ibv_ack_cq_events(cq, 2);
@@ -368,7 +368,7 @@ static void should_raise_an_event_late(void)
     CHECK_EQ(ibv_get_cq_event(pair.channel, &cq, &context), 0);
     CHECK(now_ns() - start >= 30 * MS);
     ibv_ack_cq_events(cq, 1);
-    /* One that has not come when its queue goes never comes. */
+    /* An event still delayed when its queue is destroyed is never raised. */
     close_with(&pair, 1);
     open_under(&pair, (struct ringpoll_loopback_fault){.kind = RINGPOLL_LOOPBACK_FAULT_LATE_EVENT, .at = 1,
         .duration_ns = 20 * MS});
@@ -454,7 +454,7 @@ static void should_refuse_a_plan_that_makes_no_sense(void)
 
 enum { THREADS = 3, WRITES = 2000 };
 
-/* One thread's pair: all its completions come, in order, whatever is held back. */
+/* The pair of one thread: all its completions are polled, in order, despite the delays. */
 static void *write_and_poll_all(void *unused)
 {
     struct verbs_pair pair;
@@ -476,7 +476,7 @@ static void *write_and_poll_all(void *unused)
                 expect(pair.cq[0], j, IBV_WC_SUCCESS);
         }
     }
-    /* What was fetched is acknowledged; the rest goes with the queue, whatever is still on its way. */
+    /* Fetched events are acknowledged; the others are dropped with the queue. */
     verbs_pair_close(&pair);
     return NULL;
 }
@@ -502,9 +502,9 @@ static void should_keep_the_order_of_each_queue_among_threads(void)
 }
 
 /*
- * The scenario of './ringpoll torture' in C, for ThreadSanitizer, which cannot see how a JVM's threads synchronise: two threads
- * post on the two sides of a connection that breaks somewhere, two others poll what comes, and each request must end once,
- * in order. Without data: the memory of both sides is read and written by both.
+ * The scenario of './ringpoll torture' in C, for ThreadSanitizer, which cannot see how a JVM's threads synchronise: two
+ * threads post on the two sides of a connection that breaks somewhere, two others poll the completions, and each
+ * request must complete once, in order. Without data: the memory of both sides is read and written by both.
  */
 enum { TORTURED = 400 };
 

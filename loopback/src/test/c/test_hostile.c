@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_hostile.c: requests at and beyond the limits of what a queue pair was granted, and exhausted descriptors. */
+/* test_hostile.c: requests at and beyond the limits of a queue pair, and exhausted descriptors. */
 #include <errno.h>
 #include <netdb.h>
 #include <string.h>
@@ -98,7 +98,7 @@ static void should_check_receives_against_the_shared_queues_own_domain(void)
     CHECK_EQ(verbs_wc(pair.cq[0]).status, IBV_WC_SUCCESS);
     CHECK_EQ(verbs_wc(pair.cq[1]).status, IBV_WC_SUCCESS);
     CHECK(strcmp(pair.buffer[1], "domain") == 0);
-    /* The queue pair's domain has no say. */
+    /* The protection domain of the queue pair is not used. */
     verbs_recv(&pair, 1, 3, 0, 64);
     verbs_send(&pair, 0, 4, IBV_WR_SEND, 64, IBV_SEND_SIGNALED);
     CHECK_EQ(verbs_wc(pair.cq[0]).status, IBV_WC_REM_OP_ERR);
@@ -231,7 +231,7 @@ static void should_destroy_an_id_after_its_queue_pair(void)
     rdma_destroy_event_channel(channel);
 }
 
-/* An id whose resolution has failed has no port; trying again gives it one, once. */
+/* An id with a failed resolution has no port; the next attempt assigns one, once. */
 static void should_resolve_again_after_a_failure(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_port = htons(3)};

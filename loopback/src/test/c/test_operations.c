@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_operations.c: what each operation does, and what its completions say. */
+/* test_operations.c: each operation and its completions. */
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +262,7 @@ static void should_hold_a_send_until_a_receive_is_posted(void)
     CHECK_EQ(rpma_send(pair.client.conn, pair.client.mr, 0, 32, RPMA_F_COMPLETION_ALWAYS,
         WR_ID(3)), 0);
     check_empty(pair.client.cq);
-    /* What is behind it waits as well. */
+    /* The requests behind it wait as well. */
     CHECK_EQ(pair.server.buffer[4096], 0);
     CHECK_EQ(rpma_recv(pair.server.conn, pair.server.mr, 0, 64, WR_ID(11)), 0);
     for (; expected <= 2; expected++)

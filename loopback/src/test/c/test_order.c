@@ -37,7 +37,7 @@ static void should_complete_the_sender_first_in_one_queue(void)
             verbs_send(&pair, 0, i, messages[i], 64, IBV_SEND_SIGNALED);
             verbs_recv(&pair, 1, 100 + i, 0, 64);
             check_order(pair.cq[0], i, 100 + i, true);
-            /* What is not signalled has none. */
+            /* Unsignalled requests have none. */
             verbs_send(&pair, 0, i, messages[i], 64, 0);
             verbs_recv(&pair, 1, 100 + i, 0, 64);
             CHECK_EQ(verbs_wc(pair.cq[0]).wr_id, 100 + i);
@@ -61,7 +61,7 @@ static struct ibv_cq *next_event_of(struct verbs_pair *pair)
     return cq;
 }
 
-/* Two queues with one channel: the events come in the order of the completions. */
+/* Two queues with one channel: the events have the order of the completions. */
 static void should_complete_the_sender_first_in_two_queues(void)
 {
     struct verbs_options options = {.rnr_retry = 7, .timeout = 14, .retry_cnt = 7};
@@ -114,7 +114,9 @@ static void *receive_and_look(void *argument)
     return NULL;
 }
 
-/* What the official examples 09scch and 12scch depend on: who has the message finds that it was sent. */
+/*
+ * The official examples 09scch and 12scch depend on this: once the message is received, its send completion is visible.
+ */
 static void should_let_no_receiver_see_a_message_before_its_sender_sees_it_sent(void)
 {
     struct receiver receiver = {.rounds = 50000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_speed.c: what the device costs: the floor under every figure measured over it. */
+/* test_speed.c: costs of the device, the lower bound of every figure measured on it. */
 #include <stdio.h>
 #include <time.h>
 

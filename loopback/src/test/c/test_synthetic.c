@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_synthetic.c: what the synthetic device gives, polled by the real rpma_cq_get_wc. */
+/* test_synthetic.c: completions of the synthetic device, polled by the real rpma_cq_get_wc. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -74,7 +74,7 @@ static struct ringpoll_synthetic_program paced(uint64_t start_ns, uint64_t perio
     return program;
 }
 
-/* Number of completions that one poll gives; 0 for an empty queue. */
+/* Number of completions of one poll; 0 for an empty queue. */
 static int poll(struct source *source, int wanted, struct ibv_wc *wc)
 {
     int got = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_thread.c: the same from several threads at once, as verbs allow it. */
+/* test_thread.c: the same from several threads concurrently, as verbs permit. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 #define WINDOW 16
 
 /*
- * Sends, receives and counts on one side of a pair until all messages went both ways. Message n
- * says n, from slot n of the buffer's first half into slot n of the other's second half.
+ * Sends, receives and counts on one side of a pair until all messages went both ways. Message n contains n, from slot n
+ * of the buffer's first half into slot n of the other's second half.
  */
 struct talker {
     struct verbs_pair *pair;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_verbs.c: what is below librpma: limits, states, registration, elements, atomics, ibv_wr_*. */
+/* test_verbs.c: the verbs below librpma: limits, states, registration, elements, atomics, ibv_wr_*. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static void should_say_what_it_is(void)
     CHECK_EQ(ibv_query_gid(pair.context, 1, 2, &gid), -1);
     CHECK(strcmp(ibv_wc_status_str(IBV_WC_WR_FLUSH_ERR), "Work Request Flushed Error") == 0);
     CHECK(strcmp(ibv_wc_status_str((enum ibv_wc_status)999), "unknown") == 0);
-    /* What is in use cannot be closed. */
+    /* Resources in use cannot be closed. */
     CHECK_EQ(ibv_close_device(pair.context), -1);
     CHECK_EQ(errno, EBUSY);
     CHECK_EQ(ibv_dealloc_pd(pair.pd), EBUSY);
@@ -163,13 +163,13 @@ static void should_follow_the_state_machine(void)
     verbs_recv(&pair, 0, 1, 0, 8);
     CHECK_EQ(ibv_modify_qp(pair.qp[0], &attr, IBV_QP_STATE), 0);
     CHECK_EQ(pair.qp[0]->state, IBV_QPS_RESET);
-    /* Reset forgets what was posted, and takes nothing. */
+    /* Reset drops the posted requests and accepts none. */
     CHECK_EQ(ibv_poll_cq(pair.cq[0], 1, &wc), 0);
     CHECK_EQ(verbs_try_recv(&pair, 0, 2, 0, 8), EINVAL);
     CHECK_EQ(verbs_try_send(&pair, 0, 2, IBV_WR_SEND, 8, 0), EINVAL);
     attr.qp_state = IBV_QPS_RTS;
     CHECK_EQ(ibv_modify_qp(pair.qp[0], &attr, IBV_QP_STATE), EINVAL);
-    attr.qp_state = IBV_QPS_INIT; /* without what INIT needs to know */
+    attr.qp_state = IBV_QPS_INIT; /* without the attributes that INIT requires */
     CHECK_EQ(ibv_modify_qp(pair.qp[0], &attr, IBV_QP_STATE), EINVAL);
     attr.port_num = 2; /* a port that is not there */
     CHECK_EQ(ibv_modify_qp(pair.qp[0], &attr, IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX |
@@ -311,7 +311,7 @@ static void should_do_atomics(void)
     CHECK_EQ(*remote, 42);
     verbs_send(&pair, 0, 3, IBV_WR_ATOMIC_CMP_AND_SWP, 8, IBV_SEND_SIGNALED);
     CHECK_EQ(verbs_wc(pair.cq[0]).status, IBV_WC_SUCCESS);
-    CHECK_EQ(*local, 42); /* not equal: told, not swapped */
+    CHECK_EQ(*local, 42); /* not equal: the old value is returned, nothing is swapped */
     CHECK_EQ(*remote, 42);
     /* An address that is not divisible by eight. */
     struct ibv_sge sge = {(uintptr_t)local, 8, pair.mr[0]->lkey};

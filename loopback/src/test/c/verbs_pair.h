@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verbs_pair.h: two queue pairs connected by hand, without librpma and without a connection
- * manager: for what librpma gives no handle on (rnr_retry, time-outs, several elements, atomics).
+ * verbs_pair.h: two queue pairs connected by hand, without librpma and without a connection manager: for parameters
+ * that librpma does not expose (rnr_retry, time-outs, several elements, atomics).
  */
 #ifndef LOOPBACK_VERBS_PAIR_H
 #define LOOPBACK_VERBS_PAIR_H

@@ -15,10 +15,10 @@ import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * A fault plan that is applied to the loopback device of this process, until this is closed.
+ * Applies a fault plan to the loopback device of this process until it is closed.
  *
- * <p>The plan is for what is created from now on: queue pairs and completion queues keep it as long as they live, and those that
- * were there before go on without. One plan is applied at a time; another takes its place. Thread-safe.
+ * <p>The plan covers queue pairs and completion queues that are created from now on, for as long as they live; existing ones are
+ * not affected. One plan is applied at a time; another one replaces it. Thread-safe.
  */
 public final class FaultInjection implements AutoCloseable {
     static final StructLayout FAULT = MemoryLayout.structLayout(
@@ -52,7 +52,7 @@ public final class FaultInjection implements AutoCloseable {
      * Applies a plan.
      *
      * @param plan to be in force until this is closed
-     * @return to be closed; what was created meanwhile keeps the plan
+     * @return to be closed; objects that were created meanwhile keep the plan
      * @throws UnsupportedOperationException if the device of this process is not the loopback device
      */
     public static synchronized FaultInjection apply(final FaultPlan plan) {
@@ -97,10 +97,10 @@ public final class FaultInjection implements AutoCloseable {
     }
 
     /**
-     * How often a rule has struck.
+     * How often a rule has triggered.
      *
      * @param rule its index in the plan
-     * @return a moment's value; as it was at the end, if this is closed
+     * @return the present value; the final one after close
      */
     public long injected(final int rule) {
         synchronized (FaultInjection.class) {
@@ -109,9 +109,9 @@ public final class FaultInjection implements AutoCloseable {
     }
 
     /**
-     * How often the rules have struck in all.
+     * How often all rules together have triggered.
      *
-     * @return a moment's value
+     * @return the present value
      */
     public long injected() {
         long sum = 0;

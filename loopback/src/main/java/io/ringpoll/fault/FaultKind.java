@@ -1,9 +1,9 @@
 package io.ringpoll.fault;
 
 /**
- * What can go wrong: {@code enum ringpoll_loopback_fault_kind}, in the same order, with what is counted for each.
+ * Kinds of faults: {@code enum ringpoll_loopback_fault_kind}, in the same order, with the events that each counts.
  *
- * <p>{@code docs/reference/fault-plans.md} says what each does.
+ * <p>{@code docs/reference/fault-plans.md} describes each.
  */
 public enum FaultKind {
     /** An operation of a queue pair ends with a status; counted: its operations of that kind. */
@@ -12,7 +12,7 @@ public enum FaultKind {
     FULL("full", Argument.TIMES),
     /** A message meets a receiver that is not ready; counted: messages of a queue pair. */
     RECEIVER_NOT_READY("rnr", Argument.TIMES),
-    /** The connection is gone, both sides fail and are told; counted: posts to a send queue. */
+    /** The connection is gone, both sides fail and are notified; counted: posts to a send queue. */
     DISCONNECT("disconnect", Argument.NONE),
     /** A poll fails and takes nothing; counted: polls of a completion queue. */
     POLL("poll", Argument.TIMES),
@@ -20,16 +20,16 @@ public enum FaultKind {
     OVERRUN("overrun", Argument.NONE),
     /** A completion, and all behind it, is seen later; counted: completions of a queue. */
     DELAY("delay", Argument.DURATION),
-    /** The same until completions of other queues have come, 20 ms at most; counted: completions of a queue. */
+    /** The same until completions of other queues have been polled, 20 ms at most; counted: completions of a queue. */
     REORDER("reorder", Argument.TIMES),
-    /** An event comes without a completion; counted: requests for one of a completion queue. */
+    /** An event is raised without a completion; counted: requests for one of a completion queue. */
     SPURIOUS_EVENT("spurious-event", Argument.NONE),
-    /** An event comes later than its completion; counted: events of a completion queue. */
+    /** An event is raised later than its completion; counted: events of a completion queue. */
     LATE_EVENT("late-event", Argument.DURATION),
     /** A call of set-up or tear-down fails; counted: calls of that function. */
     CALL("call", Argument.FUNCTION);
 
-    /** What a kind is told, beside when it strikes. */
+    /** The argument of a kind, in addition to its trigger. */
     enum Argument {
         NONE, STATUS, TIMES, DURATION, FUNCTION
     }
@@ -55,7 +55,7 @@ public enum FaultKind {
         return argument;
     }
 
-    /** Whether one strike hits so many in a row. */
+    /** Whether one trigger affects several operations in a row. */
     boolean repeats() {
         return this == FULL || this == POLL;
     }

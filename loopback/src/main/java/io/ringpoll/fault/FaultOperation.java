@@ -1,6 +1,6 @@
 package io.ringpoll.fault;
 
-/** Which operations of a queue pair a status strikes, and are counted for it: {@code enum ringpoll_loopback_fault_operation}. */
+/** Operations of a queue pair that a status fault counts and fails: {@code enum ringpoll_loopback_fault_operation}. */
 public enum FaultOperation {
     /** All that is posted to the send queue. */
     ANY("any"),
@@ -14,7 +14,7 @@ public enum FaultOperation {
     READ("read"),
     /** Atomic operations, and librpma's atomic write where it is a native one. */
     ATOMIC("atomic"),
-    /** A message that comes in: its receive ends with the status, and its sender's request with REM_OP_ERR. */
+    /** An incoming message: its receive completes with the status, and its sender's request with REM_OP_ERR. */
     RECEIVE("recv");
 
     private final String label;

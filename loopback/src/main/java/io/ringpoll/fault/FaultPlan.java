@@ -6,16 +6,15 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * What the loopback device lets go wrong in this process, and when: rules, and the seed of those that draw. Immutable.
+ * The faults that the loopback device injects in this process: rules, and the seed of random rules. Immutable.
  *
- * <p>The same plan strikes the same: each queue pair and completion queue counts for itself, so what other threads do meanwhile
- * has no say in it.
+ * <p>The same plan injects the same faults: each queue pair and completion queue counts for itself, independent of other threads.
  *
- * @param seed  of the rules that draw
- * @param rules at most {@value #MAX_RULES}; the first that strikes counts
+ * @param seed  of the random rules
+ * @param rules at most {@value #MAX_RULES}; the first that triggers applies
  */
 public record FaultPlan(long seed, List<FaultRule> rules) {
-    /** The seed of a plan whose text has none. */
+    /** The seed of a plan without a seed in its text. */
     public static final long DEFAULT_SEED = 1;
     /** The most rules of a plan. */
     public static final int MAX_RULES = 64;
@@ -33,7 +32,7 @@ public record FaultPlan(long seed, List<FaultRule> rules) {
      *
      * @param text for instance {@code "seed=7,status:rem-access-err:write@100,delay:2ms@~1000"}
      * @return the plan, whose {@link #toString()} is this text again, but for numbers and times that can be written shorter
-     * @throws IllegalArgumentException in one line that says which part is wrong, and why
+     * @throws IllegalArgumentException with one line that names the invalid part and the reason
      */
     public static FaultPlan parse(final String text) {
         return FaultPlanText.parse(text);
@@ -49,12 +48,12 @@ public record FaultPlan(long seed, List<FaultRule> rules) {
     }
 
     /**
-     * The rule that strikes, as the device decides it.
+     * Finds the rule that triggers, by the same decision as the device.
      *
-     * @param kind      what might go wrong
+     * @param kind      the kind of fault
      * @param operation of a status: the one that is counted; else {@link FaultOperation#ANY}
      * @param object    the n-th queue pair, or completion queue, under the plan, from 1; 0 for calls
-     * @param n         the n-th of what is counted, from 1
+     * @param n         the count, from 1
      * @return empty if nothing goes wrong
      */
     public Optional<FaultRule> strike(final FaultKind kind, final FaultOperation operation, final int object, final long n) {

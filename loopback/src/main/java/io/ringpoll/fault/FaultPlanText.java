@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
  *
  * <pre>
  *   plan      [seed=N,]RULE[,RULE...]
- *   rule      KIND[:ARGUMENT...]@N         strikes the n-th
+ *   rule      KIND[:ARGUMENT...]@N         triggers at the n-th
  *             KIND[:ARGUMENT...]@N+M       and each m-th after it
  *             KIND[:ARGUMENT...]@~N        one in n, drawn from the seed
  *             ...#K                        of the k-th queue pair or completion queue alone
@@ -154,7 +154,7 @@ final class FaultPlanText {
                 return number;
             }
         } catch (final NumberFormatException notANumber) {
-            // Told below, as for one that is out of range.
+            // Reported below, as for a value out of range.
         }
         throw new IllegalArgumentException("'" + shown(word) + "' is not a number from 1 to " + largest);
     }
@@ -167,7 +167,7 @@ final class FaultPlanText {
         }
     }
 
-    /** What comes from outside, fit for one line. */
+    /** Input text, shortened to one line. */
     private static String shown(final String text) {
         final String printable = printable(text);
         return printable.length() > LONGEST_SHOWN ? printable.substring(0, LONGEST_SHOWN) + "..." : printable;

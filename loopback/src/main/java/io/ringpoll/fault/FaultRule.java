@@ -7,20 +7,20 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One rule of a fault plan: what goes wrong, and when. Immutable.
+ * One rule of a fault plan: a fault and its trigger. Immutable.
  *
- * <p>Made by one of the factories, which lets the first strike, and then told when: {@link #at}, {@link #every}, {@link #oneIn},
- * {@link #ofObject}.
+ * <p>The factories create rules that trigger at the first count; {@link #at}, {@link #every}, {@link #oneIn} and {@link
+ * #ofObject} change that.
  *
- * @param kind       what goes wrong
+ * @param kind       the kind of fault
  * @param operation  of a status: which operations; else {@link FaultOperation#ANY}
  * @param code       of a status: a value of {@link WcStatus}; of a failing call: errno; else 0
  * @param times      how many in a row, or how many to wait for; 1 where it has no meaning
  * @param durationNs how late, in nanoseconds; 0 where it has no meaning
  * @param function   of a failing call: its name, or empty for any; else empty
- * @param at         which one it strikes, from 1; 0 if they are drawn
- * @param every      after how many more it strikes again; 0 for once
- * @param oneIn      if drawn from the plan's seed: one in so many; else 0
+ * @param at         the count that triggers it, from 1; 0 if it is random
+ * @param every      the number of counts between further triggers; 0 for one trigger only
+ * @param oneIn      for a random rule: one in so many, by the plan's seed; else 0
  * @param object     the n-th queue pair, or completion queue, since the plan was applied; 0 for each of them
  */
 public record FaultRule(
@@ -79,8 +79,8 @@ public record FaultRule(
      * An operation ends with a status.
      *
      * @param status    a value of {@link WcStatus}, not success
-     * @param operation which operations are counted and struck
-     * @return strikes the first
+     * @param operation the operations that are counted and failed
+     * @return a rule that triggers at the first count
      */
     public static FaultRule status(final int status, final FaultOperation operation) {
         return new FaultRule(FaultKind.STATUS, operation, status, 1, 0, "", 1, 0, 0, 0);
@@ -90,7 +90,7 @@ public record FaultRule(
      * A kind that needs no argument, or whose times are 1.
      *
      * @param kind neither a status, nor late, nor a call
-     * @return strikes the first
+     * @return a rule that triggers at the first count
      */
     public static FaultRule of(final FaultKind kind) {
         return first(kind, 0, 1, 0, "");
@@ -101,18 +101,18 @@ public record FaultRule(
      *
      * @param kind  one that has times
      * @param times how many
-     * @return strikes the first
+     * @return a rule that triggers at the first count
      */
     public static FaultRule repeated(final FaultKind kind, final int times) {
         return first(kind, 0, times, 0, "");
     }
 
     /**
-     * A completion or an event that is late.
+     * A late completion or event.
      *
      * @param kind       {@link FaultKind#DELAY} or {@link FaultKind#LATE_EVENT}
      * @param durationNs how late, in nanoseconds
-     * @return strikes the first
+     * @return a rule that triggers at the first count
      */
     public static FaultRule late(final FaultKind kind, final long durationNs) {
         return first(kind, 0, 1, durationNs, "");
@@ -123,7 +123,7 @@ public record FaultRule(
      *
      * @param function of verbs or the connection manager; empty for any
      * @param errno    that it fails with
-     * @return strikes the first
+     * @return a rule that triggers at the first count
      */
     public static FaultRule call(final String function, final int errno) {
         return first(FaultKind.CALL, errno, 1, 0, function);
@@ -222,7 +222,7 @@ public record FaultRule(
         return number + units[unit];
     }
 
-    /** Whether it strikes the n-th of an object's, as the device decides it. */
+    /** Whether it triggers at count n of an object, by the same decision as the device. */
     boolean strikes(final long seed, final int index, final int ofObject, final long n) {
         if (object != 0 && object != ofObject) {
             return false;

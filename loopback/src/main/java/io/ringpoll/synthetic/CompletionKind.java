@@ -4,7 +4,7 @@ import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 
 /**
- * What a synthetic completion says but for its {@code wr_id}.
+ * The fields of a synthetic completion except its {@code wr_id}.
  *
  * @param status          a value of {@link WcStatus}; with any but success, opcode and length are not valid and not written
  * @param opcode          a value of {@link WcOpcode}

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * In which order kinds of completions come: a pattern that repeats itself.
+ * The order of completion kinds: a repeating pattern.
  *
  * @param pattern a power of two kinds, {@value #MAX_LENGTH} at most
  */
@@ -73,7 +73,7 @@ public record CompletionMix(List<CompletionKind> pattern) {
          * Mixes the kinds.
          *
          * @param seed of the order
-         * @return a mix whose pattern has as many completions of each kind as was said
+         * @return a mix with the requested number of completions of each kind
          * @throws IllegalArgumentException if the counts do not add up to a power of two
          */
         public CompletionMix shuffled(final long seed) {

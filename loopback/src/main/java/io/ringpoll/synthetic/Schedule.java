@@ -45,10 +45,10 @@ public final class Schedule {
     }
 
     /**
-     * Completions that come several at once, and the bursts at even distances.
+     * Bursts of completions at even distances.
      *
      * @param perSecond how many completions, 1 to 1,000,000,000
-     * @param burst     how many at once, 1 to {@link #MAX_LENGTH}
+     * @param burst     completions per burst, 1 to {@link #MAX_LENGTH}
      * @return the schedule
      */
     public static Schedule bursts(final long perSecond, final int burst) {
@@ -77,7 +77,7 @@ public final class Schedule {
     public static Schedule random(final long perSecond, final long seed) {
         checkRate(perSecond);
         final long periodNs = timeOf(MAX_LENGTH, perSecond);
-        // Uniform times of a fixed number of events are what a Poisson process looks like, given that number.
+        // Uniform times of a fixed number of events are a Poisson process, given that number.
         return new Schedule(periodNs, new Random(seed).longs(MAX_LENGTH, 0, periodNs).sorted().toArray());
     }
 
@@ -91,7 +91,7 @@ public final class Schedule {
     }
 
     /**
-     * After what time the schedule repeats itself.
+     * The period after which the schedule repeats.
      *
      * @return nanoseconds; 0 for saturation
      */

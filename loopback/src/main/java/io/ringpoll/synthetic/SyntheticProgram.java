@@ -1,7 +1,7 @@
 package io.ringpoll.synthetic;
 
 /**
- * What a synthetic device's queues give.
+ * The program of a synthetic device: the completions of its queues.
  *
  * <p>With a schedule each completion carries in its {@code wr_id} the time at which it was due, by {@link System#nanoTime()};
  * without one, in saturation, its number.
@@ -10,8 +10,8 @@ package io.ringpoll.synthetic;
  * @param schedule   when they are due
  * @param startNs    when the schedule starts, by {@link System#nanoTime()}; 0: at the first poll
  * @param count      how many there are in all; {@link #ENDLESS} for no end
- * @param maxBatch   how many a poll gives at most; 0: as many as it asks for
- * @param emptyPolls in saturation, how many polls after one that gave something give nothing
+ * @param maxBatch   maximum completions of a poll; 0: as many as it requests
+ * @param emptyPolls in saturation, number of empty polls after each poll with completions
  */
 public record SyntheticProgram(CompletionMix mix, Schedule schedule, long startNs, long count, int maxBatch, int emptyPolls) {
     /** A count without end. */
@@ -59,8 +59,8 @@ public record SyntheticProgram(CompletionMix mix, Schedule schedule, long startN
     /**
      * The same with shorter batches, and in saturation with pauses between them.
      *
-     * @param completions how many a poll gives at most
-     * @param emptyAfter  how many polls after each give nothing
+     * @param completions maximum completions of a poll
+     * @param emptyAfter  number of empty polls after each
      * @return another program
      */
     public SyntheticProgram batchedBy(final int completions, final int emptyAfter) {

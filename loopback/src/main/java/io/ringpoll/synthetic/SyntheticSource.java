@@ -39,9 +39,9 @@ public final class SyntheticSource extends NativeResource {
     }
 
     /**
-     * Opens a device; it gives nothing until {@link #start}.
+     * Opens a device; its queue is empty until {@link #start}.
      *
-     * @return to be closed when nobody polls it any more
+     * @return to be closed after the last poll
      * @throws UnsupportedOperationException if the process does not use the loopback device, which this is a part of
      * @throws VerbsException                if there is no memory or no descriptor left
      */
@@ -59,9 +59,9 @@ public final class SyntheticSource extends NativeResource {
     }
 
     /**
-     * Gives the queue another program, which begins with the next poll. Its memory is kept until this is closed.
+     * Sets another program, which starts with the next poll. Its memory is kept until this source is closed.
      *
-     * @param program to be carried out
+     * @param program to run
      */
     public void start(final SyntheticProgram program) {
         final long device = enter();
@@ -72,7 +72,7 @@ public final class SyntheticSource extends NativeResource {
         }
     }
 
-    /** Gives nothing any more, until the next {@link #start}. */
+    /** Stops the program: the queue is empty until the next {@link #start}. */
     public void stop() {
         start(SyntheticProgram.of(CompletionMix.of(CompletionKind.send(0)), Schedule.saturation()).limitedTo(0));
     }

@@ -1,6 +1,6 @@
 /**
- * The synthetic device: completion queues that give completions nobody posted for, at a set pace and with a set mix, so that the
- * path of completions can be measured without a device in the figure.
+ * The synthetic device: completion queues that produce completions without posted work requests, at a set pace and with a set
+ * mix, to measure the completion path without the cost of a device.
  *
  * <p>It is part of the loopback device.
  */

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A loop as users write it around calls of the binding, run by a thread of its own until C2 has compiled it; then the main
- * thread asks for safepoints and handshakes, and closes what the loop uses, which ends it.
+ * Runs a typical user loop around calls of the binding on its own thread until C2 has compiled it; then the main thread requests
+ * safepoints and handshakes, and closes the resources of the loop, which ends it.
  */
 enum HotLoop {
     /** Polls an empty queue. */
@@ -85,7 +85,7 @@ enum HotLoop {
         }
     };
 
-    /** What is printed at the end. */
+    /** Printed at the end. */
     static final String END = "all loops reached their safepoints";
 
     private static final PrintStream OUT = System.out;

@@ -15,11 +15,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Threads that post to one connection, poll it and close it, all at once, in rounds of some milliseconds: long writes, which are
+ * Threads that post to one connection, poll it and close it concurrently, in rounds of some milliseconds: long writes, which are
  * plain downcalls, short ones by two threads, and receives.
  */
 final class PostingThreads {
-    /** What is printed at the end. */
+    /** Printed at the end. */
     static final String END = "closed under all threads";
 
     private static final PrintStream OUT = System.out;

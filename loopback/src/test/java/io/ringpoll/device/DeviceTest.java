@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Which device a process gets, and what it is told where there is none. */
+/** The device that a process selects, and the message if there is none. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class DeviceTest {
     private static final String LOOPBACK = "device: loopback \\(as asked\\); librpma \\d.*, /.*librpma\\.so.*";
@@ -122,7 +122,7 @@ class DeviceTest {
         assertEquals(open + " is not private to this user", refused.getMessage());
     }
 
-    /** A class path in which the classes beside this one are in a jar. */
+    /** A class path that has the classes of this build in a jar. */
     private String packed(final Class<?> one, final String classPath) {
         final Path classes = Path.of(URI.create(one.getProtectionDomain().getCodeSource().getLocation().toString()));
         if (!Files.isDirectory(classes)) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every field of a rule reaches the device, which then strikes where the plan in Java says that it does. */
+/** Every field of a rule reaches the device, which then injects faults where the plan in Java predicts them. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class DeviceFollowsPlanTest {
     private static final int POSTS = 60;

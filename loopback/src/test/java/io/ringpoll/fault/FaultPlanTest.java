@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a plan says, and its text. */
+/** Fault plans and their text. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class FaultPlanTest {
     private static final int RANDOM_PLANS = 2_000;

@@ -119,7 +119,7 @@ class AllocationTest {
         }
     }
 
-    /** Waits for the completion of what the client has posted. */
+    /** Waits for the completion of the client's posted request. */
     private void complete(final boolean accepted) {
         if (!accepted) {
             throw new AssertionError("refused");

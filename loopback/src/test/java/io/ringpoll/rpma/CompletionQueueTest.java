@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** rpma_cq_get_wc: one and many entries, each of its answers, and which queue gets what. */
+/** rpma_cq_get_wc: one and many entries, each of its results, and the queue of each completion. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class CompletionQueueTest {
@@ -144,7 +144,7 @@ class CompletionQueueTest {
             }
             pair.client().disconnect();
             assertEquals(ConnectionEvent.CLOSED, pair.server().nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow());
-            // The queue pair of the side that hears of it goes to the error state when that side disconnects too.
+            // The queue pair of the notified side enters the error state when that side disconnects too.
             pair.server().disconnect();
             assertEquals(ConnectionEvent.CLOSED, pair.client().nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow());
             completions.await(pair.server().completionQueue(), WRITES);
@@ -163,7 +163,7 @@ class CompletionQueueTest {
         }
     }
 
-    /** Waits until the writes are done without touching the client's queue: what is sent after them has arrived. */
+    /** Waits until the writes are done without touching the client's queue: a later message has arrived. */
     private void awaitIndirectly(final ConnectedPair pair) {
         assertTrue(pair.server().receive(null, 0, 0, 1));
         assertTrue(pair.client().send(null, 0, 0, CompletionFlag.ALWAYS, WRITES));

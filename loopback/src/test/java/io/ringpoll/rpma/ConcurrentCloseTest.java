@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Closing what other threads are using on the hot path, where no lock protects them: the JVM must survive, and each of them must
- * be told. Whether the protection holds shows only in many tries.
+ * Closes resources that other threads use on the hot path without a lock: the JVM must survive, and each thread must get an
+ * exception. A missing protection shows only in many tries.
  */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What a critical call does on behalf of others is bounded, or a safepoint would wait for it: a small receive lets a message go,
- * but does not copy the long writes that wait behind it.
+ * The work of a critical call for other queue pairs is bounded, or a safepoint would wait for it: a small receive releases a
+ * message, but does not copy the long writes behind it.
  */
 @Tag(TestDevice.TAG)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)

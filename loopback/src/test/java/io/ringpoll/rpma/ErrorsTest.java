@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
-/** Real errors of the real library: what exceptions tell, and which answers are none. */
+/** Real errors of the real library: the content of exceptions, and the results that are no errors. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ErrorsTest {

@@ -89,7 +89,7 @@ class FunctionsTest {
         assertEquals("Connection lost", ConnectionEvent.LOST.meaning());
     }
 
-    /** Zeros, but for the parameter that stands for a length and gets the value. */
+    /** Zeros, except for the parameter that is a length. */
     private static Object[] arguments(final Method method, final long value) {
         final Class<?>[] types = method.getParameterTypes();
         final Object[] arguments = new Object[types.length];

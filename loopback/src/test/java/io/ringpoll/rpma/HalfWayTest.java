@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Objects whose making fails after librpma's part of it leave nothing behind. */
+/** A constructor that fails after librpma's part of it leaves nothing behind. */
 @Timeout(120)
 class HalfWayTest {
     /** A library in which a queue or an endpoint has no descriptor, or has one that is not open, at the n-th call. */
@@ -70,7 +70,7 @@ class HalfWayTest {
         assertEquals("8 failures", output);
     }
 
-    /** Lets each call fail in its turn, and says how many did. */
+    /** Makes each call fail in turn, and returns the number of failed calls. */
     static final class EachFailing {
         private static final PrintStream OUT = System.out;
 

@@ -25,13 +25,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
-/** Regions, descriptors, configurations: what goes in comes out, and the device has the last word. */
+/** Regions, descriptors, configurations: values round-trip, and the device validates them. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class MemoryTest {
     private static final int DESCRIPTOR_BYTES = 21;
     private static final int LENGTH_OFFSET = 8;
-    /** So long that malloc(3) gives it back to the system when it is freed. */
+    /** So long that free(3) returns it to the system. */
     private static final int LARGE_BYTES = 1 << 20;
     private static final long UNMAPPED_ADDRESS = 4096;
 
@@ -130,7 +130,7 @@ class MemoryTest {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final LocalMemoryRegion first = pair.peer().register(memory.asSlice(0, 4096), MemoryUsage.SEND);
             final LocalMemoryRegion second = pair.peer().register(memory, MemoryUsage.RECEIVE);
-            // Nothing can tell what the device does with a receive until it completes.
+            // The state of a receive in the device is unknown until it completes.
             assertTrue(pair.server().receive(second, 0, LARGE_BYTES, 1));
             assertThrows(IllegalStateException.class, arena::close);
             first.close();

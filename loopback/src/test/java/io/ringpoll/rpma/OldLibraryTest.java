@@ -16,10 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What depends on the loaded librpma and its log: in JVMs of their own, since libraries are loaded once. */
+/** Behaviour that depends on the loaded librpma and its log: in child JVMs, since libraries are loaded once. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class OldLibraryTest {
-    /** A library that has the old call beside all of the installed one, and leaves a mark in the flags. */
+    /** A library with the old call in addition to all of the installed ones; it leaves a mark in the flags. */
     private static final String OLD_LIBRARY = """
         #include <librpma.h>
         struct rpma_completion {

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What each kind of work request does, and how it completes. */
+/** The effect and the completion of each kind of work request. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class OperationsTest {

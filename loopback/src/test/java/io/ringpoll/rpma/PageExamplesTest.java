@@ -158,7 +158,7 @@ class PageExamplesTest {
     private void sleep(final VerbsCompletionQueue queue, final CompletionChannel channel) {
         final int n = 1;
         queue.requestNotification(false);                  // arm
-        if (queue.poll(records, 0, n) == 0                 // final poll: what came before the arming gives no event
+        if (queue.poll(records, 0, n) == 0                 // final poll: earlier completions raise no event
                 && channel.await(timeoutMs) == queue) {    // sleep, wake
             queue.requestNotification(false);              // arm again, then poll until empty
         }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The receives of connections that come and go are all given back, polled before the connection was closed or after. */
+/** The receives of short-lived connections all return to the budget, polled before the connection was closed or after. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SharedReceiveQueueTest {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A librpma whose registration of memory and resolution of addresses take their time: nothing else waits for them. */
+/** A librpma with slow memory registration and address resolution: nothing else waits for them. */
 @Timeout(120)
 class SlowLibraryTest {
     private static final int SLOW_BYTES = 12_345;
@@ -152,7 +152,7 @@ class SlowLibraryTest {
         }
     }
 
-    /** Interrupts a thread that waits for a resolution, and closes what it has left as soon as that is there. */
+    /** Interrupts a thread that waits for a resolution, and closes the remaining object as soon as it exists. */
     static final class Interrupted {
         private static final PrintStream OUT = System.out;
 

@@ -28,10 +28,10 @@ final class ConnectionLife extends Scenario {
     private final Completions completions = new Completions();
 
     /**
-     * How a life has ended.
+     * The end of a life.
      *
      * @param failed the native call that has failed, or empty if there are fewer calls
-     * @param told   the exception of it, if there was one
+     * @param told   its exception, if any
      */
     record Outcome(Optional<String> failed, Optional<RuntimeException> told) {
         /**

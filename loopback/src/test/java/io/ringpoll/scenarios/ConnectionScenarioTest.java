@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Example 01: a connection is made, both sides hear of the other's private data, and it is ended in order. */
+/** Example 01: a connection is made, both sides receive the other's private data, and it is closed in order. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class ConnectionScenarioTest extends Scenario {

@@ -14,13 +14,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The C heap after lives of a connection in which each native call has failed in its turn, in a JVM of its own without a
- * compiler: what a failure leaves behind that is no object of the device shows there.
+ * The C heap after lives of a connection in which each native call has failed in turn, in a child JVM without a compiler: a leak
+ * that is no object of the device shows there.
  */
 class FailingCallsLeakTest {
     private static final int MOST_ROUNDS = 20;
     private static final int SWEEPS = 4;
-    /** Less than the smallest block that malloc gives, for one call of each sweep. */
+    /** Less than the smallest block of malloc, for one call of each sweep. */
     private static final long ALLOWED_BYTES = 16 * SWEEPS;
 
     @Test

@@ -21,14 +21,14 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * The life of a connection, again and again, each time with another native call failing, until every one has: each failure is
- * told by an exception, and nothing stays behind.
+ * reported by an exception, and nothing stays behind.
  */
 class FailingCallsTest {
     private static final int FEWEST_CALLS = 60;
     private static final int MOST_CALLS = 1_000;
     /**
-     * What librpma and librdmacm also call where they go on without its result, mostly when they tidy up; and an event that is
-     * asked for once more, for errno, and comes then.
+     * Calls that librpma and librdmacm also make without using the result, mostly on cleanup; and an event that is requested
+     * again, for errno, and arrives then.
      */
     private static final Set<String> UNNOTICED =
         Set.of("ibv_dealloc_pd", "ibv_get_cq_event", "ibv_query_device", "rdma_ack_cm_event", "rdma_destroy_id");

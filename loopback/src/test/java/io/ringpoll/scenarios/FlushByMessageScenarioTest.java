@@ -25,14 +25,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Examples 09 and 09scch: persistence for servers whose device does not write to persistent memory directly (general purpose
- * server persistency method). The client writes, then asks by a message that the server's CPU persist what was written.
+ * server persistency method). The client writes, then requests by a message that the server's CPU persists the written data.
  */
 @Tag(TestDevice.TAG)
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class FlushByMessageScenarioTest extends Scenario {
     private static final String TEXT = "Hello server!";
     private static final int LENGTH = 1024;
-    /** A request: offset and length of what is to be persisted. The answer: 0. */
+    /** A request: offset and length of the data to persist. The answer: 0. */
     private static final int MESSAGE_LENGTH = 2 * Long.BYTES;
     private static final int LENGTH_OFFSET = Long.BYTES;
     private static final long DONE = 0;

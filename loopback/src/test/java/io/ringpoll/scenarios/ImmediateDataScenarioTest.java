@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Examples 10 and 11: 32 bits of immediate data come with a message, or tell the server that its memory was written. */
+/** Examples 10 and 11: 32 bits of immediate data arrive with a message, or notify the server that its memory was written. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class ImmediateDataScenarioTest extends Scenario {

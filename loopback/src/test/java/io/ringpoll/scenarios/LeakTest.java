@@ -29,15 +29,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Everything the binding can make, made and closed many times in a JVM of its own without a compiler, whose C heap is then the
- * binding's and librpma's: a string or a private data that nobody frees shows. On the loopback device alone: it is a matter of
- * user space, and an interpreter in an emulation would take minutes.
+ * Creates and closes every object of the binding many times in a child JVM without a compiler, so that its C heap belongs to the
+ * binding and librpma: leaked strings and private data show. Only on the loopback device: it is a matter of user space, and an
+ * interpreter in an emulation would take minutes.
  */
 class LeakTest {
     private static final int WARM_UP = 300;
     private static final int ROUNDS = 5;
     private static final int TIMES = 300;
-    /** Less than the smallest block that malloc gives. */
+    /** Less than the smallest block of malloc. */
     private static final long ALLOWED_BYTES_EACH = 16;
 
     @Test

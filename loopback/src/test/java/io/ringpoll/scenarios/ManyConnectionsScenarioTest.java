@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Example 06, with and without a shared completion channel: one thread serves many clients. It waits on the descriptors of the
- * endpoint and of all connections at once, reads each client's name from the client's memory, and ends the connection.
+ * endpoint and of all connections, reads each client's name from the client's memory, and ends the connection.
  */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
@@ -118,7 +118,7 @@ class ManyConnectionsScenarioTest extends Scenario {
                 return;
             }
             if (event.get() == ConnectionEvent.ESTABLISHED) {
-                // What the client sent along with its request is the descriptor of its name.
+                // The private data of the client's request is the descriptor of its name.
                 try (RemoteMemoryRegion name = RemoteMemoryRegion.ofDescriptor(connection.privateData())) {
                     assertTrue(connection.read(memory, offset, name, 0, NAME_LENGTH, CompletionFlag.ALWAYS, 1));
                 }

@@ -73,7 +73,7 @@ class PingPongScenarioTest extends Scenario {
             settings.accept(config);
             try (Connection connection = connect(peer, config)) {
                 for (long value = 0; value < ROUNDS; value++) {
-                    // First the receive: the answer may come before the send's completion.
+                    // First the receive: the reply may arrive before the send's completion.
                     assertTrue(connection.receive(receives, 0, LENGTH, 1));
                     send(connection, sends, value);
                     round.await(connection, completions);
@@ -153,7 +153,7 @@ class PingPongScenarioTest extends Scenario {
         int missing = 2;
         while (missing > 0) {
             final RpmaCompletionQueue queue = connection.awaitCompletions(TIMEOUT_MS).orElseThrow();
-            // An event may be about what was taken with the one before.
+            // An event may belong to completions that were polled after the previous one.
             missing -= queue.poll(completions.records(), 0, 2);
         }
     }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many connections at once, and many one after the other, without anything left behind. */
+/** Many concurrent connections, and many in sequence, without leaks. */
 @Tag(TestDevice.TAG)
 class ScaleTest extends Scenario {
     private static final int AT_ONCE = 200;

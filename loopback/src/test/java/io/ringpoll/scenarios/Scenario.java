@@ -31,7 +31,7 @@ abstract class Scenario {
     private final String port = ConnectedPair.anyPort();
     private final CountDownLatch listening = new CountDownLatch(1);
 
-    /** What a side does, on its own thread. */
+    /** The program of one side, on its own thread. */
     interface Side {
         void run() throws Exception;
     }

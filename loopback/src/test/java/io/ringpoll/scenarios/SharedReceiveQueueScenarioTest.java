@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Example 13: the messages of several connections consume the receives of one shared queue and complete in its receive CQ; the
- * number of the queue pair tells whose message it is.
+ * queue pair number identifies the sender.
  */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)

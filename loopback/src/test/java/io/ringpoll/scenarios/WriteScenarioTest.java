@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Examples 04, 05 and 07: the client writes to the server's persistent memory, and makes sure that it has arrived: by a read
- * after the write, by a flush down to persistence, and by an atomic write of what says where the data ends.
+ * Examples 04, 05 and 07: the client writes to the server's persistent memory, and makes sure that the data has arrived: by a
+ * read after the write, by a flush to persistence, and by an atomic write of the end of the data.
  */
 @Tag(TestDevice.TAG)
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
@@ -133,7 +133,7 @@ class WriteScenarioTest extends Scenario {
                 putCounter(entry, Long.BYTES, value);
                 assertTrue(connection.write(log, end, entry, Long.BYTES, Long.BYTES, CompletionFlag.ON_ERROR, 2));
                 assertTrue(connection.flush(log, end, Long.BYTES, FlushType.VISIBILITY, CompletionFlag.ON_ERROR, 3));
-                // Ordered after the flush: whoever sees the new end sees the entry.
+                // Ordered after the flush: a reader of the new end also reads the entry.
                 assertTrue(connection.atomicWrite(log, 0, end + Long.BYTES, CompletionFlag.ON_ERROR, 4));
                 assertTrue(connection.flush(log, 0, Long.BYTES, FlushType.VISIBILITY, CompletionFlag.ALWAYS, 5));
                 assertEquals(5, awaitSuccess(completions, connection.completionQueue(), WcOpcode.RDMA_READ).workRequestId());

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Asynchronous events of the device, and that they reach those who listen. */
+/** Asynchronous events of the device, and their delivery to listeners. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class AsyncEventsTest {
@@ -95,7 +95,7 @@ class AsyncEventsTest {
         }
     }
 
-    /** What another test left unread would be taken for news. */
+    /** Unread events of another test would be taken for new ones. */
     private void drain() throws InterruptedException {
         try (Peer peer = Peer.ofLocal(TestDevice.address());
             AsyncEvents.Subscription subscription = AsyncEvents.listen(peer.context(), events::add)) {

@@ -102,7 +102,7 @@ class CompletionChannelTest {
     void shouldLeaveNothingUnacknowledgedSoThatTheConnectionCanBeClosed() {
         takeFirstEvent();
         assertEquals(1, queue.unacknowledgedEvents());
-        // Destroying the queue would wait for ever for what is not acknowledged: the time limit would end the test.
+        // Destroying the queue would wait forever for an event without acknowledgement: the time limit would end the test.
         pair.close();
         assertTrue(pair.server().isClosed());
     }

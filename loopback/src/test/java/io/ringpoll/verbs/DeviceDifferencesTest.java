@@ -19,14 +19,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Where the loopback device and Soft-RoCE rightly differ, and what each of them does: the rows of docs/internals/devices.md that
- * one process can show in a moment.
+ * Intended differences of the loopback device and Soft-RoCE: the rows of docs/internals/devices.md that one
+ * process can show quickly.
  */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class DeviceDifferencesTest {
     private static final int LENGTH = 64;
-    /** For what must not come. */
+    /** For completions that must not arrive. */
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(300);
 
     private final Completions completions = new Completions();

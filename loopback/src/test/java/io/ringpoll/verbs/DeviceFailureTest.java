@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Failures of which Soft-RoCE does not tell, or that cannot be had there on request: a queue pair's, the device's, and a
- * completion queue that is dead after its overrun. On the loopback device, which fails as hardware does.
+ * Failures that Soft-RoCE does not report, or that cannot be provoked there: a queue pair's, the device's, and a completion queue
+ * that is dead after its overrun. On the loopback device, which fails as hardware does.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class DeviceFailureTest {

@@ -83,7 +83,7 @@ class ForeignQueueTest {
             assertEquals(i % CompletionChannel.ACKNOWLEDGE_BATCH, queue.unacknowledgedEvents());
         }
         queuePair.close();
-        // The time limit would end a destroy that waits for what nobody acknowledges.
+        // The time limit would end a destroy that waits for an event without acknowledgement.
         final OtherThread<Void> end = OtherThread.run(() -> {
             queue.close();
             return null;
