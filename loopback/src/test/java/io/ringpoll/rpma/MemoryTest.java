@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.os.MachineMemory;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.LogCapture;
@@ -210,6 +211,22 @@ class MemoryTest {
             assertFalse(config.directWriteToPmem());
             assertTrue(config.directWriteToPmem(true).directWriteToPmem());
             assertEquals(1, config.descriptor().length);
+        }
+    }
+
+    @Test
+    void shouldRefuseSizesThatNoMachineHas() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            for (final long lengthBytes : new long[] {0, -1, Long.MIN_VALUE}) {
+                assertEquals("a memory region of " + lengthBytes + " bytes: at least 1 is needed", assertThrows(
+                    IllegalArgumentException.class, () -> peer.allocate(lengthBytes, MemoryUsage.SEND)).getMessage());
+            }
+            for (final long lengthBytes : new long[] {1L << 50, Long.MAX_VALUE - 4095, Long.MAX_VALUE}) {
+                final String message = assertThrows(
+                    IllegalArgumentException.class, () -> peer.allocate(lengthBytes, MemoryUsage.SEND)).getMessage();
+                assertEquals("a memory region of " + lengthBytes + " bytes is larger than the memory of this machine, " +
+                    MachineMemory.totalBytes() + " bytes, in which it is pinned: ask for less", message);
+            }
         }
     }
 }

@@ -49,8 +49,6 @@ public final class ConnectionRequest extends NativeResource {
 
     static ConnectionRequest ofActive(final Peer peer, final String address, final String port,
         final ConnectionConfig config) {
-        AddressText.require("address", address);
-        AddressText.requirePort(port);
         return BlockingCalls.create("a request to " + address + ":" + port, handover -> {
             // An interrupted caller may close its own while the call goes on.
             try (ConnectionConfig copy = ConnectionConfig.copyOf(config)) {
@@ -137,7 +135,7 @@ public final class ConnectionRequest extends NativeResource {
         final long workRequestId) {
         Posts.checkLength(lengthBytes);
         if (destination == null) {
-            throw new IllegalArgumentException("a receive before the connection needs a memory region");
+            throw new IllegalArgumentException("the destination is null: a receive before the connection needs a memory region");
         }
         final long request = enter();
         try {

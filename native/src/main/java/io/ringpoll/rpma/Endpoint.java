@@ -33,8 +33,6 @@ public final class Endpoint extends NativeResource {
     }
 
     static Endpoint listen(final Peer peer, final String address, final String port) {
-        AddressText.require("address", address);
-        AddressText.requirePort(port);
         return BlockingCalls.create("listening on " + address + ":" + port,
             handover -> create(peer, address, port, handover));
     }

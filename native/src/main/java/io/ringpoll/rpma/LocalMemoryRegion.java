@@ -4,6 +4,7 @@ import io.ringpoll.ffm.CallState;
 import io.ringpoll.ffm.MemoryHold;
 import io.ringpoll.lifecycle.HotCalls;
 import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.os.MachineMemory;
 import io.ringpoll.os.OwnedMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -28,6 +29,9 @@ public final class LocalMemoryRegion extends NativeResource {
 
     /** The value of {@code IBV_ADVISE_MR_FLAG_FLUSH}. */
     static final int ADVISE_FLAG_FLUSH = 1;
+
+    /** Smaller regions are not compared with the machine's memory. */
+    private static final long LARGE_BYTES = 1L << 28;
 
     /** librpma puts the length into 32 bits unseen. */
     private static final long MAX_ADVISED_BYTES = 0xFFFF_FFFFL;
@@ -56,16 +60,27 @@ public final class LocalMemoryRegion extends NativeResource {
     /** Allocates memory and registers it. */
     static LocalMemoryRegion allocate(final Peer peer, final long lengthBytes, final MemoryUsage... usages) {
         final int usage = MemoryUsage.bits(usages);
+        requireSize(lengthBytes);
         final Arena arena = OwnedMemory.newArena();
         final MemorySegment memory;
         try {
             memory = arena.allocate(lengthBytes, PAGE_BYTES);
-            requireUsable(memory);
         } catch (final RuntimeException | Error failure) {
             arena.close();
             throw failure;
         }
         return register(peer, memory, arena::close, usage);
+    }
+
+    /** The memory is pinned: it can be no larger than that of the machine. To try would end in the kernel's OOM killer. */
+    private static void requireSize(final long lengthBytes) {
+        if (lengthBytes < 1) {
+            throw new IllegalArgumentException("a memory region of " + lengthBytes + " bytes: at least 1 is needed");
+        }
+        if (lengthBytes >= LARGE_BYTES && lengthBytes > MachineMemory.totalBytes()) {
+            throw new IllegalArgumentException("a memory region of " + lengthBytes + " bytes is larger than the memory of this " +
+                "machine, " + MachineMemory.totalBytes() + " bytes, in which it is pinned: ask for less");
+        }
     }
 
     private static void requireUsable(final MemorySegment memory) {

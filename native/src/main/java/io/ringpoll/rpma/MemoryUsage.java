@@ -1,5 +1,7 @@
 package io.ringpoll.rpma;
 
+import java.util.Objects;
+
 /**
  * What a region of local memory is registered for; the device refuses everything else.
  *
@@ -41,6 +43,7 @@ public enum MemoryUsage {
     static int bits(final MemoryUsage... usages) {
         int bits = 0;
         for (final MemoryUsage usage : usages) {
+            Objects.requireNonNull(usage, "a usage among the usages is null");
             bits |= usage.value;
         }
         if (bits == 0) {

@@ -7,6 +7,7 @@ import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.VerbsContext;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 /**
  * An RDMA device as librpma sees it, with one protection domain: everything else is made of a peer.
@@ -74,6 +75,7 @@ public final class Peer extends NativeResource {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
      */
     public static Peer of(final VerbsContext context) {
+        Objects.requireNonNull(context, "the context is null");
         Loading.require();
         return of(context, "peer " + context.name());
     }
@@ -157,6 +159,8 @@ public final class Peer extends NativeResource {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
      */
     public LocalMemoryRegion register(final MemorySegment memory, final MemoryUsage... usages) {
+        Objects.requireNonNull(memory, "the memory is null");
+        Objects.requireNonNull(usages, "the usages are null");
         return LocalMemoryRegion.register(this, memory, usages);
     }
 
@@ -166,10 +170,13 @@ public final class Peer extends NativeResource {
      * @param lengthBytes how much, at least 1
      * @param usages      what it is for, at least one
      * @return to be closed before the peer; closing it frees the memory
+     * @throws IllegalArgumentException if there are no bytes, more than the machine's memory, or no usage
+     * @throws OutOfMemoryError         if the memory cannot be had
      * @throws RpmaException as rpma_mr_reg(3) says
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
      */
     public LocalMemoryRegion allocate(final long lengthBytes, final MemoryUsage... usages) {
+        Objects.requireNonNull(usages, "the usages are null");
         return LocalMemoryRegion.allocate(this, lengthBytes, usages);
     }
 
@@ -187,6 +194,8 @@ public final class Peer extends NativeResource {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_listen.3.html">rpma_ep_listen(3)</a>
      */
     public Endpoint listen(final String address, final String port) {
+        AddressText.require("address", address);
+        AddressText.requirePort(port);
         return Endpoint.listen(this, address, port);
     }
 
@@ -203,6 +212,8 @@ public final class Peer extends NativeResource {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
      */
     public ConnectionRequest request(final String address, final String port) {
+        AddressText.require("address", address);
+        AddressText.requirePort(port);
         return ConnectionRequest.ofActive(this, address, port, null);
     }
 
@@ -220,6 +231,8 @@ public final class Peer extends NativeResource {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
      */
     public ConnectionRequest request(final String address, final String port, final ConnectionConfig config) {
+        AddressText.require("address", address);
+        AddressText.requirePort(port);
         return ConnectionRequest.ofActive(this, address, port, config);
     }
 

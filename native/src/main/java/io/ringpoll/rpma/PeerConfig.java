@@ -5,6 +5,7 @@ import io.ringpoll.lifecycle.NativeResource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Objects;
 
 /**
  * What a node says of itself to those that write to its memory: whether a remote write reaches persistent memory directly.
@@ -42,6 +43,7 @@ public final class PeerConfig extends NativeResource {
      *     rpma_peer_cfg_from_descriptor(3)</a>
      */
     public static PeerConfig ofDescriptor(final byte[] descriptor) {
+        Objects.requireNonNull(descriptor, "the descriptor is null");
         Loading.require();
         final CallState state = CallState.current();
         try (Arena arena = Arena.ofConfined()) {

@@ -35,6 +35,7 @@ public final class RemoteMemoryRegion extends NativeResource {
      *     rpma_mr_remote_from_descriptor(3)</a>
      */
     public static RemoteMemoryRegion ofDescriptor(final byte[] descriptor) {
+        Objects.requireNonNull(descriptor, "the descriptor is null");
         Loading.require();
         final CallState state = CallState.current();
         try (Arena arena = Arena.ofConfined()) {

@@ -10,6 +10,7 @@ import io.ringpoll.os.Wakeup;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
@@ -45,6 +46,8 @@ public final class AsyncEvents {
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_async_event.3.html">ibv_get_async_event(3)</a>
      */
     public static Subscription listen(final VerbsContext context, final Consumer<AsyncEvent> listener) {
+        Objects.requireNonNull(context, "the context is null");
+        Objects.requireNonNull(listener, "the listener is null");
         synchronized (READERS) {
             AsyncEvents reader = READERS.get(context);
             if (reader == null) {

@@ -10,6 +10,7 @@ import io.ringpoll.os.FileDescriptors;
 import io.ringpoll.os.WaitInterruptedException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -76,6 +77,7 @@ public final class CompletionChannel extends NativeResource {
      * @throws IllegalStateException    if a queue is closed
      */
     public static CompletionChannel borrow(final VerbsCompletionQueue first, final VerbsCompletionQueue... others) {
+        Objects.requireNonNull(others, "the other queues (others) are null");
         final CompletionChannel channel = borrow(first);
         boolean complete = false;
         try {

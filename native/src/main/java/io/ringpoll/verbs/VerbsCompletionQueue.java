@@ -11,6 +11,7 @@ import io.ringpoll.lifecycle.NativeResource;
 import io.ringpoll.os.Errno;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
+import java.util.Objects;
 
 /**
  * A completion queue of libibverbs, polled straight through the function pointer of its device: one that is made here, or the
@@ -62,6 +63,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
      */
     public static VerbsCompletionQueue create(final VerbsContext context, final String name, final int entries,
         final CompletionChannel channel) {
+        Objects.requireNonNull(context, "the context is null");
+        Objects.requireNonNull(name, "the name is null");
         final long channelAddress = channel == null ? 0 : channel.enterForQueue();
         try {
             final long address = VERBS.ibv_create_cq(context.address(), entries, 0, channelAddress, FIRST_VECTOR);
@@ -108,6 +111,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
      */
     public static VerbsCompletionQueue borrow(
         final long address, final String name, final NativeResource owner, final CompletionQueue viewed) {
+        Objects.requireNonNull(name, "the name is null");
+        Objects.requireNonNull(owner, "the owner is null");
         final VerbsCompletionQueue queue = new VerbsCompletionQueue(name, address, viewed, false);
         queue.dependsOn(owner);
         return queue;

@@ -1,6 +1,7 @@
 package io.ringpoll.verbs;
 
 import io.ringpoll.os.Errno;
+import java.util.Objects;
 
 /**
  * Says which call of libibverbs failed, and why.
@@ -20,7 +21,7 @@ public final class VerbsException extends RuntimeException {
      * @param errno    why, a value of errno(3); 0 if it did not tell
      */
     public VerbsException(final String function, final int errno) {
-        this(function, errno, "");
+        this(Objects.requireNonNull(function, "the function is null"), errno, "");
     }
 
     /**

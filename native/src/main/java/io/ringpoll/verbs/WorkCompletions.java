@@ -67,7 +67,8 @@ public final class WorkCompletions {
 
     private static int lengthBytes(final int capacity) {
         if (capacity < 1 || capacity > Integer.MAX_VALUE / IbvWc.SIZE_BYTES) {
-            throw new IllegalArgumentException("room for " + capacity + " completions");
+            throw new IllegalArgumentException("room for " + capacity + " completions: a buffer holds 1 to " +
+                Integer.MAX_VALUE / IbvWc.SIZE_BYTES);
         }
         return capacity * IbvWc.SIZE_BYTES;
     }

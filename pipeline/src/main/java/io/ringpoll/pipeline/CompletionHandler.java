@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.verbs.WorkCompletion;
+import java.util.Objects;
 
 /**
  * The user's code for the completions of a path, one at a time.
@@ -26,6 +27,6 @@ public interface CompletionHandler extends HandlerLifecycle {
      * @return to be given to a {@link PipelineBuilder} in the place of a handler of single completions
      */
     static CompletionHandler inBatches(final BatchHandler handler) {
-        return new BatchingHandler(handler);
+        return new BatchingHandler(Objects.requireNonNull(handler, "the handler of batches is null"));
     }
 }

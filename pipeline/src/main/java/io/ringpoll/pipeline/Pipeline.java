@@ -120,6 +120,7 @@ public final class Pipeline implements AutoCloseable {
      * @throws TimeoutException if the poller did not remove it within 5 seconds; it must not be destroyed then
      */
     public void removeQueue(final CompletionQueue queue) throws TimeoutException {
+        Objects.requireNonNull(queue, "the queue to be removed is null");
         poller.queues().remove(queue, DEFAULT_REMOVE_NS);
     }
 
@@ -131,6 +132,7 @@ public final class Pipeline implements AutoCloseable {
      * @param code  negative; handed to {@link HandlerLifecycle#onQueueFault}
      */
     public void reportQueueFault(final CompletionQueue queue, final int code) {
+        Objects.requireNonNull(queue, "the failed queue is null");
         poller.queues().reportFault(queue, code);
     }
 
@@ -142,6 +144,7 @@ public final class Pipeline implements AutoCloseable {
      * @return ends the listening when it is closed; to be closed before the device
      */
     public AsyncEvents.Subscription watch(final VerbsContext context) {
+        Objects.requireNonNull(context, "the context is null");
         return AsyncEvents.listen(context, poller.queues()::onEvent);
     }
 
@@ -256,6 +259,7 @@ public final class Pipeline implements AutoCloseable {
      * @return nanoseconds; 0 if there is no handler of that name
      */
     public long heldBackNs(final String handlerName) {
+        Objects.requireNonNull(handlerName, "handlerName is null");
         final int position = handlers.indexOf(handlerName);
         return position < 0 ? 0 : handlers.counters().get(position).heldBackNs.get();
     }
@@ -311,6 +315,7 @@ public final class Pipeline implements AutoCloseable {
      * @param line takes one line for each: how often, and the stack trace
      */
     public void readErrors(final Consumer<String> line) {
+        Objects.requireNonNull(line, "the consumer of lines (line) is null");
         ErrorLogReader.read(
             countersFile.errorLog().buffer(),
             (count, firstMs, lastMs, encoded) -> line.accept(count + " times: " + encoded));

@@ -151,6 +151,7 @@ public final class PipelineGroup implements AutoCloseable {
      * @throws TimeoutException as {@link Pipeline#removeQueue}
      */
     public void removeQueue(final CompletionQueue queue) throws TimeoutException {
+        Objects.requireNonNull(queue, "the queue to be removed is null");
         final Place place;
         synchronized (places) {
             place = places.get(queue);

@@ -110,6 +110,10 @@ class EventDrivenTest {
         final RpmaCompletionQueue queue = pair.client().completionQueue();
         final VerbsCompletionQueue view = pair.closed(queue.openVerbs());
         final CompletionChannel channel = pair.closed(CompletionChannel.borrow(view));
+        assertEquals("the channel is null",
+            assertThrows(NullPointerException.class, () -> NotifyingQueue.of(view, null)).getMessage());
+        assertEquals("the queue is null",
+            assertThrows(NullPointerException.class, () -> NotifyingQueue.of(null, channel)).getMessage());
         try (Pipeline first = start(0, FOREVER_NS); Pipeline second = start(0, FOREVER_NS)) {
             first.addQueue(queue);
             final String poller = first.pollerThread().getName();

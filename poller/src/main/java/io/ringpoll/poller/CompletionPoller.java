@@ -7,6 +7,7 @@ import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import org.agrona.ErrorHandler;
 import org.agrona.UnsafeApi;
@@ -95,16 +96,17 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         if (batchLimit < 1) {
             throw new IllegalArgumentException("batch limit " + batchLimit + " is less than 1");
         }
-        this.roleName = roleName;
-        this.ring = ring;
+        this.roleName = Objects.requireNonNull(roleName, "roleName is null");
+        this.ring = Objects.requireNonNull(ring, "the ring is null");
         this.slab = ring.slab();
         this.slabAddress = slab.addressOffset();
         this.records = WorkCompletions.in(slab, 0, slab.capacity() / IbvWc.SIZE_BYTES);
         this.handlesInPlace = ring.handlesInPlace();
         this.batchLimit = batchLimit;
-        this.counters = counters;
+        this.counters = Objects.requireNonNull(counters, "the counters are null");
         this.tally = new PollTally(counters);
-        this.errorHandler = errorHandler;
+        this.errorHandler = Objects.requireNonNull(errorHandler, "errorHandler is null");
+        Objects.requireNonNull(clock, "the clock is null");
         this.stall = new RingStall(ring, counters, clock);
         this.queues = new QueueRegistry(roleName, ring, round, commands, counters);
     }

@@ -7,6 +7,7 @@ import static io.ringpoll.poller.CounterType.Kind.MAX_VALUE;
 import static io.ringpoll.poller.CounterType.Kind.NANOSECONDS;
 import static io.ringpoll.poller.CounterType.Kind.POSITION;
 
+import java.util.Objects;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.status.AtomicCounter;
@@ -189,6 +190,8 @@ public enum CounterType {
      */
     public AtomicCounter allocate(
         final CountersManager counters, final String owner, final int parameter, final String text) {
+        Objects.requireNonNull(owner, "the owner is null");
+        Objects.requireNonNull(text, "the text is null");
         return counters.newCounter(owner + ": " + text, id, key -> writeKey(key, parameter, owner));
     }
 

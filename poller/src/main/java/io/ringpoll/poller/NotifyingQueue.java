@@ -3,6 +3,7 @@ package io.ringpoll.poller;
 import io.ringpoll.verbs.CompletionChannel;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
+import java.util.Objects;
 
 /**
  * A completion queue with completion events, which allow its poller to sleep.
@@ -44,6 +45,8 @@ public interface NotifyingQueue extends CompletionQueue {
      * @return a queue to add to a poller
      */
     static NotifyingQueue of(final VerbsCompletionQueue queue, final CompletionChannel channel) {
+        Objects.requireNonNull(queue, "the queue is null");
+        Objects.requireNonNull(channel, "the channel is null");
         return new ChannelQueue(queue, queue, channel);
     }
 }

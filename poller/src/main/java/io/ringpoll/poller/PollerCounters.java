@@ -1,6 +1,7 @@
 package io.ringpoll.poller;
 
 import io.ringpoll.verbs.WcStatus;
+import java.util.Objects;
 import org.agrona.concurrent.status.AtomicCounter;
 import org.agrona.concurrent.status.CountersManager;
 
@@ -49,6 +50,8 @@ public final class PollerCounters {
      * @param owner    name of the poller, for labels and keys
      */
     public PollerCounters(final CountersManager counters, final String owner) {
+        Objects.requireNonNull(counters, "counters is null");
+        Objects.requireNonNull(owner, "the owner is null");
         polls = CounterType.POLLS.allocate(counters, owner);
         emptyPolls = CounterType.EMPTY_POLLS.allocate(counters, owner);
         published = CounterType.PUBLISHED.allocate(counters, owner);

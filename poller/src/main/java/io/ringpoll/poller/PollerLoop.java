@@ -1,6 +1,7 @@
 package io.ringpoll.poller;
 
 import io.ringpoll.poller.CompletionPoller.Outcome;
+import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.BusySpinIdleStrategy;
@@ -42,8 +43,8 @@ public final class PollerLoop implements Runnable {
         final CompletionPoller poller, final IdleStrategy idleStrategy, final long thresholdNs,
         final ErrorHandler errorHandler) {
         this.poller = poller;
-        this.idleStrategy = idleStrategy;
-        this.errorHandler = errorHandler;
+        this.idleStrategy = Objects.requireNonNull(idleStrategy, "idleStrategy is null");
+        this.errorHandler = Objects.requireNonNull(errorHandler, "errorHandler is null");
         this.spins = isSpinning(idleStrategy);
         if (idleStrategy instanceof final EventDrivenIdle eventDriven) {
             poller.sleepBy(eventDriven);

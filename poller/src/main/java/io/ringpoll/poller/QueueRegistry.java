@@ -106,6 +106,7 @@ public final class QueueRegistry {
      *     call waits again
      */
     public void remove(final CompletionQueue queue, final long timeoutNs) throws TimeoutException {
+        Objects.requireNonNull(queue, "the queue to be removed is null");
         final long deadlineNs = BoundedWait.deadlineNs(timeoutNs);
         final Registration leaving = registration(queue);
         if (leaving != null) {
@@ -126,6 +127,7 @@ public final class QueueRegistry {
      * @throws IllegalStateException    if the poller executes no commands
      */
     public void reportFault(final CompletionQueue queue, final int code) {
+        Objects.requireNonNull(queue, "the failed queue is null");
         if (code >= 0) {
             throw new IllegalArgumentException("fault code " + code + " of " + queue.name() + " is not negative");
         }
@@ -208,6 +210,8 @@ public final class QueueRegistry {
      */
     public int pollRemaining(
         final CompletionQueue queue, final WorkCompletions records, final int first, final int maxEntries) {
+        Objects.requireNonNull(queue, "the queue to be polled is null");
+        Objects.requireNonNull(records, "the records are null");
         final int[] polled = {0};
         // Guarded, so that a removal does not return during the poll.
         commands.guarded(() -> {

@@ -17,10 +17,30 @@ final class Landing {
     private int done;
     private int reading;
 
-    Landing(final Incoming frame, final RegionPool.Lease lease, final RemoteMemoryRegion remote) {
+    private Landing(final Incoming frame, final RegionPool.Lease lease, final RemoteMemoryRegion remote) {
         this.frame = frame;
         this.lease = lease;
         this.remote = remote;
+    }
+
+    /**
+     * Takes memory for a message, which the peer has in a region.
+     *
+     * @param frame  that announces the message
+     * @param pool   for the memory
+     * @param remote owned by the landing; closed if there is no memory
+     */
+    static Landing take(final Incoming frame, final RegionPool pool, final RemoteMemoryRegion remote) {
+        boolean taken = false;
+        try {
+            final Landing landing = new Landing(frame, pool.take(frame.header().messageLength()), remote);
+            taken = true;
+            return landing;
+        } finally {
+            if (!taken) {
+                remote.close();
+            }
+        }
     }
 
     /** Posts the read of the next piece; false if the queue has no room. */

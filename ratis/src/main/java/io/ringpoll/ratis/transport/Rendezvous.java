@@ -88,8 +88,9 @@ final class Rendezvous {
             throw new ProtocolException("a message of " + length + " bytes at " + offset + " of a region of " +
                 remote.lengthBytes());
         }
+        final Landing landing = Landing.take(frame, node.landing(), remote);
         final int index = nextLanding++;
-        landings.put(index, new Landing(frame, node.landing().take(length), remote));
+        landings.put(index, landing);
         post(index);
     }
 

@@ -1,0 +1,47 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.ringpoll.poller.ScriptedQueue;
+import io.ringpoll.testing.NullArguments;
+import io.ringpoll.verbs.CompletionPath;
+import io.ringpoll.verbs.CompletionQueue;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.IntFunction;
+import java.util.function.ToIntFunction;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Every public method of the pipeline names an argument that is null, in its own class; a builder may do so when it starts. */
+@Timeout(30)
+class NullArgumentsTest {
+    private final Recorder all = new Recorder();
+
+    @Test
+    void shouldNameNullArguments() {
+        final Consumer<Object> nothing = ignored -> { };
+        final IntFunction<PipelineBuilder> description = position -> Pipeline.builder().onAll(all);
+        final ToIntFunction<CompletionQueue> position = queue -> 0;
+        try (Pipeline pipeline = Pipeline.builder().name("nulls").onAll(all).start();
+            PipelineGroup group = PipelineGroup.start(1, number -> Pipeline.builder().name("group").onAll(all))) {
+            assertEquals("", new NullArguments()
+                .sample(pipeline).sample(group).sample(Pipeline.builder().onAll(all)).sample(new HandlerOptions())
+                .sample(new CompletionBatch(0, 63, 4)).sample(new ScriptedQueue("queue"), CompletionQueue.class)
+                .sample(all, CompletionHandler.class, BatchHandler.class).sample(nothing, Consumer.class)
+                .sample(description, IntFunction.class).sample(position, ToIntFunction.class)
+                .sample(Set.of(CompletionPath.ERROR), Set.class)
+                .meaningful(
+                    // Named by start(), with all other faults of the description.
+                    "PipelineBuilder.name(pipelineName)", "PipelineBuilder.pin(how)", "PipelineBuilder.queue(queue)",
+                    "PipelineBuilder.onFailure(listener)", "PipelineBuilder.onLeftOver(consumer)",
+                    "PipelineBuilder.onSendWrite(handler)", "PipelineBuilder.onReceive(handler)",
+                    "PipelineBuilder.onError(handler)", "PipelineBuilder.onAll(handler)", "PipelineBuilder.on(handler)",
+                    "PipelineBuilder.then(handler)", "HandlerOptions.onFailure(policy)",
+                    // The default.
+                    "PipelineBuilder.pollerName(threadName)", "PipelineBuilder.idleStrategy(strategy)",
+                    "HandlerOptions.name(name)", "HandlerOptions.waitBy(wait)", "HandlerOptions.waitBy(strategy)")
+                .check(Pipeline.class).faults());
+        }
+    }
+}
