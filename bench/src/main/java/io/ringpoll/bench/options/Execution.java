@@ -7,7 +7,6 @@ import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.VerbsException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileSystemException;
 import java.util.concurrent.TimeoutException;
 import org.openjdk.jmh.runner.RunnerException;
 import picocli.CommandLine;
@@ -18,9 +17,6 @@ import picocli.CommandLine.ParameterException;
  * Runs a command and turns what goes wrong into one line and an exit code: 2 for wrong usage, 1 for everything else.
  */
 public final class Execution {
-    private static final String LAUNCHER = "./ringpoll";
-    private static final int LONGEST_LINE = 2_000;
-
     private Execution() {
     }
 
@@ -32,7 +28,7 @@ public final class Execution {
      * @return the exit code
      */
     public static int run(final Object command, final String... arguments) {
-        return commandLine(command).execute(arguments);
+        return CommandRunner.run(commandLine(command), arguments);
     }
 
     /**
@@ -42,29 +38,7 @@ public final class Execution {
      * @return to be executed
      */
     public static CommandLine commandLine(final Object command) {
-        // An argument that begins with @ is that argument, not the name of a file of arguments.
-        final CommandLine line = new CommandLine(command).setExpandAtFiles(false);
-        // A quotation mark that the shell has left in a list stands for itself: nothing to warn of.
-        line.getCommandSpec().parser().splitQuotedStrings(true);
-        line.setCaseInsensitiveEnumValuesAllowed(true);
-        line.setParameterExceptionHandler((refused, given) -> {
-            refused.getCommandLine().getErr().println(nameOf(refused.getCommandLine()) + ": " + oneLine(refused.getMessage()));
-            return CommandLine.ExitCode.USAGE;
-        });
-        line.setExecutionExceptionHandler((failure, commandLine, parsed) -> {
-            if (isExpected(failure)) {
-                commandLine.getErr().println(nameOf(commandLine) + ": " + oneLine(reason(failure)));
-                return CommandLine.ExitCode.SOFTWARE;
-            }
-            throw failure;
-        });
-        return line;
-    }
-
-    /** The words that start a command, as messages begin. */
-    private static String nameOf(final CommandLine command) {
-        final String name = command.getCommandSpec().qualifiedName();
-        return name.startsWith(LAUNCHER) ? name.substring(2) : "ringpoll " + name;
+        return CommandRunner.commandLine(command, Execution::isExpected);
     }
 
     /**
@@ -102,15 +76,7 @@ public final class Execution {
      * @return without them
      */
     public static String oneLine(final String message) {
-        final StringBuilder line = new StringBuilder();
-        message.codePoints().limit(LONGEST_LINE).map(character -> isPrintable(character) ? character : '?')
-            .forEach(line::appendCodePoint);
-        return message.codePointCount(0, message.length()) > LONGEST_LINE ? line + "..." : line.toString();
-    }
-
-    private static boolean isPrintable(final int character) {
-        final int type = Character.getType(character);
-        return type != Character.CONTROL && type != Character.LINE_SEPARATOR && type != Character.PARAGRAPH_SEPARATOR;
+        return CommandRunner.oneLine(message);
     }
 
     private static boolean isExpected(final Exception failure) {
@@ -119,10 +85,5 @@ public final class Execution {
             failure instanceof UnsupportedOperationException || failure instanceof IOException ||
             failure instanceof UncheckedIOException || failure instanceof TimeoutException ||
             failure instanceof PipelineStartException || failure instanceof RunnerException;
-    }
-
-    /** An exception of the file system says only which file it is about. */
-    private static String reason(final Exception failure) {
-        return failure instanceof FileSystemException ? failure.toString() : failure.getMessage();
     }
 }

@@ -66,7 +66,7 @@ final class ClientRole {
             for (long number = 0; System.nanoTime() - endNs < 0; number++) {
                 acquire(free, 1);
                 append(client, new NumberedRecord(series, number), free);
-                TimeUnit.MILLISECONDS.sleep(options.everyMs);
+                TimeUnit.MILLISECONDS.sleep(options.everyMs());
                 if (number == 0) {
                     // From the first acknowledgement on, every pause is one of the group. The time counts from there, too.
                     acquire(free, window);

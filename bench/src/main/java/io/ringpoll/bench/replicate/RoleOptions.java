@@ -21,6 +21,7 @@ final class RoleOptions {
     }
 
     private static final RaftGroupId GROUP = RaftGroupId.valueOf(UUID.nameUUIDFromBytes(new byte[] {9}));
+    private static final int DEFAULT_ELECTION_MS = 1_000;
     private static final int HIGHEST_PORT = 65_535;
 
     @Option(
@@ -34,9 +35,9 @@ final class RoleOptions {
     List<String> peers = List.of();
 
     @Option(
-        names = "--id", paramLabel = "N", defaultValue = "0",
-        description = "With --role server: which of --peers it is, from 0 (${DEFAULT-VALUE}).")
-    int id;
+        names = "--id", paramLabel = "N",
+        description = "With --role server: which of --peers it is, from 0 (0).")
+    Integer id;
 
     @Option(
         names = "--dir", paramLabel = "DIR",
@@ -49,33 +50,45 @@ final class RoleOptions {
     Path acknowledged;
 
     @Option(
-        names = "--every", paramLabel = "MS", defaultValue = "0",
+        names = "--every", paramLabel = "MS",
         description = "With --role client: appends a record each MS milliseconds at most, and leaves the CPUs to others" +
-            " (${DEFAULT-VALUE}).")
-    int everyMs;
+            " (0).")
+    Integer everyMs;
 
     @Option(
-        names = "--election", paramLabel = "MS", defaultValue = "1000",
-        description = "With --role server: the shortest election time-out; the longest is twice that (${DEFAULT-VALUE}).")
-    int electionMs;
+        names = "--election", paramLabel = "MS",
+        description = "With --role server: the shortest election time-out; the longest is twice that (1000).")
+    Integer electionMs;
 
     /** What is wrong with the options, or null. */
     String fault() {
         if (role == null) {
-            return peers.isEmpty() && folder == null && acknowledged == null && id == 0 && everyMs == 0 ? null :
-                "--peers, --id, --dir, --acknowledged and --every are for --role server or --role client";
+            return peers.isEmpty() && folder == null && acknowledged == null && id == null && everyMs == null && electionMs == null ?
+                null : "--peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client";
         }
         if (peers.isEmpty() || new HashSet<>(peers).size() < peers.size() || !peers.stream().allMatch(RoleOptions::isPeer)) {
             return "--peers is IP:PORT for each server, separated by commas";
         }
-        if (electionMs < 10 || everyMs < 0) {
+        if (electionMs() < 10 || everyMs() < 0) {
             return "--election is at least 10 ms, --every at least 0";
         }
         if (role == Role.SERVER) {
-            return id < 0 || id >= peers.size() ? "--id is 0 to " + (peers.size() - 1) :
+            return id() < 0 || id() >= peers.size() ? "--id is 0 to " + (peers.size() - 1) :
                 folder == null ? "--role server needs --dir" : null;
         }
         return acknowledged == null ? "--role client needs --acknowledged" : null;
+    }
+
+    int id() {
+        return id == null ? 0 : id;
+    }
+
+    int everyMs() {
+        return everyMs == null ? 0 : everyMs;
+    }
+
+    int electionMs() {
+        return electionMs == null ? DEFAULT_ELECTION_MS : electionMs;
     }
 
     private static boolean isPeer(final String text) {

@@ -26,16 +26,16 @@ final class ServerRole {
 
     /** Starts the server; whoever closes it ends it. */
     RaftServer start(final PrintWriter out) throws IOException {
-        final String address = options.peers.get(options.id);
+        final String address = options.peers.get(options.id());
         final int colon = address.lastIndexOf(':');
         final RaftProperties properties = new RaftProperties();
         contestant.transport().choose(properties);
         contestant.transport().listen(properties, address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
         RaftServerConfigKeys.setStorageDir(properties, List.of(options.folder.toFile()));
-        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(options.electionMs, TimeUnit.MILLISECONDS));
-        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(2L * options.electionMs, TimeUnit.MILLISECONDS));
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(options.electionMs(), TimeUnit.MILLISECONDS));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(2L * options.electionMs(), TimeUnit.MILLISECONDS));
         contestant.properties().forEach(properties::set);
-        final RaftServer server = RaftServer.newBuilder().setServerId(RaftPeerId.valueOf("server-" + options.id))
+        final RaftServer server = RaftServer.newBuilder().setServerId(RaftPeerId.valueOf("server-" + options.id()))
             .setGroup(options.group()).setOption(RaftStorage.StartupOption.RECOVER).setProperties(properties)
             .setStateMachine(new RecordLog() {
                 @Override
@@ -53,7 +53,7 @@ final class ServerRole {
         final CountDownLatch ended = new CountDownLatch(1);
         final RaftServer server = start(out);
         try {
-            out.println("server " + options.id + " listens on " + options.peers.get(options.id));
+            out.println("server " + options.id() + " listens on " + options.peers.get(options.id()));
             out.flush();
             Runtime.getRuntime().addShutdownHook(new Thread(() -> {
                 end.countDown();

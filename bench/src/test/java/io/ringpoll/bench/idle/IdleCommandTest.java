@@ -15,7 +15,7 @@ class IdleCommandTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "--seconds=0 | --seconds 0 is not from 1 to 86400",
-        "--often | Unknown option: '--often'"
+        "--often | Unknown option: '--often'; see './ringpoll idle --help'"
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
         final StringWriter said = new StringWriter();

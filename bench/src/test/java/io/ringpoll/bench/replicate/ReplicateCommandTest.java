@@ -63,7 +63,7 @@ class ReplicateCommandTest {
         "--compare --variant=a=b, | --variant a=b, is not KEY=VALUE[,KEY=VALUE...]",
         "--compare --variant=a=b,a=c | --variant a=b,a=c is not KEY=VALUE[,KEY=VALUE...]",
         "--log=tape | --log is memory or disk",
-        "--often | Unknown option: '--often'"
+        "--often | Unknown option: '--often'; see './ringpoll replicate --help'"
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {
         final StringWriter said = new StringWriter();

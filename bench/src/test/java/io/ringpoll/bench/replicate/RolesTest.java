@@ -75,7 +75,8 @@ class RolesTest {
         "--role=server --dir=x --peers=a:1,b:1 --id=2 | --id is 0 to 1",
         "--role=server --peers=a:1 | --role server needs --dir",
         "--role=client --peers=a:1 | --role client needs --acknowledged",
-        "--dir=x | --peers, --id, --dir, --acknowledged and --every are for --role server or --role client"
+        "--dir=x | --peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client",
+        "--id=0 | --peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client"
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {
         final StringWriter said = new StringWriter();

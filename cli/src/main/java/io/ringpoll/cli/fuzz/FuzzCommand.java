@@ -43,7 +43,7 @@ public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
     private SeededRun run;
 
     @Option(names = "--inputs", paramLabel = "N", description = "How many inputs to feed each target with instead.")
-    private long inputs;
+    private Long inputs;
 
     @Option(names = "--target", paramLabel = "NAME", description = "One target alone.")
     private String target;
@@ -64,7 +64,7 @@ public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
     @Override
     public void check() {
         run.check();
-        Execution.require(spec, inputs >= 0, "--inputs " + inputs + " is negative");
+        Execution.require(spec, inputs == null || inputs >= 1, "--inputs " + inputs + " is not 1 or more");
     }
 
     @Override
@@ -92,7 +92,7 @@ public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
         // Said at once: a process that dies says it no more.
         out.printf("inputs for %d targets from seed %d%n", targets.size(), run.firstSeed());
         out.flush();
-        final Fuzzer fuzzer = new Fuzzer(targets, run.firstSeed(), inputs, run::isOver);
+        final Fuzzer fuzzer = new Fuzzer(targets, run.firstSeed(), inputs == null ? 0 : inputs, run::isOver);
         final Optional<Finding> finding = fuzzer.run();
         if (finding.isPresent()) {
             print(finding.get(), out);

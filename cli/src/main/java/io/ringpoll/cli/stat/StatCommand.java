@@ -93,7 +93,8 @@ public final class StatCommand implements Callable<Integer>, CheckedOptions {
             }
             pipelines.forEach(watched -> table.print(watched, out));
             out.flush();
-            if (i == tables || pipelines.stream().allMatch(Watched::hasEnded)) {
+            // Nobody reads any more if the output fails, as after '| head'.
+            if (i == tables || out.checkError() || pipelines.stream().allMatch(Watched::hasEnded)) {
                 break;
             }
             look(pipelines, 1);

@@ -1,7 +1,6 @@
 package io.ringpoll.cli.tuning;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import io.ringpoll.bench.options.Execution;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -33,40 +32,21 @@ public final class TuningCommand implements Runnable {
      * @param arguments as typed, the command's name first
      */
     public static void main(final String[] arguments) {
-        System.exit(commandLine().execute(arguments));
+        System.exit(Execution.run(new TuningCommand(), arguments));
     }
 
     /**
-     * The commands, with errors told in one line.
+     * The commands, with their errors in one line.
      *
      * @return a new command line
      */
     static CommandLine commandLine() {
-        final CommandLine line = new CommandLine(new TuningCommand()).setExpandAtFiles(false);
-        line.setParameterExceptionHandler((refused, given) -> {
-            refused.getCommandLine().getErr().println(
-                nameOf(refused.getCommandLine()) + ": " + refused.getMessage().lines().findFirst().orElse(""));
-            return CommandLine.ExitCode.USAGE;
-        });
-        line.setExecutionExceptionHandler((failure, command, parsed) -> {
-            if (failure instanceof IOException || failure instanceof UncheckedIOException
-                || failure instanceof IllegalStateException
-                || failure instanceof io.ringpoll.os.OsException) {
-                command.getErr().println(nameOf(command) + ": " + failure.getMessage());
-                return CommandLine.ExitCode.SOFTWARE;
-            }
-            throw failure;
-        });
-        return line;
+        return Execution.commandLine(new TuningCommand());
     }
 
     @Override
     public void run() {
         throw new ParameterException(spec.commandLine(), "no command: give one of doctor, tune");
-    }
-
-    private static String nameOf(final CommandLine command) {
-        return command.getCommandSpec().qualifiedName().replace("./", "");
     }
 
     /** {@code ./ringpoll tune}: holds the commands that plan and measure. */

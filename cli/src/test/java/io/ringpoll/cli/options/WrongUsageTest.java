@@ -2,6 +2,7 @@ package io.ringpoll.cli.options;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.bench.options.CheckedOptions;
 import io.ringpoll.bench.options.Execution;
@@ -45,6 +46,9 @@ class WrongUsageTest {
     private static final Set<String> SIGNED = Set.of("--seed");
     /** No threads of a kind is a choice, too; the fuzzer's targets are known when the device is open (FuzzCommandTest). */
     private static final Set<String> FREE = Set.of("--pollers", "--handlers", "--applications", "--target");
+    /** Where 0 has a meaning of its own: nothing before, nothing between, the first. */
+    private static final Set<String> ZERO_IS_MEANT =
+        Set.of("--warm-up", "--lead-in", "--every", "--id", "--seed", "--numa-node");
     private static final List<String> SERVER = List.of("--role", "server", "--peers", "127.0.0.1:7000", "--dir", "folder");
     /** What an option needs beside it to have a meaning. */
     private static final Map<String, List<String>> BESIDE = Map.of(
@@ -121,6 +125,45 @@ class WrongUsageTest {
             }
         }
         assertEquals(List.of(), problems);
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void shouldRefuseZeroWhereItHasNoMeaning(final Class<?> command) throws Exception {
+        final List<String> problems = new ArrayList<>();
+        for (final List<String> path : paths(command)) {
+            for (final ArgSpec each : specOf(command, path).args()) {
+                final Class<?> type = each.isMultiValue() ? each.auxiliaryTypes()[0] : each.type();
+                if (NUMBERS.contains(type) && !ZERO_IS_MEANT.contains(nameOf(each))) {
+                    problems.addAll(problemsOf(command, path, each, "0", true));
+                }
+            }
+        }
+        assertEquals(List.of(), problems);
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void shouldNotTakeZeroForAnOptionThatIsNotGiven(final Class<?> command) throws Exception {
+        final List<String> problems = new ArrayList<>();
+        for (final List<String> path : paths(command)) {
+            for (final ArgSpec each : specOf(command, path).args()) {
+                if (NUMBERS.contains(each.type()) && each.type().isPrimitive() && each.defaultValue() == null) {
+                    problems.add(specOf(command, path).name() + " " + nameOf(each) + ": 0 and nothing are the same");
+                }
+            }
+        }
+        assertEquals(List.of(), problems);
+    }
+
+    @ParameterizedTest
+    @MethodSource("commands")
+    void shouldPointToTheHelpForUnknownOptions(final Class<?> command) throws Exception {
+        for (final List<String> path : paths(command)) {
+            err.getBuffer().setLength(0);
+            assertEquals(2, execute(command, Stream.concat(path.stream(), Stream.of("--frobnicate")).toList()));
+            assertTrue(err.toString().strip().endsWith(" --help'"), err::toString);
+        }
     }
 
     @ParameterizedTest

@@ -58,7 +58,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
     private Double warmUp;
 
     @Option(names = "--operations", paramLabel = "N", description = "How many operations to post instead, warm-up included.")
-    private long operations;
+    private Long operations;
 
     @Option(
         names = "--mix", paramLabel = "OP=WEIGHT,...", defaultValue = Mix.DEFAULT,
@@ -135,7 +135,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
      * @param arguments as typed
      */
     public static void main(final String[] arguments) {
-        System.exit(commandLine().execute(arguments));
+        System.exit(Execution.run(new RunCommand(), arguments));
     }
 
     /** The command with its ways of saying what went wrong. */
@@ -197,7 +197,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
         final double warmUpSeconds = warmUp != null ? warmUp : soak ? SOAK_WARM_UP_SECONDS : WARM_UP_SECONDS;
         require(warmUpSeconds >= 0 && warmUpSeconds <= LONGEST_WARM_UP_SECONDS,
             "--warm-up " + warmUpSeconds + " is not from 0 to " + LONGEST_WARM_UP_SECONDS + " seconds");
-        require(operations >= 0, "--operations " + operations + " is negative");
+        require(operations == null || operations >= 1, "--operations " + operations + " is not 1 or more");
         require(
             payload >= Payload.MIN_LENGTH && payload <= MAX_PAYLOAD,
             "--payload " + payload + " is not from " + Payload.MIN_LENGTH + " to " + MAX_PAYLOAD + " bytes");
@@ -218,7 +218,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
             final Placement placement = named("--pin", Placement::parse, pin);
             final FaultPlan plan = faults == null ? null : named("--faults", FaultPlan::parse, faults);
             return new RunConfig(
-                roleOf(role), seconds, warmUpSeconds, operations, shares, payload, connections, depth, batch, ringSize,
+                roleOf(role), seconds, warmUpSeconds, operations == null ? 0 : operations, shares, payload, connections, depth, batch, ringSize,
                 waitOf(wait), placement, null, address.port(), address.hasPort(), seed, soak, plan);
         } catch (final IllegalArgumentException refused) {
             throw new ParameterException(spec.commandLine(), refused.getMessage());

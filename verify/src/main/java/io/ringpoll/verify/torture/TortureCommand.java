@@ -45,7 +45,7 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     private SeededRun run;
 
     @Option(names = "--scenes", paramLabel = "N", description = "How many scenes to play instead.")
-    private long scenes;
+    private Long scenes;
 
     @Option(
         names = "--lifecycle",
@@ -77,7 +77,7 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     @Override
     public void check() {
         run.check();
-        Execution.require(spec, scenes >= 0, "--scenes " + scenes + " is negative");
+        Execution.require(spec, scenes == null || scenes >= 1, "--scenes " + scenes + " is not 1 or more");
         Execution.require(spec, lifecycle || jvm == null, "--jvm goes with --lifecycle");
     }
 
@@ -90,7 +90,7 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     private int tortureLifecycle() throws IOException, InterruptedException {
         final PrintWriter out = spec.commandLine().getOut();
         final LifecycleReport report =
-            new LifecycleTorture(run, scenes, jvm, json ? spec.commandLine().getErr() : out).play();
+            new LifecycleTorture(run, scenes == null ? 0 : scenes, jvm, json ? spec.commandLine().getErr() : out).play();
         if (json) {
             out.println(report.toJson());
             out.flush();
@@ -137,7 +137,7 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
         long faults = 0;
         Scene failed = null;
         List<String> violations = List.of();
-        while (failed == null && (scenes > 0 ? played < scenes : !run.isOver())) {
+        while (failed == null && (scenes != null ? played < scenes : !run.isOver())) {
             final Scene scene = Scene.of(run.firstSeed() + played);
             final Trial trial = new Trial(scene, Device.current().address().host());
             violations = trial.play();

@@ -184,7 +184,8 @@ class RunCommandTest {
         "--warm-up=NaN | --warm-up NaN is not from 0 to 3600 seconds",
         "--address= | --address '' names no host: give HOST or HOST:PORT",
         "--address=[::1]:0 | --address: '0' is not a port from 1 to 65535",
-        "--frobnicate | Unknown option: '--frobnicate'",
+        "--operations=0 | --operations 0 is not 1 or more",
+        "--frobnicate | Unknown option: '--frobnicate'; see './ringpoll run --help'",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
         assertEquals(2, execute(argument));
