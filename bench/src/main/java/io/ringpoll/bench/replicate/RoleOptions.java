@@ -63,8 +63,10 @@ final class RoleOptions {
     /** What is wrong with the options, or null. */
     String fault() {
         if (role == null) {
-            return peers.isEmpty() && folder == null && acknowledged == null && id == null && everyMs == null && electionMs == null ?
-                null : "--peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client";
+            final boolean none = peers.isEmpty() && folder == null && acknowledged == null && id == null && everyMs == null &&
+                electionMs == null;
+            return none ? null :
+                "--peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client";
         }
         if (peers.isEmpty() || new HashSet<>(peers).size() < peers.size() || !peers.stream().allMatch(RoleOptions::isPeer)) {
             return "--peers is IP:PORT for each server, separated by commas";

@@ -33,7 +33,8 @@ final class ServerRole {
         contestant.transport().listen(properties, address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
         RaftServerConfigKeys.setStorageDir(properties, List.of(options.folder.toFile()));
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(options.electionMs(), TimeUnit.MILLISECONDS));
-        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(2L * options.electionMs(), TimeUnit.MILLISECONDS));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties,
+            TimeDuration.valueOf(2L * options.electionMs(), TimeUnit.MILLISECONDS));
         contestant.properties().forEach(properties::set);
         final RaftServer server = RaftServer.newBuilder().setServerId(RaftPeerId.valueOf("server-" + options.id()))
             .setGroup(options.group()).setOption(RaftStorage.StartupOption.RECOVER).setProperties(properties)
