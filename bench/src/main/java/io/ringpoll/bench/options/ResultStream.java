@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Locale;
 
 /**
  * The standard output of a command, which keeps the first failure to write: a {@link java.io.PrintWriter} above it drops the
@@ -14,15 +13,18 @@ import java.util.Locale;
  */
 final class ResultStream extends OutputStream {
     private final OutputStream target;
+    private final boolean pipe;
     private IOException failure;
 
-    ResultStream(final OutputStream target) {
+    /** A pipe has only one way to fail: its reader has closed it. */
+    ResultStream(final OutputStream target, final boolean pipe) {
         this.target = target;
+        this.pipe = pipe;
     }
 
     /** The standard output of this process. */
     static ResultStream ofThisProcess() {
-        return new ResultStream(new FileOutputStream(FileDescriptor.out));
+        return new ResultStream(new FileOutputStream(FileDescriptor.out), isPipe());
     }
 
     @Override
@@ -56,7 +58,7 @@ final class ResultStream extends OutputStream {
      * @return a reason; null if all was written, or if the reader of a pipe has closed it, as {@code head} does
      */
     synchronized String fault() {
-        return failure == null || isClosedPipe(failure) ? null : failure.getMessage();
+        return failure == null || pipe ? null : failure.getMessage();
     }
 
     private void keep(final IOException e) {
@@ -65,11 +67,7 @@ final class ResultStream extends OutputStream {
         }
     }
 
-    /** The message of the system may be in another language; a pipe has only this way to fail. */
-    private static boolean isClosedPipe(final IOException e) {
-        if (String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT).contains("pipe")) {
-            return true;
-        }
+    private static boolean isPipe() {
         try {
             return Files.readSymbolicLink(Path.of("/proc/self/fd/1")).toString().startsWith("pipe:");
         } catch (final IOException noProc) {

@@ -28,7 +28,7 @@ class CommandRunnerTest {
     private int run(final OutputStream out, final Work work, final String... arguments) {
         final CommandLine line = CommandRunner.commandLine(new Example(work), IllegalStateException.class::isInstance);
         line.setErr(new PrintWriter(err, true));
-        return CommandRunner.run(line, new ResultStream(out), arguments);
+        return CommandRunner.run(line, new ResultStream(out, out instanceof ClosedPipe), arguments);
     }
 
     private int print(final OutputStream out) {
@@ -102,13 +102,13 @@ class CommandRunnerTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "--round=3|ringpoll example: Unknown option: '--round=3'; did you mean --rounds?",
-        "--rounds=x|ringpoll example: Invalid value for option '--rounds': 'x' is not an int",
-        "--rounds|ringpoll example: Missing required parameter for option '--rounds' (<rounds>)",
-        "extra|ringpoll example: Unmatched argument at index 0: 'extra'"})
+        "--round=3|ringpoll example: Unknown option: '--round=3'; did you mean --rounds? ",
+        "--rounds=x|ringpoll example: Invalid value for option '--rounds': 'x' is not an int; ",
+        "--rounds|ringpoll example: Missing required parameter for option '--rounds' (<rounds>); ",
+        "extra|ringpoll example: Unmatched argument at index 0: 'extra'; "})
     void shouldPointToTheHelpForWrongUsage(final String argument, final String message) {
         assertEquals(2, run(new ByteArrayOutputStream(), printer -> 0, argument));
-        assertEquals(message + "; see './ringpoll example --help'", err.toString().strip());
+        assertEquals(message + " see './ringpoll example --help'", err.toString().strip());
     }
 
     @Test

@@ -218,8 +218,8 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
             final Placement placement = named("--pin", Placement::parse, pin);
             final FaultPlan plan = faults == null ? null : named("--faults", FaultPlan::parse, faults);
             return new RunConfig(
-                roleOf(role), seconds, warmUpSeconds, operations == null ? 0 : operations, shares, payload, connections, depth, batch, ringSize,
-                waitOf(wait), placement, null, address.port(), address.hasPort(), seed, soak, plan);
+                roleOf(role), seconds, warmUpSeconds, operations == null ? 0 : operations, shares, payload, connections, depth,
+                batch, ringSize, waitOf(wait), placement, null, address.port(), address.hasPort(), seed, soak, plan);
         } catch (final IllegalArgumentException refused) {
             throw new ParameterException(spec.commandLine(), refused.getMessage());
         }
