@@ -131,7 +131,7 @@ class StatCommandTest {
         "--interval=0 | --interval 0.0 is not from 0.01 to 86400 seconds",
         "--count=0 | --count 0 is below 1",
         "--interval=soon | Invalid value for option '--interval': 'soon' is not a double; see './ringpoll stat --help'",
-        "all | Unmatched argument at index 0: 'all'",
+        "all | Unmatched argument at index 0: 'all'; see './ringpoll stat --help'",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) throws Exception {
         final Stat stat = Stat.run(argument);
