@@ -4,7 +4,7 @@ import io.ringpoll.verbs.IbvWc;
 import org.agrona.UnsafeApi;
 
 /**
- * Delivery a batch at a time.
+ * Delivers completions in batches.
  */
 final class BatchDelivery extends Delivery {
     private final BatchHandler batchHandler;

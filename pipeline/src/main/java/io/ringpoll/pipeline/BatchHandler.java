@@ -1,19 +1,19 @@
 package io.ringpoll.pipeline;
 
 /**
- * The user's code for the completions of a path, a batch at a time.
+ * A user's handler for the completions of one or more paths, called with batches.
  *
- * <p>All methods of one handler are called on its own thread, in the order of the ring. Made a handler by
- * {@link CompletionHandler#inBatches}.
+ * <p>All methods are called on the handler's own thread, in ring order. {@link CompletionHandler#inBatches} adapts it to a {@link
+ * CompletionHandler}.
  */
 @FunctionalInterface
 public interface BatchHandler extends HandlerLifecycle {
     /**
-     * Takes all completions of its paths that have been published so far, up to {@link HandlerOptions#batchLimit}.
+     * Handles the published completions of the handler's paths, up to {@link HandlerOptions#batchLimit}.
      *
      * @param batch at least one completion; valid until this method returns
-     * @throws Exception as it likes; the handler's {@link FailurePolicy} decides what follows, and the whole batch counts as
-     *     handled if it says to continue
+     * @throws Exception passed to the handler's {@link FailurePolicy}; if it decides to continue, the whole batch counts as
+     *     handled
      */
     void onBatch(CompletionBatch batch) throws Exception;
 }

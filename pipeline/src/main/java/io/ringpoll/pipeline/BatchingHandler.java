@@ -3,7 +3,7 @@ package io.ringpoll.pipeline;
 import io.ringpoll.verbs.WorkCompletion;
 
 /**
- * A batch handler in the place of a handler of single completions; its processor knows it and hands it batches.
+ * Wraps a {@link BatchHandler}; the processor unwraps it and delivers batches.
  */
 final class BatchingHandler implements CompletionHandler {
     private final BatchHandler handler;
@@ -18,7 +18,7 @@ final class BatchingHandler implements CompletionHandler {
 
     @Override
     public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
-        throw new IllegalStateException("a handler of batches is given to a pipeline, not called");
+        throw new IllegalStateException("a batch handler is called by a pipeline only");
     }
 
     @Override

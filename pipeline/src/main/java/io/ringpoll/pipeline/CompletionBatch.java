@@ -4,16 +4,16 @@ import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
 
 /**
- * Completions of a handler's paths, as many as were published when it looked, read in place.
+ * The published completions of a handler's paths at one moment, read in place.
  *
- * <p>Belongs to the handler's thread and is filled again for each batch; so is the flyweight that {@link #completion} gives.
+ * <p>Belongs to the handler's thread and is reused for each batch, as is the flyweight returned by {@link #completion}.
  */
 public final class CompletionBatch {
     private final long slabAddress;
     private final int mask;
     private final long[] records;
     private final WorkCompletion completion = new WorkCompletion();
-    /** A sequence up to that of the first completion, and less than a ring behind the last. */
+    /** Base of the offsets: at most the sequence of the first completion, and less than a ring behind the last. */
     private long first;
     private int size;
 
@@ -24,7 +24,7 @@ public final class CompletionBatch {
     }
 
     /**
-     * How many completions the batch has.
+     * The number of completions in the batch.
      *
      * @return at least 1
      */
@@ -35,8 +35,8 @@ public final class CompletionBatch {
     /**
      * A completion of the batch.
      *
-     * @param index from 0 to the size less 1, in the order of the ring
-     * @return the batch's one flyweight, pointed at the slot; valid until the next call
+     * @param index from 0 to the size less 1, in ring order
+     * @return the flyweight of the batch, wrapped around the slot; valid until the next call
      */
     public WorkCompletion completion(final int index) {
         return completion.wrap(recordAt(index));
@@ -46,14 +46,14 @@ public final class CompletionBatch {
      * The sequence of a completion's slot.
      *
      * @param index from 0 to the size less 1
-     * @return for {@link SlotControl}
+     * @return sequence, for use with {@link SlotControl}
      */
     public long sequence(final int index) {
         final int slot = (int) (recordAt(index) - slabAddress) / IbvWc.SIZE_BYTES;
         return first + (slot - (int) first & mask);
     }
 
-    /** Empties the batch; what is added next has at least this sequence. */
+    /** Clears the batch; completions added next have at least this sequence. */
     void begin(final long firstSequence) {
         first = firstSequence;
         size = 0;
@@ -63,7 +63,7 @@ public final class CompletionBatch {
         records[size++] = record;
     }
 
-    /** There are no more batches: the slab may be freed. */
+    /** Ends the use of the batch: the slab may be freed. */
     void end() {
         size = 0;
         completion.unwrap();

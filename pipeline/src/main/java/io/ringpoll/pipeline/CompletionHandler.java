@@ -4,27 +4,27 @@ import io.ringpoll.verbs.WorkCompletion;
 import java.util.Objects;
 
 /**
- * The user's code for the completions of a path, one at a time.
+ * A user's handler for the completions of one or more paths, called with one completion at a time.
  *
- * <p>All methods of one handler are called on its own thread, in the order of the ring.
+ * <p>All methods are called on the handler's own thread, in ring order.
  */
 @FunctionalInterface
 public interface CompletionHandler extends HandlerLifecycle {
     /**
-     * Takes a completion.
+     * Handles a completion.
      *
      * @param completion flyweight over the slot that the provider wrote; valid until this method returns
-     * @param sequence   of the slot; grows along the ring, with gaps where completions took other paths
-     * @param endOfBatch true if this is the last completion of this path that has been published so far: a good moment to flush
-     * @throws Exception as it likes; the handler's {@link FailurePolicy} decides what follows
+     * @param sequence   of the slot; increasing, with gaps for completions of other paths
+     * @param endOfBatch true for the last completion of the handler's paths that is currently published: an opportunity to flush
+     * @throws Exception passed to the handler's {@link FailurePolicy}
      */
     void onCompletion(WorkCompletion completion, long sequence, boolean endOfBatch) throws Exception;
 
     /**
-     * Makes a handler of code that takes batches whole.
+     * Adapts a batch handler.
      *
      * @param handler of batches
-     * @return to be given to a {@link PipelineBuilder} in the place of a handler of single completions
+     * @return a handler to pass to a {@link PipelineBuilder}
      */
     static CompletionHandler inBatches(final BatchHandler handler) {
         return new BatchingHandler(Objects.requireNonNull(handler, "the handler of batches is null"));

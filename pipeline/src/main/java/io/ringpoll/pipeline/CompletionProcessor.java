@@ -7,12 +7,12 @@ import com.lmax.disruptor.TimeoutException;
 import com.lmax.disruptor.WaitStrategy;
 
 /**
- * Runs one handler on its thread: waits for slots that the poller and the stages before have passed, has them delivered, and
- * passes them in turn.
+ * Runs one handler on its thread: waits for slots that the poller and the earlier stages have passed, delivers them, and advances
+ * the handler's sequence.
  *
- * <p>{@link #run} belongs to the handler's thread; {@link #stopAfter} may come from any. The sequence is stored once a batch. It
- * does what the Disruptor's {@code BatchEventProcessor} does, and more: the end of a batch is that of the path rather than of
- * the ring, slots can be given back early or late, it can be told to end at a sequence, and it can end for good on a failure.
+ * <p>{@link #run} belongs to the handler's thread; {@link #stopAfter} may be called by any thread. The sequence is stored once
+ * per batch. In addition to the Disruptor's {@code BatchEventProcessor}, the end of a batch is that of the handler's paths rather
+ * than of the ring, slots can be released early or held, and the processor can end at a sequence or permanently on a failure.
  */
 final class CompletionProcessor implements Runnable {
     private static final WaitStrategy[] NONE = {};
@@ -28,7 +28,7 @@ final class CompletionProcessor implements Runnable {
     private final Sequence sequence = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
     private final HeldSlots heldSlots;
     private final HandlerSlots slots;
-    /** Those of later stages that must be signalled; set before the start. */
+    /** Wait strategies of later stages that need a signal; set before the start. */
     private WaitStrategy[] waitingStages = NONE;
 
     private volatile long stopAfter = Long.MAX_VALUE;
@@ -54,12 +54,12 @@ final class CompletionProcessor implements Runnable {
         this.slots = new HandlerSlots(this, slab, sequence, heldSlots);
     }
 
-    /** The last sequence that this handler has passed and gives back: what the poller and later stages may pass. */
+    /** The sequence that gates the poller and later stages: the last slot passed, with no held slot up to it. */
     Sequence passed() {
         return heldSlots == null ? sequence : heldSlots;
     }
 
-    /** The last sequence that this handler has passed, held back or not. */
+    /** The last slot that this handler has passed, held or not. */
     long position() {
         return sequence.get();
     }
@@ -72,22 +72,22 @@ final class CompletionProcessor implements Runnable {
         return counters;
     }
 
-    /** How many slots it holds back. */
+    /** Number of held slots. */
     int held() {
         return slots.held();
     }
 
-    /** Whether it has ended before it was asked to. */
+    /** Whether the handler has ended on a failure. */
     boolean hasDied() {
         return died;
     }
 
-    /** Names the waits of later stages that must be signalled when this handler has passed slots; before the start. */
+    /** Sets the wait strategies of later stages to signal when this handler has passed slots; before the start. */
     void signal(final WaitStrategy[] waits) {
         waitingStages = waits.clone();
     }
 
-    /** Ends the handler once it has passed a sequence; any thread. */
+    /** Ends the handler when it has passed a sequence; any thread. */
     void stopAfter(final long lastSequence) {
         stopAfter = lastSequence;
         barrier.alert();
@@ -120,7 +120,7 @@ final class CompletionProcessor implements Runnable {
         return true;
     }
 
-    /** Handles batches until it is told to end, or a failure ends it. */
+    /** Handles batches until the end is requested or a failure ends the handler. */
     private void process() {
         try {
             processBatches();
@@ -162,13 +162,13 @@ final class CompletionProcessor implements Runnable {
         }
     }
 
-    /** Waits for a slot; a result below the one asked for means: look again whether to go on. */
+    /** Waits for a slot. A result below {@code next} means that the loop condition must be checked again. */
     private long waitFor(final long next) {
         try {
             return barrier.waitFor(next);
         } catch (final AlertException woken) {
             barrier.clearAlert();
-            // What is published already is handled before the end.
+            // Published slots are handled before the end.
             return Math.min(barrier.getCursor(), stopAfter);
         } catch (final TimeoutException | InterruptedException retry) {
             return next - 1;
@@ -180,7 +180,7 @@ final class CompletionProcessor implements Runnable {
         signalStages();
     }
 
-    /** Wakes later stages because there may be something for them; any thread. */
+    /** Signals the later stages; any thread. */
     void signalStages() {
         final WaitStrategy[] waits = waitingStages;
         for (int i = 0; i < waits.length; i++) {

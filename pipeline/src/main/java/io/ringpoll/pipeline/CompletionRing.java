@@ -8,20 +8,19 @@ import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The ring that the poller fills in place: slots of the slab, ordered by one Disruptor sequence.
- *
+ * The ring of slots between the poller and threaded handlers, ordered by one Disruptor sequence and filled in place.
  * <pre>
- *          handlers' sequences          cursor             capacity behind the slowest handler
+ *          gating sequence               cursor             gating sequence + capacity
  *   ---------------|---------------------|------------------|------------->
  *      free again  |  published          |  claimable       |  not free yet
  * </pre>
  *
- * <p>Claims and publications belong to the polling thread. A claim needs no record: free slots behind the cursor stay free until
- * they are published, so what one poll leaves of a claim is found again by the next. It stops at the end of the slab, since the
- * provider writes records side by side.
+ * <p>Claims and publications belong to the polling thread. A claim has no state: free slots after the cursor remain free until
+ * they are published, so the next claim returns the slots that the last poll did not fill. A claim ends at the end of the slab,
+ * because the provider writes contiguous records.
  *
- * <p>The Disruptor's own {@code SingleProducerSequencer} is not used: when its {@code next} rereads the handlers' sequences it
- * moves the cursor to the end of the last claim, which would publish slots of a claim that is still held open.
+ * <p>The Disruptor's {@code SingleProducerSequencer} is not used: when its {@code next} rereads the gating sequences, it sets the
+ * cursor to the end of the last claim, which would publish claimed slots that have not been filled.
  */
 final class CompletionRing extends CompletionRingPositions implements PipelineRing {
     private static final Sequence[] NO_SEQUENCES = {};
@@ -41,19 +40,19 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     private final Sequence cursor = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
     private final FaultMark faults = new FaultMark();
 
-    /** Set before the poller starts, as the next two. */
+    /** Set before the poller starts, as are the next two fields. */
     private Sequence[] gatingSequences = NO_SEQUENCES;
     private WaitStrategy[] signalledWaits = {};
     private CompletionProcessor[] processors = {};
 
-    /** Set once, by any thread, when a handler has ended for good. */
+    /** Set once, by any thread, when a handler has halted. */
     private volatile boolean halted;
 
     CompletionRing(final CompletionSlab slab) {
         this(slab.buffer(), slab.capacity());
     }
 
-    /** A ring over memory of the caller's; the capacity is a power of two. */
+    /** Creates a ring over the caller's memory; the capacity is a power of two. */
     CompletionRing(final UnsafeBuffer slots, final int capacity) {
         this.slab = slots;
         this.capacity = capacity;
@@ -61,11 +60,11 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     }
 
     /**
-     * Names those who must pass a slot before it is free again; before the poller starts.
+     * Sets the gating sequences; before the poller starts.
      *
-     * @param last   sequences of the handlers that no other waits for: those before them are further on anyway
-     * @param waits  that must be signalled at each publication because someone sleeps in them
-     * @param stages all handlers, in an order in which each stands behind those it waits for
+     * @param last   sequences of the handlers of the last stages: those of earlier stages are never behind them
+     * @param waits  wait strategies to signal at each publication
+     * @param stages all handlers, each after those it waits for
      */
     void gate(final List<Sequence> last, final List<WaitStrategy> waits, final List<CompletionProcessor> stages) {
         gatingSequences = last.toArray(NO_SEQUENCES);
@@ -77,7 +76,7 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
         return capacity;
     }
 
-    /** Where the handlers find the queue faults. */
+    /** Marks queue faults for the handlers. */
     FaultMark faults() {
         return faults;
     }
@@ -154,7 +153,7 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
         return slowestProcessor().spec().roleName();
     }
 
-    /** Of those that have come least far the foremost stage: the ones behind it only wait for it. */
+    /** The earliest stage among the slowest handlers: later stages only wait for it. */
     private CompletionProcessor slowestProcessor() {
         CompletionProcessor slowest = processors[0];
         long least = slowest.passed().get();

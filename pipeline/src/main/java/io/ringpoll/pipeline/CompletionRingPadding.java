@@ -4,7 +4,7 @@ package io.ringpoll.pipeline;
  * The cache line before {@link CompletionRingPositions}.
  */
 abstract class CompletionRingPadding {
-    /** Fills the gap behind the object header, into which the JVM would put a hot field otherwise. */
+    /** Fills the gap behind the object header, where the JVM would otherwise place a hot field. */
     int p08;
     long p00;
     long p01;

@@ -3,11 +3,11 @@ package io.ringpoll.pipeline;
 import com.lmax.disruptor.Sequencer;
 
 /**
- * Where the polling thread stands in the ring, on cache lines of its own.
+ * The polling thread's positions in the ring, padded to cache lines of their own.
  */
 abstract class CompletionRingPositions extends CompletionRingPadding {
     /** The cursor's value. */
     long published = Sequencer.INITIAL_CURSOR_VALUE;
-    /** The slowest handler's sequence as last seen. */
+    /** Cached value of the slowest gating sequence. */
     long gating = Sequencer.INITIAL_CURSOR_VALUE;
 }

@@ -8,21 +8,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The off-heap memory of the ring: a power of two slots of one {@link IbvWc} record, side by side in one allocation.
- *
+ * The off-heap memory of the ring: a power of two contiguous slots of one {@link IbvWc} record in one allocation.
  * <pre>
  *   slot of sequence s:   offset (s &amp; (capacity - 1)) * 48
  * </pre>
  *
- * <p>Written by the polling thread and the provider, read by the handlers' threads and by those that hold slots back. The users
- * are the pipeline until it is closed, each of its threads until it ends ({@link PipelineThread}), and each held slot
- * ({@link HandlerSlots}). A user counts from {@link #retain} to {@link #release}, and the last one frees the memory.
+ * <p>The polling thread and the provider write it; the handlers' threads and users of held slots read it. It is
+ * reference-counted: the pipeline holds a reference until it is closed, each of its threads until the thread ends ({@link
+ * PipelineThread}), and each held slot until its release ({@link HandlerSlots}). The last {@link #release} frees the memory.
  */
 final class CompletionSlab {
-    /** The largest ring whose slab an int offset reaches. */
+    /** The largest capacity with offsets that fit an int. */
     static final int MAX_CAPACITY = Integer.highestOneBit(Integer.MAX_VALUE / IbvWc.SIZE_BYTES);
 
-    /** A page: the first touch of each is made here, and no slot shares a line with anything else. */
+    /** A page: allocation touches each page, and no slot shares a cache line with other data. */
     private static final int ALIGNMENT_BYTES = 4096;
 
     private final Arena arena = OwnedMemory.newArena();
@@ -30,7 +29,7 @@ final class CompletionSlab {
     private final int mask;
     private final AtomicInteger users = new AtomicInteger(1);
 
-    /** Allocates a slab with one user: whoever made it. */
+    /** Allocates a slab with one reference, owned by the caller. */
     CompletionSlab(final int capacity) {
         if (capacity < 2 || capacity > MAX_CAPACITY || Integer.bitCount(capacity) != 1) {
             throw new IllegalArgumentException(
@@ -53,13 +52,13 @@ final class CompletionSlab {
         return mask;
     }
 
-    /** Offset in bytes of the slot that holds a sequence, for a slab with the given mask. */
+    /** Offset in bytes of the slot of a sequence, for a slab with the given mask. */
     static int offset(final long sequence, final int mask) {
         return ((int) sequence & mask) * IbvWc.SIZE_BYTES;
     }
 
     /**
-     * Counts one more user; called by a thread that is one already, or on behalf of it.
+     * Adds a reference; called by a thread that holds one, or on its behalf.
      *
      * @throws IllegalStateException if the memory has been freed
      */
@@ -70,7 +69,7 @@ final class CompletionSlab {
         }
     }
 
-    /** Counts one user less, and frees the memory after the last. */
+    /** Drops a reference; the last one frees the memory. */
     void release() {
         if (users.decrementAndGet() == 0) {
             buffer.wrap(0L, 0);

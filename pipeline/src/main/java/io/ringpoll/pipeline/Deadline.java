@@ -6,9 +6,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * The end of a call's time-out.
+ * The deadline of a call with a time-out.
  *
- * <p>Immutable. An interrupt ends no wait: half a stop is no use to anybody. The flag is set again when the wait is over.
+ * <p>Immutable. An interrupt ends no wait, so that a stop is never left half done; the interrupt flag is restored after the wait.
  */
 final class Deadline {
     private static final long PARK_NS = 50_000;
@@ -18,21 +18,21 @@ final class Deadline {
 
     private Deadline(final long timeoutNs) {
         this.timeoutNs = timeoutNs;
-        // May overflow: a deadline is compared by its distance from now.
+        // The sum may overflow: deadlines are compared by difference.
         this.atNs = System.nanoTime() + timeoutNs;
     }
 
-    /** A time from now; a negative one is 0. */
+    /** A deadline that is a time-out from now; a negative time-out is 0. */
     static Deadline after(final long timeoutNs) {
         return new Deadline(Math.max(0, timeoutNs));
     }
 
-    /** By {@link System#nanoTime()}. */
+    /** On the clock of {@link System#nanoTime()}. */
     long atNs() {
         return atNs;
     }
 
-    /** The time left; 0 if it is over. */
+    /** The remaining time in nanoseconds; 0 after the deadline. */
     long leftNs() {
         return Math.max(0, atNs - System.nanoTime());
     }
@@ -41,19 +41,19 @@ final class Deadline {
         return leftNs() == 0;
     }
 
-    /** The whole time, for messages. */
+    /** The whole time-out, for messages. */
     String timeout() {
         final long timeoutMs = TimeUnit.NANOSECONDS.toMillis(timeoutNs);
         return timeoutMs > 0 ? timeoutMs + " ms" : timeoutNs + " ns";
     }
 
-    /** Waits until a condition holds; false if it did not in time. */
+    /** Waits until a condition holds; returns false if it did not by the deadline. */
     boolean await(final BooleanSupplier condition) {
         boolean interrupted = false;
         boolean holds = condition.getAsBoolean();
         while (!holds && !isOver()) {
             LockSupport.parkNanos(PARK_NS);
-            // A park returns at once while the flag is set: the wait would spin.
+            // parkNanos returns immediately while the interrupt flag is set: the wait would spin.
             interrupted |= Thread.interrupted();
             holds = condition.getAsBoolean();
         }
@@ -61,7 +61,7 @@ final class Deadline {
         return holds;
     }
 
-    /** Waits until a thread has ended, or has never been started; false if it has not in time. */
+    /** Waits until a thread has ended or was never started; returns false if it runs at the deadline. */
     boolean join(final Thread thread) {
         boolean interrupted = false;
         while (thread.isAlive() && !isOver()) {
@@ -75,7 +75,7 @@ final class Deadline {
         return !thread.isAlive();
     }
 
-    /** Takes a lock; false if it was not free in time. */
+    /** Acquires a lock; returns false if it was not free by the deadline. */
     boolean tryLock(final Lock lock) {
         boolean interrupted = false;
         boolean locked = lock.tryLock();

@@ -8,10 +8,10 @@ import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * Shows the slots of a handler's paths to the handler, in place, and passes the others by.
+ * Delivers the published slots of a handler's paths in place, and skips the others.
  *
- * <p>Belongs to the handler's thread. Slots are read by address: what is published is in the slab, which lives as long as the
- * handler, and a check of each access would be a third of the loop.
+ * <p>Belongs to the handler's thread. Slots are read by address: they lie within the slab, which outlives the handler, and bounds
+ * checks would take a third of the loop.
  */
 abstract class Delivery {
     private static final int ALL_PATHS = CompletionPath.bits(EnumSet.allOf(CompletionPath.class));
@@ -21,7 +21,7 @@ abstract class Delivery {
     final int mask;
     final CompletionHandler handler;
     final HandlerFailures failures;
-    /** By {@link CompletionPath#bits}. */
+    /** Bit set, see {@link CompletionPath#bits}. */
     final int acceptedPaths;
     private final HandlerContext context;
 
@@ -37,21 +37,21 @@ abstract class Delivery {
     }
 
     /**
-     * Delivers the published slots of a range. A queue's fault is a range of its own, so that the completions before it have an
-     * end of batch.
+     * Delivers a range of published slots. A queue fault is a range of its own, so that the completions before it have an end of
+     * batch.
      *
-     * @return how many the handler took
-     * @throws HandlerHalted if the handler threw and its policy said halt
+     * @return number of completions delivered
+     * @throws HandlerHalted if the handler threw and its policy decided to halt
      */
     abstract long deliver(long first, long last) throws HandlerHalted;
 
-    /** Nothing is delivered any more: whoever kept the flyweight reads no memory that may have been freed. */
+    /** Ends the delivery: a retained flyweight no longer refers to the slab, which may be freed. */
     abstract void end();
 
-    /** The last slot of this handler's paths in a range, or the one before its first. */
+    /** The last slot of this handler's paths in a range, or the slot before its first. */
     final long lastAccepted(final long first, final long last) {
         if (acceptedPaths == ALL_PATHS) {
-            // Not looked at before its time: the poller is about to write the next record into the same cache line.
+            // Only if needed: the poller may be about to write the next record into the same cache line.
             return last;
         }
         long slot = last;
@@ -65,7 +65,7 @@ abstract class Delivery {
         return (acceptedPaths & CompletionPath.bit(statusAndOpcode)) != 0;
     }
 
-    /** Whether a record stands for a queue's failure. */
+    /** Whether a record reports a queue's failure. */
     private static boolean isFault(final long statusAndOpcode) {
         return CompletionPath.status(statusAndOpcode) == QueueFault.STATUS;
     }
@@ -74,12 +74,12 @@ abstract class Delivery {
         return slabAddress + CompletionSlab.offset(slot, mask);
     }
 
-    /** How many slots from one on, up to another, are side by side in memory. */
+    /** Number of slots from one to another that are contiguous in memory. */
     final int sideBySide(final long slot, final long last) {
         return (int) Math.min(last - slot + 1, mask + 1 - ((int) slot & mask));
     }
 
-    /** The last slot of a batch, which may end sooner than wanted: a queue's fault is a batch of its own. */
+    /** The last slot of a batch, which ends before a queue fault: a fault is a batch of its own. */
     final long endAtFault(final long first, final long last) {
         for (long slot = first; slot <= last; slot++) {
             if (isFault(UnsafeApi.getLong(addressOf(slot) + IbvWc.STATUS_OFFSET))) {
@@ -89,7 +89,7 @@ abstract class Delivery {
         return last;
     }
 
-    /** Delivers the one slot of a range if it holds a fault that the handler takes; false if it does not. */
+    /** Delivers the only slot of a range if it contains a fault that the handler accepts; returns false otherwise. */
     final boolean deliverFault(final long slot) throws HandlerHalted {
         final long statusAndOpcode = UnsafeApi.getLong(addressOf(slot) + IbvWc.STATUS_OFFSET);
         if (!isFault(statusAndOpcode) || !accepts(statusAndOpcode)) {

@@ -8,11 +8,12 @@ import java.lang.invoke.MethodHandles.Lookup;
 import java.lang.invoke.MethodType;
 
 /**
- * Gives each class of handlers a delivery class of its own, with the code of {@link SingleDelivery} or {@link BatchDelivery}.
+ * Defines a delivery class for each class of handlers, with the code of {@link SingleDelivery} or {@link BatchDelivery}.
  *
- * <p>The JIT compiler inlines a call by the classes that it has seen at its place. In one loop that serves all handlers of a
- * process it sees many, and each completion costs a call through a table. In a hidden copy of the loop it sees one handler, and
- * compiles both into one. Handlers of one class share the copy, so what is compiled serves the next pipeline as well.
+ * <p>The JIT compiler inlines a virtual call by the receiver classes that it profiled at the call site. A loop shared by all
+ * handlers of a process is megamorphic, and every completion costs a virtual call. A hidden copy of the loop has one receiver
+ * class, and the compiler inlines the handler. Handlers of one class share the copy, so that its compiled code also serves later
+ * pipelines.
  *
  * <p>Called by the thread that builds a pipeline.
  */
@@ -30,7 +31,7 @@ final class DeliveryClass extends ClassValue<MethodHandle> {
         this.copied = copied;
     }
 
-    /** A delivery to a handler, of its class's own class. */
+    /** Creates a delivery to a handler, of the delivery class of the handler's class. */
     static Delivery newDelivery(
         final HandlerSpec spec, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
         final MethodHandle constructor = spec.handler() instanceof BatchingHandler batching ?
@@ -38,7 +39,7 @@ final class DeliveryClass extends ClassValue<MethodHandle> {
         try {
             return (Delivery) constructor.invokeExact(spec, slab, failures, context);
         } catch (final Throwable failure) {
-            throw new IllegalStateException("no delivery to handler " + spec.roleName(), failure);
+            throw new IllegalStateException("cannot create the delivery to handler " + spec.roleName(), failure);
         }
     }
 
@@ -50,7 +51,7 @@ final class DeliveryClass extends ClassValue<MethodHandle> {
                 lookup.defineHiddenClass(code.readAllBytes(), true, Lookup.ClassOption.NESTMATE).lookupClass();
             return lookup.findConstructor(own, CONSTRUCTOR).asType(FACTORY);
         } catch (final IOException | ReflectiveOperationException failure) {
-            throw new IllegalStateException("no class for delivery to " + handlerClass.getName(), failure);
+            throw new IllegalStateException("cannot define the delivery class of " + handlerClass.getName(), failure);
         }
     }
 }

@@ -4,8 +4,7 @@ import org.agrona.ErrorHandler;
 import org.agrona.concurrent.errors.DistinctErrorLog;
 
 /**
- * Records exceptions of user code in a pipeline's error log. It never throws, also where an exception cannot be printed; any
- * thread.
+ * Records exceptions of user code in a pipeline's error log. Never throws, even if an exception cannot be printed; any thread.
  */
 final class ErrorRecorder implements ErrorHandler {
     private final DistinctErrorLog log;
@@ -22,13 +21,13 @@ final class ErrorRecorder implements ErrorHandler {
             try {
                 log.record(new IllegalStateException(failure.getClass().getName() + ", which cannot be printed"));
             } catch (final Throwable lost) {
-                // It is counted, at least: there is no memory to record it.
+                // Out of memory: the exception has been counted, at least.
                 return;
             }
         }
     }
 
-    /** What an exception says, or its class if it says nothing. */
+    /** The message of an exception, or its class name if it has none. */
     static String describe(final Throwable failure) {
         try {
             return failure.getMessage() == null ? failure.toString() : failure.getMessage();

@@ -1,16 +1,16 @@
 package io.ringpoll.pipeline;
 
 /**
- * Hears that a pipeline polls no more although nobody stopped it.
+ * Receives a notification when a pipeline halts on a failure.
  */
 @FunctionalInterface
 public interface FailureListener {
     /**
-     * Called once, on the thread that failed, before the poller's next duty cycle is over.
+     * Called once, on the failed thread, before the poller's next duty cycle ends.
      *
-     * @param pipeline   still to be closed
-     * @param threadName of the handler that died, or of the poller
-     * @param failure    why
+     * @param pipeline   must still be closed
+     * @param threadName of the failed handler or of the poller
+     * @param failure    the cause
      */
     void onFailure(Pipeline pipeline, String threadName, Throwable failure);
 }

@@ -1,31 +1,31 @@
 package io.ringpoll.pipeline;
 
 /**
- * What happens after a handler has thrown.
+ * Decides how a handler continues after an exception.
  *
- * <p>Whatever it decides, the exception has been counted and recorded in the pipeline's distinct error log before.
+ * <p>In every case the exception has first been counted and recorded in the pipeline's distinct error log.
  */
 @FunctionalInterface
 public interface FailurePolicy {
-    /** Goes on with the next completion. */
+    /** Continues with the next completion. */
     FailurePolicy CONTINUE = (failure, sequence) -> Decision.CONTINUE;
-    /** Ends the handler, and with it all polling. */
+    /** Halts the handler and thereby the pipeline. */
     FailurePolicy HALT = (failure, sequence) -> Decision.HALT;
 
-    /** What a policy can decide. */
+    /** The decision of a policy. */
     enum Decision {
-        /** The completion counts as handled, the next one follows. */
+        /** The completion counts as handled; the next one is delivered. */
         CONTINUE,
-        /** The handler ends; the poller stops within one duty cycle and the pipeline reports the failure. */
+        /** The handler ends, the poller stops within one duty cycle, and the pipeline reports the failure. */
         HALT
     }
 
     /**
      * Decides; called on the handler's thread. A policy that throws or returns null halts.
      *
-     * @param failure  what the handler threw
-     * @param sequence of the completion it was thrown for
-     * @return how to go on
+     * @param failure  thrown by the handler
+     * @param sequence of the completion for which it was thrown
+     * @return the decision
      */
     Decision decide(Throwable failure, long sequence);
 }

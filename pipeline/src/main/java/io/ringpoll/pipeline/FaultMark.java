@@ -3,9 +3,9 @@ package io.ringpoll.pipeline;
 import com.lmax.disruptor.Sequencer;
 
 /**
- * Where the last queue fault is in the ring, so that handlers can end a batch before it.
+ * The sequence of the last queue fault in the ring, so that handlers can end a batch before it.
  *
- * <p>Written by the polling thread before it publishes the fault, read by the handlers' threads once a batch.
+ * <p>Written by the polling thread before it publishes the fault, read by the handlers' threads once per batch.
  */
 final class FaultMark {
     private volatile long last = Sequencer.INITIAL_CURSOR_VALUE;
@@ -14,7 +14,7 @@ final class FaultMark {
         last = sequence;
     }
 
-    /** The sequence of the last fault; there may be others before it. */
+    /** The sequence of the last fault; earlier faults may precede it. */
     long last() {
         return last;
     }

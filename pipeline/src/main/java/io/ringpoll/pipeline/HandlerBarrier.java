@@ -7,9 +7,9 @@ import com.lmax.disruptor.TimeoutException;
 import com.lmax.disruptor.WaitStrategy;
 
 /**
- * Where one handler waits, by its own wait strategy, for slots that the poller and the stages before it have passed.
+ * A sequence barrier with the handler's own wait strategy: waits for the poller and the earlier stages.
  *
- * <p>{@link #waitFor} belongs to the handler's thread; {@link #alert()} wakes it from any thread.
+ * <p>{@link #waitFor} belongs to the handler's thread; any thread may call {@link #alert()}.
  */
 final class HandlerBarrier implements SequenceBarrier {
     private final Sequence cursor;

@@ -3,15 +3,15 @@ package io.ringpoll.pipeline;
 import org.agrona.ErrorHandler;
 
 /**
- * What a handler's thread may ask of the pipeline around it.
+ * The services of a pipeline for its handlers' threads.
  */
 interface HandlerContext {
-    /** Where exceptions are recorded; any thread may write. */
+    /** The error log; any thread may write. */
     ErrorHandler errorLog();
 
-    /** The name of a completion queue, for a fault's report; any thread. */
+    /** The name of a completion queue, for the report of a fault; any thread. */
     String queueName(int queueIndex);
 
-    /** Hears that a handler has ended before it was asked to; called on the handler's thread. */
+    /** Called on a handler's thread when the handler has ended on a failure. */
     void onHandlerDied(String roleName, Throwable failure);
 }

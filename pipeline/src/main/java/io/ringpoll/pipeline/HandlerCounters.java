@@ -5,7 +5,7 @@ import org.agrona.concurrent.status.AtomicCounter;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
- * What is counted about one handler: by its own thread, and, where a name says so, by the polling thread.
+ * The counters of one handler, written by its thread unless a field states otherwise.
  */
 final class HandlerCounters {
     static final long STATE_RUNNING = 1;
@@ -32,14 +32,14 @@ final class HandlerCounters {
         heldBackNs = CounterType.HELD_BACK_NS.allocate(counters, roleName);
     }
 
-    /** Notes how many published slots lie before the handler; its thread only. */
+    /** Records the number of published slots pending at the start of a batch; handler's thread only. */
     void onBatchBegin(final long lag) {
         if (lag > lagMax.getPlain()) {
             lagMax.setRelease(lag);
         }
     }
 
-    /** Notes a batch that is over; the handler's thread only. */
+    /** Counts a completed batch; handler's thread only. */
     void onBatchEnd(final long passed, final long handledCount) {
         if (handledCount != 0) {
             handled.getAndAddRelease(handledCount);

@@ -9,16 +9,16 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * A handler as the user has described it.
+ * A handler as described by the user.
  *
- * @param name    given, or made from the paths
- * @param paths   whose completions it takes
- * @param handler the user's code
- * @param options as filled in
- * @param before  position of the handler it was chained to by {@code then}; -1 for none
+ * @param name    given, or derived from the paths
+ * @param paths   delivered to the handler
+ * @param handler the user's handler
+ * @param options as set by the user
+ * @param before  index of the handler that precedes it by {@code then}; -1 for none
  */
 record HandlerDraft(String name, Set<CompletionPath> paths, CompletionHandler handler, HandlerOptions options, int before) {
-    /** Settles what the user left open. */
+    /** Fills in the defaults. */
     HandlerSpec settle(final List<HandlerDraft> all, final HandlerWait defaultWait, final int defaultBatchLimit) {
         final HandlerWait wait = options.wait != null ? options.wait : defaultWait;
         final boolean own = options.waitStrategy != null;

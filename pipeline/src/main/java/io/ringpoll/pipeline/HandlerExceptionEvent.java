@@ -7,12 +7,12 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 
 /**
- * In a flight recording: a handler threw.
+ * Flight Recorder event: a handler threw.
  */
 @Name("ringpoll.HandlerException")
 @Label("Handler exception")
 @Category("ringpoll")
-@Description("A completion handler threw; its failure policy decided what followed")
+@Description("A completion handler threw; its failure policy was applied")
 final class HandlerExceptionEvent extends Event {
     @Label("Handler")
     String handler;

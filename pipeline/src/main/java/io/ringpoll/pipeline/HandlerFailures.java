@@ -3,7 +3,7 @@ package io.ringpoll.pipeline;
 import org.agrona.ErrorHandler;
 
 /**
- * What becomes of an exception that a handler throws: it is counted, recorded, and its policy decides.
+ * Counts and records the exceptions of one handler and applies its failure policy.
  *
  * <p>Belongs to the handler's thread.
  */
@@ -21,7 +21,7 @@ final class HandlerFailures {
         this.errorLog = errorLog;
     }
 
-    /** Counts and records. */
+    /** Counts and records an exception. */
     void record(final Throwable failure) {
         counters.exceptions.incrementRelease();
         errorLog.onError(failure);
@@ -34,11 +34,11 @@ final class HandlerFailures {
     }
 
     /**
-     * Counts, records and asks the policy.
+     * Counts and records an exception and applies the failure policy.
      *
-     * @param sequence of the slot that was handled last
-     * @param shown    completions that the handler was shown in the call that failed
-     * @throws HandlerHalted if the handler is to end
+     * @param sequence of the slot handled last
+     * @param shown    number of completions passed to the handler in the failed call
+     * @throws HandlerHalted if the policy decides to halt
      */
     void onFailure(final Throwable failure, final long sequence, final long shown) throws HandlerHalted {
         record(failure);

@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline;
 
 /**
- * Unwinds a handler's loop after its policy has said halt.
+ * Unwinds a handler's loop after its policy has decided to halt.
  */
 final class HandlerHalted extends Exception {
     private static final long serialVersionUID = 1L;
@@ -10,9 +10,9 @@ final class HandlerHalted extends Exception {
     private transient long handled;
 
     /**
-     * Creates the end of a handler.
+     * Creates the exception.
      *
-     * @param handled completions that the handler was shown in the call that failed
+     * @param handled number of completions passed to the handler in the failed call
      */
     HandlerHalted(final Throwable cause, final long sequence, final long handled) {
         super("halted by its failure policy", cause, false, false);
@@ -20,18 +20,18 @@ final class HandlerHalted extends Exception {
         this.handled = handled;
     }
 
-    /** Counts completions that the handler took before, in the same batch. */
+    /** Adds completions handled earlier in the same batch. */
     HandlerHalted after(final long handledBefore) {
         handled += handledBefore;
         return this;
     }
 
-    /** How many completions and faults the handler took in its last batch, with those of the call that failed. */
+    /** Number of completions and faults in the handler's last batch, including those of the failed call. */
     long handled() {
         return handled;
     }
 
-    /** The slot at which the handler ended; it counts as passed. */
+    /** The last slot of the handler; it counts as passed. */
     long sequence() {
         return sequence;
     }

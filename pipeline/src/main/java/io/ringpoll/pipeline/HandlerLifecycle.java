@@ -1,35 +1,35 @@
 package io.ringpoll.pipeline;
 
 /**
- * What every handler hears besides completions, on its own thread.
+ * Callbacks of a handler other than completions, all on its own thread.
  */
 public interface HandlerLifecycle {
     /**
      * Called once before the first completion.
      *
-     * @param slots to release slots early or hold them back; of no use to most handlers
-     * @throws Exception as it likes; the pipeline does not start then
+     * @param slots to release slots early or to hold them; most handlers ignore it
+     * @throws Exception fails the start of the pipeline
      */
     default void onStart(final SlotControl slots) throws Exception {
     }
 
     /**
-     * Hears that a completion queue has failed and is polled no more; called on handlers of the error path, in order with the
-     * completions that the queue gave before.
+     * Called on handlers of the error path when a completion queue has failed and left the round, after the queue's earlier
+     * completions.
      *
      * @param queueIndex as {@link io.ringpoll.verbs.WorkCompletion#queueIndex()} of its completions
-     * @param queueName  for people
-     * @param code       the negative result of the poll, or what was reported
-     * @throws Exception as it likes; the handler's {@link FailurePolicy} decides what follows
+     * @param queueName  for messages
+     * @param code       the negative result of the poll, or the reported code
+     * @throws Exception passed to the handler's {@link FailurePolicy}
      */
     default void onQueueFault(final int queueIndex, final String queueName, final int code) throws Exception {
     }
 
     /**
-     * Called once after the last completion, if {@link #onStart} has returned: also when the handler has died, and when the
-     * pipeline did not start as a whole.
+     * Called once after the last completion if {@link #onStart} has returned, including when the handler has halted or the start
+     * of the pipeline has failed.
      *
-     * @throws Exception as it likes; it is counted and recorded
+     * @throws Exception counted and recorded
      */
     default void onShutdown() throws Exception {
     }

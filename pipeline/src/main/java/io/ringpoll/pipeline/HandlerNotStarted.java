@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline;
 
 /**
- * Says which handler could not start on the polling thread.
+ * Thrown when a handler could not start on the polling thread.
  */
 final class HandlerNotStarted extends Exception {
     private static final long serialVersionUID = 1L;
@@ -9,7 +9,7 @@ final class HandlerNotStarted extends Exception {
     private final String roleName;
 
     HandlerNotStarted(final String roleName, final Throwable cause) {
-        // Without the text of the cause, which may throw.
+        // Without the message of the cause: getMessage() of user code may throw.
         super(null, cause);
         this.roleName = roleName;
     }

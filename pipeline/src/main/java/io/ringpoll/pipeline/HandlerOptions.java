@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What can be set about one handler and its thread; what is not set follows from the machine.
+ * Options of one handler and its thread; defaults depend on the machine.
  *
- * <p>Used by one thread, while the pipeline is being described.
+ * <p>Confined to the thread that builds the pipeline.
  */
 public final class HandlerOptions {
     int cpu = ThreadPlacement.ANY_CPU;
@@ -23,9 +23,9 @@ public final class HandlerOptions {
     }
 
     /**
-     * Names the handler's thread and counters; by default it is {@code ringpoll-} and the paths.
+     * Names the handler's thread and counters; the default is {@code ringpoll-} and the paths.
      *
-     * @param name that no other handler of the pipeline has
+     * @param name unique in the pipeline
      * @return this
      */
     public HandlerOptions name(final String name) {
@@ -45,9 +45,9 @@ public final class HandlerOptions {
     }
 
     /**
-     * Chooses how the handler waits; by default as {@link HandlerWait#forCores} says.
+     * Sets how the handler waits; the default is {@link HandlerWait#forCores}.
      *
-     * @param wait one of the kinds that come with the pipeline
+     * @param wait a predefined wait
      * @return this
      */
     public HandlerOptions waitBy(final HandlerWait wait) {
@@ -56,9 +56,9 @@ public final class HandlerOptions {
     }
 
     /**
-     * Chooses a wait strategy of the user's own; it is signalled whenever there may be something to handle.
+     * Sets a user's wait strategy; it is signalled when slots are published.
      *
-     * @param strategy that no other handler uses
+     * @param strategy not shared with another handler
      * @return this
      */
     public HandlerOptions waitBy(final WaitStrategy strategy) {
@@ -67,9 +67,9 @@ public final class HandlerOptions {
     }
 
     /**
-     * Chooses what happens when the handler throws; by default {@link FailurePolicy#CONTINUE}.
+     * Sets the failure policy; the default is {@link FailurePolicy#CONTINUE}.
      *
-     * @param policy asked on the handler's thread
+     * @param policy called on the handler's thread
      * @return this
      */
     public HandlerOptions onFailure(final FailurePolicy policy) {
@@ -78,8 +78,8 @@ public final class HandlerOptions {
     }
 
     /**
-     * Sets how many slots the handler passes at most before the poller gets them back, and with it the largest batch; by default
-     * a quarter of the ring.
+     * Sets the maximum number of slots in a batch, after which they are released to the poller; the default is a quarter of the
+     * ring.
      *
      * @param slots at least 1 and at most the ring's size
      * @return this
@@ -90,7 +90,7 @@ public final class HandlerOptions {
     }
 
     /**
-     * Sets how many slots the handler may hold back by {@link SlotControl#hold}; by default none.
+     * Sets the maximum number of slots that the handler may hold with {@link SlotControl#hold}; the default is none.
      *
      * @param slots at most half of the ring
      * @return this
@@ -101,9 +101,9 @@ public final class HandlerOptions {
     }
 
     /**
-     * Lets the handler see a slot only when others have passed it and hold it no more.
+     * Delivers a slot only after other handlers have passed and released it.
      *
-     * @param names of handlers that have been described before
+     * @param names of handlers described earlier
      * @return this
      */
     public HandlerOptions after(final String... names) {

@@ -5,14 +5,14 @@ import com.lmax.disruptor.Sequencer;
 import io.ringpoll.verbs.WorkCompletion;
 
 /**
- * One handler's control over the slots that it passes.
+ * Controls the slots of one handler.
  */
 final class HandlerSlots implements SlotControl {
     private final CompletionProcessor processor;
     private final CompletionSlab slab;
     private final Sequence sequence;
     private final HeldSlots held;
-    /** The last slot that the handler may now dispose of; a sequence because that is padded, and it changes with each batch. */
+    /** The last slot of the current batch; a Sequence because its value is padded and changes with each batch. */
     private final Sequence batchEnd = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
 
     HandlerSlots(
@@ -23,12 +23,12 @@ final class HandlerSlots implements SlotControl {
         this.held = held;
     }
 
-    /** Names the last slot that the handler may now dispose of; its thread only. */
+    /** Sets the last slot of the current batch; handler's thread only. */
     void beginBatch(final long last) {
         batchEnd.set(last);
     }
 
-    /** Ends the last batch, at the end of the handler's thread: from now on no slot can be released early or held. */
+    /** Ends the control at the end of the handler's thread: slots can no longer be released early or held. */
     void end() {
         batchEnd.set(sequence.get());
     }
@@ -80,12 +80,12 @@ final class HandlerSlots implements SlotControl {
 
     private void checkInBatch(final long checked) {
         if (checked <= sequence.get() || checked > batchEnd.get()) {
-            throw new IllegalStateException("slot " + checked + " is not in the present batch, " + (sequence.get() + 1) + " to " +
+            throw new IllegalStateException("slot " + checked + " is not in the current batch, " + (sequence.get() + 1) + " to " +
                 batchEnd.get());
         }
     }
 
     private static IllegalStateException notHeld(final long sequence) {
-        return new IllegalStateException("slot " + sequence + " is not held: never was, or has been given back");
+        return new IllegalStateException("slot " + sequence + " is not held: it never was, or has been released");
     }
 }

@@ -6,18 +6,18 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * All that the builder has settled about one handler.
+ * The complete configuration of one handler.
  *
  * @param roleName      of its thread
- * @param paths         whose completions it takes
- * @param handler       the user's code
- * @param after         positions of the handlers that pass a slot before it, among those described
- * @param waitStrategy  by which it waits
- * @param signalled     whether the wait strategy needs a signal when there may be something
- * @param failurePolicy for what it throws
- * @param cpu           that its thread is pinned to, or {@link ThreadPlacement#ANY_CPU}
- * @param batchLimit    slots that it passes at most before the poller gets them back
- * @param maxHeld       slots that it may hold back
+ * @param paths         delivered to the handler
+ * @param handler       the user's handler
+ * @param after         indexes of the handlers that pass a slot before this one
+ * @param waitStrategy  of its thread
+ * @param signalled     whether the wait strategy needs a signal at publication
+ * @param failurePolicy for its exceptions
+ * @param cpu           to which its thread is pinned, or {@link ThreadPlacement#ANY_CPU}
+ * @param batchLimit    maximum number of slots in a batch
+ * @param maxHeld       maximum number of held slots
  */
 record HandlerSpec(
     String roleName,

@@ -9,24 +9,24 @@ import org.agrona.concurrent.NoOpIdleStrategy;
 import org.agrona.concurrent.YieldingIdleStrategy;
 
 /**
- * How a handler's thread waits for the next completion.
+ * The predefined ways in which a handler's thread waits for completions.
  */
 public enum HandlerWait {
-    /** Spins; lowest latency, and a core of its own. */
+    /** Spins: lowest latency, occupies a core. */
     BUSY_SPIN,
-    /** Spins a little, then yields to whoever else wants the core. */
+    /** Spins briefly, then yields the core to other threads. */
     YIELD,
-    /** Spins, yields, then sleeps for moments; light on the core, tens of microseconds of latency when idle. */
+    /** Spins, yields, then sleeps for short periods: low CPU use, tens of microseconds of latency when idle. */
     SLEEP,
-    /** Parks until it is woken; lightest on the core, and the poller pays for the wake-up. */
+    /** Parks until it is signalled: lowest CPU use, and the poller pays for the wake-up. */
     BLOCK;
 
     /**
-     * The wait that fits a machine: spinning everywhere is right only where every hot thread can have a core.
+     * Selects the wait for a machine: spinning everywhere requires a core for every hot thread.
      *
      * @param cores      available to the process
-     * @param hotThreads that run at full speed at the same time: poller, handlers and those who post
-     * @return busy-spin if there is a core for each, else yield if there are two cores at least, else sleep
+     * @param hotThreads threads that run at full speed simultaneously: pollers, handlers and posting threads
+     * @return busy-spin if there is a core for each, otherwise yield if there are at least two cores, otherwise sleep
      */
     public static HandlerWait forCores(final int cores, final int hotThreads) {
         if (cores >= hotThreads) {
@@ -35,14 +35,14 @@ public enum HandlerWait {
         return cores > 1 ? YIELD : SLEEP;
     }
 
-    /** Whether those it waits for must signal. */
+    /** Whether the wait strategy needs a signal at publication. */
     boolean isSignalled() {
         return this == BLOCK;
     }
 
     /**
-     * What a poller does on a machine for which this is the handlers' wait. One that spins polls again at once: an empty poll is
-     * work enough, and the CPU's pause instruction takes longer than it (28 ns on the AMD EPYC it was measured on).
+     * The idle strategy of a poller on a machine with this wait. A spinning poller polls again without the CPU's pause
+     * instruction, which takes longer than an empty poll (28 ns on the AMD EPYC of the measurements).
      */
     IdleStrategy newIdleStrategy() {
         return switch (this) {

@@ -3,52 +3,53 @@ package io.ringpoll.pipeline;
 import java.util.List;
 
 /**
- * The handlers of a pipeline, wherever they run, and the ring by which the poller reaches them.
+ * The handlers of a pipeline, on their own threads or on the poller's, and their ring.
  */
 interface Handlers {
-    /** Where the poller publishes. */
+    /** The ring to which the poller publishes. */
     PipelineRing ring();
 
-    /** Starts what runs beside the poller; each thread reports to the gate. */
+    /** Starts the handlers' threads; each reports to the gate. */
     void start(StartGate gate);
 
     /**
-     * Starts what runs on the polling thread; called there, before the first round.
+     * Starts the handlers that run on the polling thread; called there, before the first round.
      *
      * @throws HandlerNotStarted if a handler cannot start
      */
     void onPollerStart() throws HandlerNotStarted;
 
     /**
-     * Ends what runs on the polling thread, and lets the others end once they have handled what was published; called there, as
-     * the last thing it does.
+     * Ends the handlers of the polling thread, and lets the others end after the published slots; the polling thread's last call.
      */
     void onPollerEnd();
 
-    /** Notes that a handler has died, which those after it wait for no more; called on the thread of that handler. */
+    /** Marks a handler as halted, so that later stages do not wait for it; called on its thread. */
     void onHandlerDied();
 
-    /** Their threads, in the order in which the handlers were described; none of those that run on the poller's. */
+    /** The handlers' threads, in the order of description; empty if the handlers run on the polling thread. */
     List<Thread> threads();
 
-    /** What is counted about each, in the order in which they were described. */
+    /** The handlers' counters, in the order of description. */
     List<HandlerCounters> counters();
 
-    /** Position of a handler in that order; -1 if there is none of that name. */
+    /** Index of a handler in the order of description; -1 if no handler has the name. */
     int indexOf(String roleName);
 
     /**
-     * Whether all have passed a sequence, but for those that run on the calling thread, and those that wait for such a one or for
-     * one that has died: these have come as far as they can.
+     * Whether all other handlers have passed a sequence. Not waited for are handlers on the calling thread, and handlers behind
+     * such a handler or behind a halted one: these have advanced as far as they can.
      */
     boolean haveOthersPassed(long sequence);
 
-    /** Whether the ring is full behind the calling thread's handler, so that only this one can make room. */
+    /** Whether the ring is full because of the calling thread's handler, which alone can free slots. */
     boolean isFullBehindCaller();
 
-    /** Lets each handler's thread end once it has passed a sequence; -1 for at once. Nothing will be published behind it. */
+    /**
+     * Lets each handler's thread end when it has passed a sequence, or immediately for -1. Nothing will be published after it.
+     */
     void stopAfter(long sequence);
 
-    /** How many slots they hold back; any thread, a moment's value. */
+    /** Number of held slots; any thread, a snapshot. */
     long held();
 }

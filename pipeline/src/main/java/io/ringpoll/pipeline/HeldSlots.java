@@ -7,11 +7,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The slots that a handler has passed but keeps from being reused, and with them what the poller may take back.
+ * The held slots of a handler, and the gating sequence that results from them.
  *
- * <p>As a sequence its value is the last slot that the handler has passed with all before it given back; the poller and later
- * stages read it. {@link #hold} belongs to the handler's thread, {@link #giveBack} to any. A held slot is known by its sequence,
- * which never comes again: giving one back twice, or late, is found out and harms nobody.
+ * <p>The value of the sequence is the last slot that the handler has passed with no held slot up to it; the poller and later
+ * stages read it. {@link #hold} belongs to the handler's thread, {@link #giveBack} to any. A held slot is identified by its
+ * sequence, which never repeats: a second or late release is detected and has no effect.
  */
 final class HeldSlots extends Sequence {
     private static final long FREE = -1;
@@ -19,16 +19,16 @@ final class HeldSlots extends Sequence {
     private final Sequence passed;
     private final int mask;
     private final int limit;
-    /** By slot: the sequence that is held there. */
+    /** Indexed by slot: the sequence held there. */
     private final AtomicLongArray held;
     private final AtomicInteger count = new AtomicInteger();
 
     /**
-     * Creates an account without held slots.
+     * Creates an instance without held slots.
      *
-     * @param passed   the last slot that the handler has passed
+     * @param passed   the handler's sequence
      * @param capacity of the ring
-     * @param limit    how many may be held at once
+     * @param limit    maximum number of held slots
      */
     HeldSlots(final Sequence passed, final int capacity, final int limit) {
         super(Sequencer.INITIAL_CURSOR_VALUE);
@@ -40,7 +40,7 @@ final class HeldSlots extends Sequence {
         this.held = new AtomicLongArray(free);
     }
 
-    /** Keeps a slot that the handler has not passed yet; false if the limit is reached. Handler's thread only. */
+    /** Holds a slot that the handler has not passed yet; returns false at the limit. Handler's thread only. */
     boolean hold(final long sequence) {
         final int index = (int) sequence & mask;
         if (held.getPlain(index) == sequence) {
@@ -58,7 +58,7 @@ final class HeldSlots extends Sequence {
         return held.getAcquire((int) sequence & mask) == sequence;
     }
 
-    /** Gives a slot back; false if it was not held. Any thread. */
+    /** Releases a slot; returns false if it was not held. Any thread. */
     boolean giveBack(final long sequence) {
         if (!held.compareAndSet((int) sequence & mask, sequence, FREE)) {
             return false;
@@ -67,7 +67,7 @@ final class HeldSlots extends Sequence {
         return true;
     }
 
-    /** How many slots are held; a moment's value. */
+    /** Number of held slots; a snapshot. */
     int count() {
         return count.get();
     }
@@ -75,12 +75,12 @@ final class HeldSlots extends Sequence {
     /**
      * {@inheritDoc}
      *
-     * <p>The inherited value remembers how far a reader has come, so that each slot is looked at about once a lap. Readers race
-     * for it, which does no harm: whatever one of them found stays true, since sequences do not come again.
+     * <p>The inherited value caches the reader's progress, so that each slot is examined about once per lap. Concurrent readers
+     * race to store it, which is harmless: every value found remains valid, because sequences do not repeat.
      */
     @Override
     public long get() {
-        // Before the holds: a hold is entered before the slot is passed, so none is missed.
+        // Before the held slots: a hold is stored before its slot is passed, so none is missed.
         final long last = passed.get();
         long sequence = super.get();
         if (count.get() == 0) {

@@ -3,9 +3,9 @@ package io.ringpoll.pipeline;
 import io.ringpoll.verbs.WorkCompletion;
 
 /**
- * One handler that runs on the polling thread: what it takes of each batch, its failures, its life.
+ * Runs one handler on the polling thread: delivery, failures and lifecycle.
  *
- * <p>Belongs to the polling thread. It holds no slots and gives none back early, since the poller waits for it anyway.
+ * <p>Belongs to the polling thread. Slots cannot be held or released early, because the poller waits for the handler.
  */
 final class InPlaceHandler implements SlotControl {
     private final HandlerSpec spec;
@@ -43,9 +43,9 @@ final class InPlaceHandler implements SlotControl {
     }
 
     /**
-     * Handles a batch to its end.
+     * Handles a whole batch.
      *
-     * @return the last sequence that it has passed: the batch's, unless it has died
+     * @return the last sequence passed: the end of the batch unless the handler has halted
      */
     long handle(final long first, final long last) {
         try {
@@ -63,7 +63,7 @@ final class InPlaceHandler implements SlotControl {
         }
     }
 
-    /** Ends it, if it has started and not died. */
+    /** Ends the handler if it has started and not halted. */
     void end() {
         if (alive) {
             shutDown();
@@ -73,7 +73,7 @@ final class InPlaceHandler implements SlotControl {
 
     @Override
     public void releaseThrough(final long sequence) {
-        // The poller gets the batch's slots back when it is through, and polls no sooner.
+        // The poller reuses the batch's slots when the handler returns, not before.
     }
 
     @Override

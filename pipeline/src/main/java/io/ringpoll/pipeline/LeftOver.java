@@ -8,13 +8,13 @@ import java.util.function.Consumer;
 import org.agrona.ErrorHandler;
 
 /**
- * Takes the completions out of the queues that a stopped pipeline has left there, counts them and hands them to the user.
+ * Polls the completions that a stopped pipeline has not delivered, counts them and passes them to the user's consumer.
  *
- * <p>Belongs to the thread that stops the pipeline. An exception of the user's code, or of a queue, is recorded and changes
- * nothing about the count.
+ * <p>Belongs to the thread that stops the pipeline. An exception of the consumer or of a queue is recorded and does not change
+ * the count.
  */
 final class LeftOver {
-    /** How many are taken at most: a peer that goes on sending would never let it end. */
+    /** Maximum number of completions: with a peer that keeps sending, the queues would never become empty. */
     static final long MAX_COMPLETIONS = 1 << 20;
 
     private static final int BATCH = 64;
@@ -31,7 +31,7 @@ final class LeftOver {
         this.errorLog = errorLog;
     }
 
-    /** Takes what there is, up to {@link #MAX_COMPLETIONS}; the number of completions. The poller has ended. */
+    /** Polls the queues until they are empty, or {@link #MAX_COMPLETIONS}; returns the number. The poller has ended. */
     long take() {
         long count = 0;
         try {

@@ -3,7 +3,7 @@ package io.ringpoll.pipeline;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The present state of a pipeline. Any thread reads it or changes it, along the transitions of {@link PipelineState}.
+ * The current state of a pipeline. Any thread may read it, or change it along the transitions of {@link PipelineState}.
  */
 final class LifeCycle {
     private final AtomicReference<PipelineState> state = new AtomicReference<>(PipelineState.STARTING);
@@ -13,7 +13,7 @@ final class LifeCycle {
     }
 
     /**
-     * Goes to a state, if the present one leads there.
+     * Enters a state if the transition is permitted.
      *
      * @return true if this call has changed the state
      */

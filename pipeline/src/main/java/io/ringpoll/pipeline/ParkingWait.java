@@ -8,16 +8,16 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A handler that parks until it is woken: lightest on the core.
+ * Parks the handler's thread until it is signalled: lowest CPU use.
  *
- * <p>For one handler. Unlike the Disruptor's blocking strategies the one who signals takes no lock: it pays a fence at each
- * publication, and a call into the kernel only if the handler has parked.
+ * <p>For one handler. Unlike the Disruptor's blocking strategies it uses no lock: a signal costs a fence per publication, and a
+ * system call only if the handler is parked.
  */
 final class ParkingWait implements WaitStrategy {
     private static final int SPINS = 100;
     /**
-     * The longest park. No wake-up is lost; the bound is there in case one is, after all. Tests set the system property to a time
-     * that would not hide it.
+     * Time-out of a park, as a safety net: no signal is lost. Tests set the system property to a time that would expose a lost
+     * signal.
      */
     private static final long PARK_NS = Long.getLong("ringpoll.park.bound.ns", 100_000_000);
 
@@ -36,7 +36,7 @@ final class ParkingWait implements WaitStrategy {
         }
         waiter = Thread.currentThread();
         try {
-            // After the store above: either this sees the publication, or the one who signals sees the waiter.
+            // After the volatile store above: either this thread sees the publication, or the signalling thread sees the waiter.
             VarHandle.fullFence();
             long available = dependent.get();
             while (available < sequence) {

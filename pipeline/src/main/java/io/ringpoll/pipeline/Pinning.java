@@ -5,40 +5,40 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Finds a CPU for each thread of a pipeline that has none yet, for instance by a plan made from the machine's topology.
+ * Assigns CPUs to the threads of a pipeline that have none, for instance by a plan for the machine's topology.
  *
- * <p>Asked once, on the thread that starts the pipeline.
+ * <p>Called once, on the thread that starts the pipeline.
  */
 @FunctionalInterface
 public interface Pinning {
-    /** Says which CPU a thread gets if it may run wherever the operating system likes. */
+    /** CPU number of a thread that the operating system may schedule anywhere. */
     int ANY_CPU = -1;
 
     /**
-     * A thread that wants a CPU.
+     * A thread without a CPU.
      *
      * @param name  unique in the pipeline
-     * @param polls whether it polls completion queues; it handles completions otherwise
+     * @param polls true for a poller, false for a handler
      */
     record Candidate(String name, boolean polls) {
     }
 
     /**
-     * Where a thread is to run.
+     * The placement of a thread.
      *
      * @param cpu    number as in {@code /proc/cpuinfo}, or {@link #ANY_CPU}
-     * @param waitBy how it should wait there, unless the user has said
+     * @param waitBy its wait there, unless the user has set one
      */
     record Place(int cpu, HandlerWait waitBy) {
     }
 
     /**
-     * Finds the places.
+     * Assigns CPUs.
      *
      * @param candidates the threads without a CPU, pollers first
-     * @param taken      the CPUs that the user has given to other threads of the pipeline
-     * @return a place for each name; a thread without one stays unpinned
-     * @throws IllegalArgumentException that names what cannot be had; the pipeline does not start then
+     * @param taken      the CPUs that the user has assigned to other threads of the pipeline
+     * @return a place per name; threads without a place are not pinned
+     * @throws IllegalArgumentException if a placement is not possible, with the reason; the pipeline does not start
      */
     Map<String, Place> places(List<Candidate> candidates, Set<Integer> taken);
 }

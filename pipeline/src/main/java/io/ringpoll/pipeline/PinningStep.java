@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Gives the threads of a description the CPUs that its {@link Pinning} finds, before it is checked.
+ * Applies a {@link Pinning} to the threads of a description before it is checked.
  */
 final class PinningStep {
     private final PipelineBuilder description;

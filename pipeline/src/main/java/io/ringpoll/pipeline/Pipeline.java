@@ -20,11 +20,10 @@ import org.agrona.concurrent.SystemNanoClock;
 import org.agrona.concurrent.errors.ErrorLogReader;
 
 /**
- * Completions on their way: one polling thread, the ring, and the handlers, each with a thread of its own or all on the poller's.
+ * A running pipeline: one polling thread, the ring, and the handlers, each on its own thread or all on the polling thread.
  *
- * <p>Methods may be called from any thread. What waits has a bound, and one that is called on a handler's own thread does not
- * wait for that handler. {@link #close()} drains the queues, lets the handlers finish what was polled, and ends the threads; it
- * may be called again.
+ * <p>Thread-safe. Every wait has a time-out, and a call on a handler's thread does not wait for that handler. {@link #close()}
+ * drains the queues, lets the handlers finish the published completions, and ends the threads; it is idempotent.
  */
 public final class Pipeline implements AutoCloseable {
     private static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
@@ -64,7 +63,7 @@ public final class Pipeline implements AutoCloseable {
         stop = new PipelineStop(this, lifeCycle, leftOver, description.shutdownTimeoutNs);
     }
 
-    /** Starts the pipeline of a description that has been checked, or leaves nothing of it. */
+    /** Starts the pipeline of a checked description; a failed start leaves nothing running. */
     static Pipeline start(final PipelineBuilder description) {
         final CountersFile countersFile = description.newCountersFile();
         CompletionSlab slab = null;
@@ -85,9 +84,9 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Begins the description of a pipeline.
+     * Creates a builder.
      *
-     * @return a builder with a default for everything but the handlers
+     * @return a builder with defaults for everything but the handlers
      */
     public static PipelineBuilder builder() {
         return new PipelineBuilder();
@@ -96,10 +95,10 @@ public final class Pipeline implements AutoCloseable {
     /**
      * Adds a completion queue, which the poller polls from one of its next duty cycles on.
      *
-     * @param queue that nobody else polls
+     * @param queue polled by this pipeline only
      * @return the index that its completions carry
-     * @throws IllegalStateException if this or another pipeline polls the queue already, itself or a view of it, there are too
-     *     many, the poller makes no duty cycles, or the pipeline has halted or been closed; the message names the reason
+     * @throws IllegalStateException if this or another pipeline already polls the queue or a view of it, there are too many, the
+     *     poller makes no duty cycles, or the pipeline has halted or been closed; the message states the reason
      * @throws NullPointerException  if the queue is null
      */
     public int addQueue(final CompletionQueue queue) {
@@ -113,11 +112,11 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Takes a completion queue out and waits until the poller can no longer touch it. In every state of the pipeline; after a
-     * stop that was not in time, the queue may only be destroyed when it has been removed.
+     * Removes a completion queue and waits until the poller no longer accesses it, in every state of the pipeline. After a stop
+     * that timed out, remove a queue before destroying it.
      *
      * @param queue that was added
-     * @throws TimeoutException if the poller did not remove it within 5 seconds; it must not be destroyed then
+     * @throws TimeoutException if the poller did not remove it within 5 seconds; the queue must not be destroyed
      */
     public void removeQueue(final CompletionQueue queue) throws TimeoutException {
         Objects.requireNonNull(queue, "the queue to be removed is null");
@@ -125,11 +124,11 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Reports that a queue has failed by what its owner has heard outside of polling, for instance an asynchronous
-     * {@code IBV_EVENT_CQ_ERR}: it is polled no more and the handlers of the error path hear of it.
+     * Reports the failure of a queue that its owner detected outside of polling, for instance an asynchronous {@code
+     * IBV_EVENT_CQ_ERR}: the queue leaves the round, and the handlers of the error path are notified.
      *
      * @param queue that was added
-     * @param code  negative; handed to {@link HandlerLifecycle#onQueueFault}
+     * @param code  negative; passed to {@link HandlerLifecycle#onQueueFault}
      */
     public void reportQueueFault(final CompletionQueue queue, final int code) {
         Objects.requireNonNull(queue, "the failed queue is null");
@@ -137,11 +136,11 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Listens to a device: a queue of which it tells that it has failed ({@code IBV_EVENT_CQ_ERR}, for instance because it has
-     * overrun) is polled no more, and the handlers of the error path hear of it.
+     * Subscribes to the asynchronous events of a device: a queue that the device reports as failed ({@code IBV_EVENT_CQ_ERR}, for
+     * instance on an overrun) leaves the round, and the handlers of the error path are notified.
      *
-     * @param context the device of queues that are polled here
-     * @return ends the listening when it is closed; to be closed before the device
+     * @param context device of queues that are polled here
+     * @return the subscription, to be closed before the device
      */
     public AsyncEvents.Subscription watch(final VerbsContext context) {
         Objects.requireNonNull(context, "the context is null");
@@ -149,75 +148,75 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Stops polling until {@link #resume}; completions wait in their queues, and handlers finish what was polled. A second call
-     * changes nothing.
+     * Stops polling until {@link #resume}; completions remain in their queues, and handlers finish the published ones.
+     * Idempotent.
      *
-     * @param timeoutNs bound, in nanoseconds
-     * @return true if the poller polls no more; false if it has not stopped within the time, and will as soon as it can
+     * @param timeoutNs time-out in nanoseconds
+     * @return true if the poller has paused; false if it has not within the time-out, and pauses later
      */
     public boolean pause(final long timeoutNs) {
         return inTime(() -> poller.pause(Deadline.after(timeoutNs).atNs()));
     }
 
     /**
-     * Polls again after {@link #pause}. A second call changes nothing.
+     * Resumes polling after {@link #pause}. Idempotent.
      *
-     * @param timeoutNs bound, in nanoseconds
-     * @return true if the poller polls; false if it has not begun within the time, and will as soon as it can, or if the pipeline
-     *     has halted or been closed, and never will
+     * @param timeoutNs time-out in nanoseconds
+     * @return true if the poller polls; false if it has not resumed within the time-out and resumes later, or if the pipeline has
+     *     halted or been closed
      */
     public boolean resume(final long timeoutNs) {
         return lifeCycle.state().takesQueues() && inTime(() -> poller.resume(Deadline.after(timeoutNs).atNs()));
     }
 
     /**
-     * Waits until all queues have been found empty and the handlers have passed what was polled; the pipeline goes on. While it
-     * is paused, only what was polled is waited for.
+     * Waits until all queues have been found empty and the handlers have passed the published completions; the pipeline
+     * continues. While it is paused, only the handlers are waited for.
      *
-     * <p>A handler may call this on its own thread: the others are waited for as far as they can come without it. On the poller's
-     * thread, and when a handler has died, it does not wait.
+     * <p>A handler may call this on its own thread: the other handlers are waited for as far as they can advance without it. On
+     * the polling thread, and after a handler has halted, the call does not wait.
      *
-     * @param timeoutNs bound for the whole, in nanoseconds
-     * @return how far it came; in time if everything that had completed before the call has been handled. Of a closed pipeline it
-     *     is the final report
+     * @param timeoutNs time-out of the whole call, in nanoseconds
+     * @return the progress; in time if everything that had completed before the call has been handled. The final report if the
+     *     pipeline is closed
      */
     public PipelineReport drain(final long timeoutNs) {
         return stop.drain(Deadline.after(timeoutNs));
     }
 
-    /** Drains and stops within 10 seconds; see {@link #close(long)}. */
+    /** Drains and stops with a time-out of 10 seconds; see {@link #close(long)}. */
     @Override
     public void close() {
         close(DEFAULT_CLOSE_NS);
     }
 
     /**
-     * Drains the queues for at most half of the time, then stops as {@link #stop} does.
+     * Drains the queues for at most half of the time-out, then stops as {@link #stop} does.
      *
-     * @param timeoutNs bound for the whole, in nanoseconds
-     * @return what was left; the same report at each further call
+     * @param timeoutNs time-out of the whole call, in nanoseconds
+     * @return the final report, the same at each further call
      */
     public PipelineReport close(final long timeoutNs) {
         return stop.close(timeoutNs, true);
     }
 
     /**
-     * Stops polling, lets the handlers finish what was polled, and ends the threads. What is still in the queues is taken out,
-     * counted, and given to {@link PipelineBuilder#onLeftOver}; a queue that is to be used elsewhere is removed before.
+     * Stops polling, lets the handlers finish the published completions, and ends the threads. Completions that are still in the
+     * queues are polled, counted and passed to {@link PipelineBuilder#onLeftOver}; to use a queue elsewhere, remove it before.
      *
-     * <p>A poll or a handler that does not return in time keeps its thread, and the ring's memory stays for it and for held
-     * slots. Such threads end as soon as they can; {@link #removeQueue} waits until a queue is polled no more. Called on a
-     * handler's own thread, this begins the stop on another thread and returns.
+     * <p>A poll or handler that does not return in time keeps its thread running, and the ring's memory is retained for it and
+     * for held slots. Such threads end when the call returns; {@link #removeQueue} waits until a queue is no longer polled. A
+     * call on a handler's own thread starts the stop on another thread and returns.
      *
-     * @param timeoutNs bound for the whole, in nanoseconds; 0 to begin the end of the threads and not to wait for it
-     * @return what was left; the same report at each further call, but for calls that return before the report is made
+     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 to request the end of the threads without waiting
+     * @return the final report, the same at each further call, except for calls that return before it has been made
      */
     public PipelineReport stop(final long timeoutNs) {
         return stop.close(timeoutNs, false);
     }
 
     /**
-     * What the poller counts.
+     * The counters of the poller.
      *
      * @return live counters
      */
@@ -226,37 +225,37 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * How many published slots some handler has not passed yet, or holds back.
+     * Number of published slots that at least one handler has not passed, or holds.
      *
-     * @return a moment's value
+     * @return a snapshot
      */
     public long occupancy() {
         return handlers.ring().occupancy();
     }
 
     /**
-     * How many slots the handlers hold back.
+     * Number of held slots.
      *
-     * @return a moment's value
+     * @return a snapshot
      */
     public long held() {
         return handlers.held();
     }
 
     /**
-     * How many exceptions the handlers have thrown.
+     * Number of exceptions thrown by the handlers.
      *
-     * @return of all handlers together
+     * @return sum over all handlers
      */
     public long handlerExceptions() {
         return handlers.counters().stream().mapToLong(counters -> counters.exceptions.get()).sum();
     }
 
     /**
-     * For how long each handler has been the one behind which the ring was full.
+     * Time for which the ring was full because of a handler.
      *
-     * @param handlerName as it was given, or {@link Thread#getName} of its thread
-     * @return nanoseconds; 0 if there is no handler of that name
+     * @param handlerName as set, or {@link Thread#getName} of its thread
+     * @return nanoseconds; 0 if no handler has the name
      */
     public long heldBackNs(final String handlerName) {
         Objects.requireNonNull(handlerName, "handlerName is null");
@@ -265,7 +264,7 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * The polling thread, for whoever wants to watch it.
+     * The polling thread, for monitoring.
      *
      * @return the thread
      */
@@ -274,16 +273,16 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * The handlers' threads, in the order in which the handlers were described.
+     * The handlers' threads, in the order of description.
      *
-     * @return the threads; none if the handlers run on the polling thread
+     * @return the threads; empty if the handlers run on the polling thread
      */
     public List<Thread> handlerThreads() {
         return handlers.threads();
     }
 
     /**
-     * The counters file, by which the pipeline is watched from outside.
+     * The counters file, for monitoring by other processes.
      *
      * @return null if there is none
      */
@@ -294,25 +293,25 @@ public final class Pipeline implements AutoCloseable {
     /**
      * The state of the pipeline.
      *
-     * @return a moment's value
+     * @return a snapshot
      */
     public PipelineState state() {
         return lifeCycle.state();
     }
 
     /**
-     * Why the pipeline polls no more although nobody stopped it: what a handler with {@link FailurePolicy#HALT} threw.
+     * The failure that halted the pipeline, such as the exception of a handler with {@link FailurePolicy#HALT}.
      *
-     * @return null while all is well
+     * @return null if the pipeline has not failed
      */
     public Throwable failure() {
         return failure.get();
     }
 
     /**
-     * Goes through the distinct exceptions that handlers and queues have thrown.
+     * Reads the distinct exceptions of handlers and queues.
      *
-     * @param line takes one line for each: how often, and the stack trace
+     * @param line receives one line per exception: number of occurrences and stack trace
      */
     public void readErrors(final Consumer<String> line) {
         Objects.requireNonNull(line, "the consumer of lines (line) is null");
@@ -330,12 +329,12 @@ public final class Pipeline implements AutoCloseable {
         startGate.await(deadline);
     }
 
-    /** As {@link #close(long)} by another thread, whoever calls: what is known now is returned. */
+    /** Closes as {@link #close(long)} does, always on another thread, and returns a snapshot. */
     PipelineReport closeWithoutWaiting(final long timeoutNs) {
         return stop.closeWithoutWaiting(timeoutNs);
     }
 
-    /** Whether the end of this pipeline waits for the calling thread. */
+    /** Whether the close of this pipeline would wait for the calling thread. */
     boolean waitsForCaller() {
         return stop.waitsForCaller();
     }
@@ -398,13 +397,13 @@ public final class Pipeline implements AutoCloseable {
         }
     }
 
-    /** Something that takes a bounded time. */
+    /** An action with a deadline. */
     @FunctionalInterface
     private interface BoundedAction {
         void run() throws TimeoutException;
     }
 
-    /** What handlers' threads reach of this pipeline. */
+    /** The services of this pipeline for its handlers' threads. */
     private final class Context implements HandlerContext {
         @Override
         public ErrorHandler errorLog() {

@@ -20,7 +20,7 @@ import org.agrona.concurrent.IdleStrategy;
 /**
  * Describes a pipeline: the queues, the poller, the ring and the handlers of the three paths.
  *
- * <p>Used by one thread, for one pipeline. {@link #start()} checks everything at once and says everything that is wrong.
+ * <p>Confined to one thread, for one pipeline. {@link #start()} reports all errors of the description in one exception.
  */
 public final class PipelineBuilder {
     private static final int DEFAULT_BATCH_LIMIT = 32;
@@ -54,9 +54,9 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Names the pipeline, its threads and its counters; by default {@code ringpoll}.
+     * Names the pipeline, its threads and its counters; the default is {@code ringpoll}.
      *
-     * @param pipelineName for people
+     * @param pipelineName for display
      * @return this
      */
     public PipelineBuilder name(final String pipelineName) {
@@ -65,8 +65,8 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Sets the number of slots, by default 8,192: how far handlers may be behind the poller. Where they run to completion they
-     * never are, and it is only the largest that {@link #batchLimit} may be.
+     * Sets the number of slots, which limits how far handlers may be behind the poller; the default is 8,192. With {@link
+     * #runToCompletion()} the handlers are never behind, and the size is only the maximum of {@link #batchLimit}.
      *
      * @param slots a power of two
      * @return this
@@ -77,9 +77,9 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Adds a completion queue; more can be added while the pipeline runs.
+     * Adds a completion queue; {@link Pipeline#addQueue} adds queues to a running pipeline.
      *
-     * @param queue that nobody else polls
+     * @param queue polled by this pipeline only
      * @return this
      */
     public PipelineBuilder queue(final CompletionQueue queue) {
@@ -88,7 +88,8 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Sets how many completions of one queue are taken in one round at most, by default 32: no busy queue starves the others.
+     * Sets the maximum number of completions taken from one queue in one round, so that a busy queue does not starve the others;
+     * the default is 32.
      *
      * @param completions at least 1 and at most the ring's size
      * @return this
@@ -100,10 +101,10 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Has all handlers run on the polling thread, each batch to its end before the next poll, rather than on threads of their
-     * own: no hand-off, the lowest latency, and one hot thread. For handlers that are short: while one runs, nothing is polled.
-     * A handler may post, {@link Pipeline#pause}, and add and remove queues; {@link Pipeline#drain} does not wait there. Options
-     * that are for handlers' threads are refused: stages, CPUs, waits, batch limits and held slots.
+     * Runs all handlers on the polling thread, each batch to its end before the next poll, instead of on threads of their own: no
+     * hand-off between threads, the lowest latency, and one hot thread. For short handlers: nothing is polled while one runs. A
+     * handler may post, {@link Pipeline#pause}, and add and remove queues; {@link Pipeline#drain} does not wait there. Options of
+     * handlers' threads are rejected: stages, CPUs, waits, batch limits and held slots.
      *
      * @return this
      */
@@ -124,10 +125,10 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Pins every thread that is not given a CPU of its own, for instance {@code pin(AutoPinning.auto())} as the tuning module's
-     * affinity plan advises; by default such threads run anywhere.
+     * Pins every thread without a CPU of its own, for instance {@code pin(AutoPinning.auto())} according to the tuning module's
+     * affinity plan; by default such threads are not pinned.
      *
-     * @param how asked when the pipeline starts
+     * @param how called when the pipeline starts
      * @return this
      */
     public PipelineBuilder pin(final Pinning how) {
@@ -136,9 +137,9 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Names the polling thread and its counters; by default it is the pipeline's name and {@code -poller}.
+     * Names the polling thread and its counters; the default is the pipeline's name and {@code -poller}.
      *
-     * @param threadName for people
+     * @param threadName for display
      * @return this
      */
     public PipelineBuilder pollerName(final String threadName) {
@@ -147,9 +148,10 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Chooses what the polling thread does when no queue has anything; by default it spins if the cores allow it.
+     * Sets the idle strategy of the polling thread, used while all queues are empty; by default it spins if the number of cores
+     * permits.
      *
-     * @param strategy that no other thread uses
+     * @param strategy not shared with another thread
      * @return this
      */
     public PipelineBuilder idleStrategy(final IdleStrategy strategy) {
@@ -158,9 +160,9 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Sets above which time a duty cycle of the poller is counted as a stall, by default 1 ms.
+     * Sets the time above which a duty cycle of the poller counts as a stall; the default is 1 ms.
      *
-     * @param thresholdNs in nanoseconds; negative to track no duty cycles and read no clock
+     * @param thresholdNs in nanoseconds; negative to disable the measurement and its clock reads
      * @return this
      */
     public PipelineBuilder stallThreshold(final long thresholdNs) {
@@ -169,10 +171,10 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Says what the default waits may count on.
+     * Sets the machine size from which default waits are derived.
      *
-     * @param availableCores  cores for this process, by default what the JVM sees
-     * @param hotThreads      threads besides poller and handlers that run at full speed, by default 1: the one that posts
+     * @param availableCores cores for this process; the default is the number that the JVM reports
+     * @param hotThreads     threads besides poller and handlers that run at full speed; the default is 1, the posting thread
      * @return this
      */
     public PipelineBuilder cores(final int availableCores, final int hotThreads) {
@@ -184,7 +186,7 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for successful sends, writes, reads, flushes and atomics.
      *
-     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
      * @return this
      */
     public PipelineBuilder onSendWrite(final CompletionHandler handler) {
@@ -194,8 +196,8 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for successful sends, writes, reads, flushes and atomics.
      *
-     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
-     * @param options given to be filled in
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @param options receives the options to set
      * @return this
      */
     public PipelineBuilder onSendWrite(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
@@ -205,7 +207,7 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for successful receives.
      *
-     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
      * @return this
      */
     public PipelineBuilder onReceive(final CompletionHandler handler) {
@@ -215,8 +217,8 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for successful receives.
      *
-     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
-     * @param options given to be filled in
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @param options receives the options to set
      * @return this
      */
     public PipelineBuilder onReceive(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
@@ -224,9 +226,9 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Adds a handler for failed completions of either side, and for queues that failed.
+     * Adds a handler for failed completions, sends and receives, and for failed queues.
      *
-     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
      * @return this
      */
     public PipelineBuilder onError(final CompletionHandler handler) {
@@ -234,10 +236,10 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Adds a handler for failed completions of either side, and for queues that failed.
+     * Adds a handler for failed completions, sends and receives, and for failed queues.
      *
-     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
-     * @param options given to be filled in
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @param options receives the options to set
      * @return this
      */
     public PipelineBuilder onError(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
@@ -247,7 +249,7 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for all completions.
      *
-     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
      * @return this
      */
     public PipelineBuilder onAll(final CompletionHandler handler) {
@@ -257,8 +259,8 @@ public final class PipelineBuilder {
     /**
      * Adds a handler for all completions.
      *
-     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
-     * @param options given to be filled in
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @param options receives the options to set
      * @return this
      */
     public PipelineBuilder onAll(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
@@ -266,11 +268,11 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Adds a handler for any set of paths; a path may have several handlers.
+     * Adds a handler for a set of paths; a path may have several handlers.
      *
      * @param paths   at least one
-     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
-     * @param options given to be filled in
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @param options receives the options to set
      * @return this
      */
     public PipelineBuilder on(
@@ -279,10 +281,10 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Adds a stage: a handler for the paths of the one described last, which sees each slot when that one has passed it and
-     * holds it no more.
+     * Adds a stage: a handler for the paths of the last handler, to which each slot is delivered after the last handler has
+     * passed and released it.
      *
-     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
+     * @param handler run on its own thread
      * @return this
      */
     public PipelineBuilder then(final CompletionHandler handler) {
@@ -290,25 +292,25 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Adds a stage: a handler for the paths of the one described last, which sees each slot when that one has passed it and
-     * holds it no more. {@link HandlerOptions#after} names further ones to wait for.
+     * Adds a stage: a handler for the paths of the last handler, to which each slot is delivered after the last handler has
+     * passed and released it. {@link HandlerOptions#after} adds further predecessors.
      *
-     * @param handler on its own thread, or the poller's by {@link #runToCompletion()}
-     * @param options given to be filled in
+     * @param handler run on its own thread
+     * @param options receives the options to set
      * @return this
-     * @throws IllegalStateException if no handler has been described before
+     * @throws IllegalStateException if no handler has been added before
      */
     public PipelineBuilder then(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
         if (handlers.isEmpty()) {
-            throw new IllegalStateException("then() follows a handler, and none has been described");
+            throw new IllegalStateException("then() follows a handler, but no handler has been added");
         }
         return add(handlers.getLast().paths(), handler, options, handlers.size() - 1);
     }
 
     /**
-     * Says that the completions of a path are to be passed by without a handler.
+     * Discards the completions of a path, so that it needs no handler.
      *
-     * @param path that would be refused without one
+     * @param path without a handler
      * @return this
      */
     public PipelineBuilder discard(final CompletionPath path) {
@@ -317,9 +319,9 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Sets who hears that the pipeline polls no more because a handler has died.
+     * Sets the listener for a pipeline that halts on a failure.
      *
-     * @param listener called on the thread that failed
+     * @param listener called on the failed thread
      * @return this
      */
     public PipelineBuilder onFailure(final FailureListener listener) {
@@ -328,9 +330,9 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Sets who gets the completions that are still in the queues when the pipeline is stopped without having been drained.
+     * Sets the consumer of completions that are still in the queues when the pipeline is stopped without a drain.
      *
-     * @param consumer called on the thread that stops the pipeline, with a flyweight that is valid during the call
+     * @param consumer called on the stopping thread, with a flyweight that is valid during the call
      * @return this
      */
     public PipelineBuilder onLeftOver(final Consumer<WorkCompletion> consumer) {
@@ -339,7 +341,7 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Sets how long starting the threads may take, by default 10 s.
+     * Sets the time-out for the start of all threads; the default is 10 s.
      *
      * @param timeoutNs in nanoseconds
      * @return this
@@ -350,9 +352,9 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Sets how long the pipeline may take to drain and close when the JVM shuts down, by default 10 s.
+     * Sets the time-out of the drain and close at JVM shutdown; the default is 10 s.
      *
-     * @param timeoutNs in nanoseconds; 0 to do nothing then
+     * @param timeoutNs in nanoseconds; 0 for no shutdown hook
      * @return this
      */
     public PipelineBuilder shutdownTimeout(final long timeoutNs) {
@@ -361,9 +363,9 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Sets the folder of the counters file, by default one for this user in {@code /dev/shm}.
+     * Sets the folder of the counters file; the default is a folder of the user in {@code /dev/shm}.
      *
-     * @param folder made if it is not there
+     * @param folder created if missing
      * @return this
      */
     public PipelineBuilder countersFolder(final Path folder) {
@@ -374,7 +376,7 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Keeps the counters in this process only: {@code ringpoll stat} cannot see them then.
+     * Keeps the counters in memory, where {@code ringpoll stat} cannot read them.
      *
      * @return this
      */
@@ -384,27 +386,27 @@ public final class PipelineBuilder {
     }
 
     /**
-     * The wait that handlers get for which none is set.
+     * The default wait of handlers.
      *
-     * @return by the cores, and the threads described so far
+     * @return derived from the number of cores and of the threads described so far
      */
     public HandlerWait defaultWait() {
         return HandlerWait.forCores(cores, 1 + (runsToCompletion ? 0 : handlers.size()) + otherHotThreads);
     }
 
     /**
-     * Checks the description, starts the handlers' threads and then the poller's, and waits until all are up and pinned.
+     * Checks the description, starts the handlers' threads and then the poller's, and waits until all run and are pinned.
      *
      * @return the running pipeline
-     * @throws IllegalArgumentException with everything that is wrong, a line each
-     * @throws PipelineStartException   if a thread cannot start; none is left running then
-     * @throws IllegalStateException    if the builder has started a pipeline before, or a queue cannot be added; nothing is left
-     *     of the pipeline then
+     * @throws IllegalArgumentException with all errors of the description, one per line
+     * @throws PipelineStartException   if a thread cannot start; none is left running
+     * @throws IllegalStateException    if the builder has already started a pipeline, or a queue cannot be added; nothing of the
+     *     pipeline is left
      */
     public Pipeline start() {
         if (started) {
             throw new IllegalStateException(
-                "pipeline " + name + " has been started: describe each pipeline by a builder of its own");
+                "pipeline " + name + " has been started: use a new builder for each pipeline");
         }
         new PinningStep(this).apply();
         final List<String> faults = new PipelineCheck(this).faults();
@@ -416,7 +418,7 @@ public final class PipelineBuilder {
         return Pipeline.start(this);
     }
 
-    /** The counters: in a file, or in memory if that was asked for or the default folder cannot be written to. */
+    /** Creates the counters: in a file, or in memory if requested or if the default folder is not writable. */
     CountersFile newCountersFile() {
         if (!countersFile) {
             return CountersFile.inMemory(name);
@@ -433,7 +435,7 @@ public final class PipelineBuilder {
         }
     }
 
-    /** The handlers with everything settled that was left open. */
+    /** The handlers with all defaults filled in. */
     List<HandlerSpec> settledHandlers() {
         final HandlerWait defaultWait = defaultWait();
         final int defaultBatchLimit = runsToCompletion ? settledBatchLimit() : Math.max(1, ringSize / 4);
@@ -444,17 +446,17 @@ public final class PipelineBuilder {
         return specs;
     }
 
-    /** The batch limit: as given, even if it is too large, or the default as far as the ring has room for it. */
+    /** The batch limit: as set, even if too large, or the default limited by the ring size. */
     int settledBatchLimit() {
         return batchLimitGiven ? batchLimit : Math.min(batchLimit, Math.max(1, ringSize));
     }
 
-    /** The number of slots: as given, or what a few batches need if the handlers run to completion. */
+    /** The number of slots: as set, or a few batches if the handlers run to completion. */
     int settledRingSize() {
         if (!runsToCompletion) {
             return ringSize;
         }
-        // Batches end where the slots do; with room for several, few are cut short.
+        // A batch ends at the end of the slab; with room for several batches, few are cut short.
         return Math.min(ringSize, RUN_TO_COMPLETION_BATCHES * Integer.highestOneBit(2 * settledBatchLimit() - 1));
     }
 
@@ -463,7 +465,7 @@ public final class PipelineBuilder {
         return pollerName != null ? pollerName : name + "-poller";
     }
 
-    /** The idle strategy, by the cores if none was chosen. */
+    /** The idle strategy as set, or by the number of cores. */
     IdleStrategy settledIdleStrategy() {
         return idleStrategy != null ? idleStrategy : defaultWait().newIdleStrategy();
     }

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Finds everything that is wrong with a description at once, each in a line that names the thing and the remedy.
+ * Collects all errors of a description, one line each, with the thing and the remedy.
  */
 final class PipelineCheck {
     private final PipelineBuilder description;
@@ -24,10 +24,10 @@ final class PipelineCheck {
     }
 
     List<String> faults() {
-        checkGiven(description.name, "name");
-        checkGiven(description.pinning, "pinning");
-        checkGiven(description.failureListener, "failure listener");
-        checkGiven(description.leftOver, "consumer of what is left over");
+        checkSet(description.name, "name");
+        checkSet(description.pinning, "pinning");
+        checkSet(description.failureListener, "failure listener");
+        checkSet(description.leftOver, "consumer of undelivered completions");
         checkSizes();
         checkPaths();
         final Set<String> names = new HashSet<>();
@@ -43,9 +43,9 @@ final class PipelineCheck {
         return faults;
     }
 
-    private void checkGiven(final Object given, final String what) {
-        if (given == null) {
-            faults.add("the " + what + " is null");
+    private void checkSet(final Object value, final String name) {
+        if (value == null) {
+            faults.add("the " + name + " is null");
         }
     }
 
@@ -55,7 +55,7 @@ final class PipelineCheck {
             if (queue == null) {
                 faults.add("a completion queue is null");
             } else if (!seen.add(queue)) {
-                faults.add(queue.name() + " is given twice");
+                faults.add(queue.name() + " was added twice");
             }
         }
     }
@@ -86,84 +86,85 @@ final class PipelineCheck {
     }
 
     private void checkHandler(final HandlerDraft draft, final Set<String> names, final Set<WaitStrategy> strategies) {
-        final String who = "handler " + draft.name();
+        final String subject = "handler " + draft.name();
         final HandlerOptions options = draft.options();
         if (draft.handler() == null) {
-            faults.add(who + " is null");
+            faults.add(subject + " is null");
         }
         if (draft.paths().isEmpty()) {
-            faults.add(who + " has no path");
+            faults.add(subject + " has no path");
         }
         if (names.contains(draft.name())) {
-            faults.add("two handlers are named " + draft.name() + ": give one another name");
+            faults.add("two handlers are named " + draft.name() + ": use unique names");
         }
         if (description.runsToCompletion) {
-            checkRunsToCompletion(draft, who);
+            checkRunsToCompletion(draft, subject);
         } else {
-            checkHasThread(draft, who, names, strategies);
+            checkHasThread(draft, subject, names, strategies);
         }
         if (options.failurePolicy == null) {
-            faults.add(who + " has no failure policy");
+            faults.add(subject + " has no failure policy");
         }
     }
 
-    private void checkRunsToCompletion(final HandlerDraft draft, final String who) {
+    private void checkRunsToCompletion(final HandlerDraft draft, final String subject) {
         final HandlerOptions options = draft.options();
         if (draft.before() >= 0 || !options.after.isEmpty()) {
-            refuse(who, "comes after another", "handlers run there in the order of their description");
+            refuse(subject, "follows another", "handlers run there in the order of their description");
         }
         if (options.cpu != ThreadPlacement.ANY_CPU) {
-            refuse(who, "is given a CPU", "set pollerCpu");
+            refuse(subject, "has a CPU", "set pollerCpu");
         }
         if (options.wait != null || options.waitStrategy != null) {
-            refuse(who, "is given a wait", "set idleStrategy");
+            refuse(subject, "has a wait", "set idleStrategy");
         }
         if (options.batchLimit != 0) {
-            refuse(who, "is given a batch limit", "set the pipeline's batchLimit");
+            refuse(subject, "has a batch limit", "set the pipeline's batchLimit");
         }
         if (options.maxHeld != 0) {
-            refuse(who, "is to hold slots", "let it copy what it keeps");
+            refuse(subject, "holds slots", "copy completions that outlive the call");
         }
     }
 
-    private void refuse(final String who, final String what, final String instead) {
-        faults.add(who + " " + what + ", but runs to completion on the poller's thread: " + instead);
+    private void refuse(final String subject, final String problem, final String instead) {
+        faults.add(subject + " " + problem + ", but runs to completion on the poller's thread: " + instead);
     }
 
     private void checkHasThread(
-        final HandlerDraft draft, final String who, final Set<String> names, final Set<WaitStrategy> strategies) {
+        final HandlerDraft draft, final String subject, final Set<String> names, final Set<WaitStrategy> strategies) {
         final HandlerOptions options = draft.options();
         if (options.batchLimit < 0 || options.batchLimit > description.ringSize) {
-            faults.add(who + ": batch limit " + options.batchLimit + " is not from 1 to the ring size, " + description.ringSize);
+            faults.add(subject + ": batch limit " + options.batchLimit + " is not from 1 to the ring size, " +
+                description.ringSize);
         }
         if (options.maxHeld < 0 || options.maxHeld > description.ringSize / 2) {
-            faults.add(who + ": it may not hold " + options.maxHeld + " slots, only up to half of the ring, " +
+            faults.add(subject + ": it must not hold " + options.maxHeld + " slots, only up to half of the ring, " +
                 description.ringSize / 2);
         }
         for (final String name : options.after) {
             if (!names.contains(name)) {
-                faults.add(who + " comes after " + name + ", but no handler of that name is described before it");
+                faults.add(subject + " follows " + name + ", but no handler of that name was added before");
             }
         }
         if (options.waitStrategy != null && !strategies.add(options.waitStrategy)) {
-            faults.add(who + " shares its wait strategy with another handler: give each its own");
+            faults.add(subject + " shares its wait strategy with another handler: use separate instances");
         }
-        checkCpu(who, options.cpu);
-        checkSharedCpu(draft, who);
+        checkCpu(subject, options.cpu);
+        checkSharedCpu(draft, subject);
     }
 
-    private void checkCpu(final String who, final int cpu) {
+    private void checkCpu(final String subject, final int cpu) {
         if (cpu < ThreadPlacement.ANY_CPU) {
-            faults.add(who + ": there is no CPU " + cpu);
+            faults.add(subject + ": there is no CPU " + cpu);
         }
     }
 
-    private void checkSharedCpu(final HandlerDraft draft, final String who) {
+    private void checkSharedCpu(final HandlerDraft draft, final String subject) {
         final boolean handlerSpins = draft.options().waitStrategy == null && draft.options().wait == HandlerWait.BUSY_SPIN;
         final boolean pollerSpins = PollerLoop.isSpinning(description.idleStrategy);
         if (handlerSpins && pollerSpins && draft.options().cpu != ThreadPlacement.ANY_CPU &&
             draft.options().cpu == description.pollerCpu) {
-            faults.add(who + " and the poller both spin on CPU " + description.pollerCpu +
+            faults.add(subject + " and the poller both spin on CPU " + description.pollerCpu +
                 ": pin one elsewhere, or let one of them yield");
         }
     }

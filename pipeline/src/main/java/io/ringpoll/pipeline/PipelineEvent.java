@@ -8,12 +8,12 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
 /**
- * In a flight recording: a pipeline started, halted or stopped.
+ * Flight Recorder event: a pipeline started, halted or stopped.
  */
 @Name("ringpoll.Pipeline")
 @Label("Pipeline")
 @Category("ringpoll")
-@Description("A pipeline started, halted because a handler died, or stopped")
+@Description("A pipeline started, halted because a handler failed, or stopped")
 @StackTrace(false)
 final class PipelineEvent extends Event {
     @Label("Pipeline")

@@ -12,11 +12,11 @@ import java.util.function.IntFunction;
 import java.util.function.ToIntFunction;
 
 /**
- * Several pollers, each with a ring, handlers and a share of the completion queues of its own, started and ended as one.
+ * A group of pipelines that are started and closed together, each with its own poller, ring, handlers and share of the completion
+ * queues.
  *
- * <p>Completions of one queue stay in their order, since a queue belongs to one poller; those of different pollers have none. A
- * handler object that is given to several of the pipelines is called by several threads. Methods may be called from any thread.
- *
+ * <p>Completions of one queue stay in order, since a queue belongs to one poller; there is no order between pollers. A handler
+ * object that is passed to several pipelines is called by several threads. Thread-safe.
  * <pre>{@code
  * PipelineGroup.start(2, i -> Pipeline.builder().name("shard-" + i).pollerCpu(2 + i).onAll(handlers[i]));
  * }</pre>
@@ -26,13 +26,13 @@ public final class PipelineGroup implements AutoCloseable {
     private static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final List<Pipeline> pipelines;
-    /** Guarded by itself, which is never held while a poller is waited for: its handlers may call this group. */
+    /** Guarded by itself. The lock is not held during waits for a poller: handlers may call this group. */
     private final Map<CompletionQueue, Place> places = new IdentityHashMap<>();
 
-    /** Where a queue is. */
+    /** The pipeline of a queue. */
     private static final class Place {
         private final Pipeline pipeline;
-        /** Whether the pipeline has it; false while it is being added. Guarded by the map. */
+        /** False while the queue is being added to the pipeline; guarded by the map. */
         private boolean added;
 
         Place(final Pipeline pipeline) {
@@ -45,19 +45,19 @@ public final class PipelineGroup implements AutoCloseable {
     }
 
     /**
-     * Starts pipelines.
+     * Starts the pipelines.
      *
-     * @param pollers     how many, at least 1
-     * @param description of each, by its position from 0 on; names, CPUs, idle strategies and handlers are for each its own
-     * @return the running pipelines
-     * @throws IllegalArgumentException as {@link PipelineBuilder#start()}, or if two pipelines have one name; none is left
-     *     running then
-     * @throws PipelineStartException   as {@link PipelineBuilder#start()}; none is left running then
+     * @param pollers     number of pipelines, at least 1
+     * @param description builder of each pipeline by index from 0 on; names, CPUs, idle strategies and handlers are not shared
+     * @return the running group
+     * @throws IllegalArgumentException as {@link PipelineBuilder#start()}, or if two pipelines have the same name; none is left
+     *     running
+     * @throws PipelineStartException   as {@link PipelineBuilder#start()}; none is left running
      */
     public static PipelineGroup start(final int pollers, final IntFunction<PipelineBuilder> description) {
         Objects.requireNonNull(description, "the description of the pipelines is null");
         if (pollers < 1) {
-            throw new IllegalArgumentException("a group of " + pollers + " pollers: at least 1 is needed");
+            throw new IllegalArgumentException("a group of " + pollers + " pollers: use at least 1");
         }
         final List<Pipeline> started = new ArrayList<>();
         try {
@@ -69,7 +69,7 @@ public final class PipelineGroup implements AutoCloseable {
                 for (final Pipeline other : started) {
                     if (other.name().equals(builder.name)) {
                         throw new IllegalArgumentException(
-                            "two pipelines of the group are named " + builder.name + ": give each a name of its own");
+                            "two pipelines of the group are named " + builder.name + ": use unique names");
                     }
                 }
                 started.add(builder.start());
@@ -82,18 +82,18 @@ public final class PipelineGroup implements AutoCloseable {
     }
 
     /**
-     * The pipelines, in their order.
+     * The pipelines, by index.
      *
-     * @return the same at each call
+     * @return always the same list
      */
     public List<Pipeline> pipelines() {
         return pipelines;
     }
 
     /**
-     * The state of the group, which is that of the pipeline that has come least far: queues can be added while it is RUNNING.
+     * The state of the group, which is that of its least advanced pipeline; queues can be added while it is RUNNING.
      *
-     * @return a moment's value; HALTED if all pipelines that are not closed have halted
+     * @return a snapshot; HALTED if all pipelines that are not closed have halted
      */
     public PipelineState state() {
         PipelineState least = PipelineState.CLOSED;
@@ -107,10 +107,10 @@ public final class PipelineGroup implements AutoCloseable {
     }
 
     /**
-     * Adds a completion queue to the poller that has the fewest, of those that poll.
+     * Adds a completion queue to the polling pipeline with the fewest queues.
      *
-     * @param queue that nobody else polls
-     * @return the pipeline that has it
+     * @param queue polled by this group only
+     * @return the pipeline to which it was added
      * @throws IllegalStateException as {@link Pipeline#addQueue}, or if all pipelines have halted or been closed
      */
     public Pipeline addQueue(final CompletionQueue queue) {
@@ -123,18 +123,18 @@ public final class PipelineGroup implements AutoCloseable {
                 if (candidate.state().takesQueues()) {
                     throw refused;
                 }
-                // It has ended meanwhile: another one takes the queue.
+                // The pipeline has ended meanwhile: try another.
             }
         }
     }
 
     /**
-     * Adds a completion queue to a poller of choice.
+     * Adds a completion queue to a pipeline of the caller's choice.
      *
-     * @param queue    that nobody else polls
-     * @param position of the pipeline, asked with the queue
-     * @return the pipeline that has it
-     * @throws IllegalStateException     as {@link Pipeline#addQueue}, or if a pipeline of the group has the queue
+     * @param queue    polled by this group only
+     * @param position index of the pipeline for the queue
+     * @return the pipeline to which it was added
+     * @throws IllegalStateException     as {@link Pipeline#addQueue}, or if a pipeline of the group already polls the queue
      * @throws IndexOutOfBoundsException if there is no such pipeline
      */
     public Pipeline addQueue(final CompletionQueue queue, final ToIntFunction<CompletionQueue> position) {
@@ -144,8 +144,8 @@ public final class PipelineGroup implements AutoCloseable {
     }
 
     /**
-     * Takes a completion queue out and waits until its poller can no longer touch it. A queue that is just being added by another
-     * thread is not there yet.
+     * Removes a completion queue and waits until its poller no longer accesses it. No effect on a queue that another thread is
+     * still adding.
      *
      * @param queue that was added
      * @throws TimeoutException as {@link Pipeline#removeQueue}
@@ -166,32 +166,32 @@ public final class PipelineGroup implements AutoCloseable {
     }
 
     /**
-     * Drains all pipelines; they go on.
+     * Drains all pipelines; they continue.
      *
-     * @param timeoutNs bound for the whole, in nanoseconds
-     * @return a report for each, in their order
+     * @param timeoutNs time-out of the whole call, in nanoseconds
+     * @return a report per pipeline, by index
      */
     public List<PipelineReport> drain(final long timeoutNs) {
         final Deadline deadline = Deadline.after(timeoutNs);
         return pipelines.stream().map(pipeline -> pipeline.drain(deadline.leftNs())).toList();
     }
 
-    /** Drains and stops all pipelines within 10 seconds; see {@link #close(long)}. */
+    /** Drains and stops all pipelines with a time-out of 10 seconds; see {@link #close(long)}. */
     @Override
     public void close() {
         close(DEFAULT_CLOSE_NS);
     }
 
     /**
-     * Drains and stops all pipelines, at the same time. Called on a thread of one of them, or by user code that the end of one
-     * calls, this begins the end of all on other threads and returns: handlers of several pipelines may call it at once.
+     * Drains and stops all pipelines concurrently. A call on a thread of one of them, or by user code that is called during the
+     * close of one, starts the close of all on other threads and returns; several handlers may call it concurrently.
      *
-     * @param timeoutNs bound for the whole, in nanoseconds
-     * @return a report for each, in their order; the same at each further call, but for calls that return before the reports are
-     *     made
+     * @param timeoutNs time-out of the whole call, in nanoseconds
+     * @return a report per pipeline, by index; the same at each further call, except for calls that return before the reports
+     *     have been made
      */
     public List<PipelineReport> close(final long timeoutNs) {
-        // Whatever such a thread waited for could wait for it, by a handler of another pipeline that does the same.
+        // A wait by such a thread could deadlock with a handler of another pipeline that does the same.
         return pipelines.stream().anyMatch(Pipeline::waitsForCaller)
             ? pipelines.stream().map(pipeline -> pipeline.closeWithoutWaiting(timeoutNs)).toList()
             : close(pipelines, timeoutNs);
@@ -215,7 +215,7 @@ public final class PipelineGroup implements AutoCloseable {
         return pipelines.stream().map(pipeline -> pipeline.close(0)).toList();
     }
 
-    /** Closes a pipeline on a thread of its own, or on this one if there is none to be had. */
+    /** Closes a pipeline on a new thread, or on this one if none can be created. */
     private static Thread startClosing(final Pipeline pipeline, final Deadline deadline) {
         final Thread closer = new Thread(() -> pipeline.close(deadline.leftNs()), pipeline.name() + "-closer");
         closer.setDaemon(true);
@@ -257,7 +257,7 @@ public final class PipelineGroup implements AutoCloseable {
             }
         }
         if (fewest == null) {
-            throw new IllegalStateException("no pipeline of the group polls any more: all have halted or been closed");
+            throw new IllegalStateException("no pipeline of the group is polling: all have halted or been closed");
         }
         return fewest;
     }

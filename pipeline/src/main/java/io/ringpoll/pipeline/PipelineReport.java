@@ -1,23 +1,23 @@
 package io.ringpoll.pipeline;
 
 /**
- * How far a pipeline has come, and what it leaves when it ends.
+ * The progress of a pipeline, and the remainder at its end.
  *
- * @param polled    completions and faults that the poller has published
- * @param handled   of these, what every handler has passed and gives back
- * @param held      slots that handlers hold back still
- * @param inQueues  completions that were left in the queues when the pipeline stopped; {@link #UNKNOWN} if nobody could look
- *     because the poller has not ended, or if the pipeline goes on
- * @param inTime    whether all that was asked for came about within the time given
+ * @param polled   completions and faults published by the poller
+ * @param handled  of these, the number that every handler has passed and released
+ * @param held     slots still held by handlers
+ * @param inQueues completions left in the queues at the stop of the pipeline; {@link #UNKNOWN} if the poller has not ended or the
+ *     pipeline continues
+ * @param inTime   whether the call completed within its time-out
  */
 public record PipelineReport(long polled, long handled, long held, long inQueues, boolean inTime) {
-    /** Stands for a number that nobody could find out. */
+    /** Value of an unknown number. */
     public static final long UNKNOWN = -1;
 
     /**
-     * Published slots that some handler has not passed, or holds back.
+     * Published slots that at least one handler has not passed, or holds.
      *
-     * @return 0 unless a handler has died, holds slots, or the time ran out
+     * @return 0 unless a handler has halted, slots are held, or the call timed out
      */
     public long unhandled() {
         return polled - handled;

@@ -4,21 +4,21 @@ import com.lmax.disruptor.Sequence;
 import io.ringpoll.poller.SlotRing;
 
 /**
- * A pipeline's ring, as those see it who watch the handlers or end them. Any thread may use what is added here.
+ * The ring as seen by threads that observe or end the handlers. All added methods are thread-safe.
  */
 interface PipelineRing extends SlotRing {
     /** The last published sequence. */
     Sequence cursor();
 
-    /** The last sequence, up to a published one, that all handlers have passed and give back. */
+    /** The last sequence, at most the given published one, that all handlers have passed and released. */
     long passedOf(long last);
 
-    /** How many published slots some handler has not passed yet; a moment's value. */
+    /** Number of published slots that at least one handler has not passed; a snapshot. */
     default long occupancy() {
         final long last = cursor().get();
         return last - passedOf(last);
     }
 
-    /** From now on no slot can be claimed: a handler will never pass what is there. */
+    /** Halts the ring: no slot can be claimed from now on, because a handler has halted. */
     void halt();
 }

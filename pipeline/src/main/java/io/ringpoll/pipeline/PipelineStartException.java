@@ -1,8 +1,8 @@
 package io.ringpoll.pipeline;
 
 /**
- * A pipeline could not be started, and nothing of it runs: a thread could not be pinned, or a handler threw in its
- * {@link HandlerLifecycle#onStart}.
+ * Thrown when a pipeline could not start: a thread could not be pinned, or a handler threw in {@link HandlerLifecycle#onStart}.
+ * Nothing of the pipeline is left running.
  */
 public final class PipelineStartException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline;
 
 /**
- * The states of a pipeline, their transitions, and what each call does in each state.
+ * The states of a pipeline, their transitions, and the effect of each call in each state.
  *
  * <pre>
  *   STARTING ------&gt; RUNNING ------&gt; STOPPING ------&gt; CLOSED
@@ -9,7 +9,7 @@ package io.ringpoll.pipeline;
  *     |  +--&gt; HALTED &lt;--+              |  |
  *     |          |      a handler or   |  |
  *     |          |      the poller     |  |
- *     |          +-----------dies------+  |
+ *     |          +-----------fails-----+  |
  *     +-----------------------------------+
  *               the start fails
  * </pre>
@@ -24,30 +24,30 @@ package io.ringpoll.pipeline;
  *     <td>no effect</td></tr>
  *   <tr><td>{@link Pipeline#pause}</td><td>pauses</td><td>pauses</td><td>true</td><td>pauses</td><td>true</td></tr>
  *   <tr><td>{@link Pipeline#resume}</td><td>resumes</td><td>resumes</td><td>false</td><td>false</td><td>false</td></tr>
- *   <tr><td>{@link Pipeline#drain}</td><td>waits</td><td>waits</td><td>not in time, at once</td>
- *     <td>waits for what was polled</td><td>the final report</td></tr>
+ *   <tr><td>{@link Pipeline#drain}</td><td>waits</td><td>waits</td><td>not in time, immediately</td>
+ *     <td>waits for the handlers</td><td>the final report</td></tr>
  *   <tr><td>{@link Pipeline#stop}, {@link Pipeline#close(long)}</td><td>closes after the start</td><td>closes</td><td>closes</td>
  *     <td>waits for the other call</td><td>the final report</td></tr>
  *   <tr><td>counters, errors, threads, failure</td><td>live</td><td>live</td><td>live</td><td>live</td><td>last values</td></tr>
  * </table>
  *
- * <p>"Refused" is an {@link IllegalStateException}. Every wait ends with its time-out, and none by an interrupt, which is kept
- * for the caller. While a pipeline is paused it is RUNNING: pausing is a matter of its poller,
+ * <p>"Refused" is an {@link IllegalStateException}. Every wait ends with its time-out; an interrupt does not end it, and the
+ * interrupt flag is restored. A paused pipeline is RUNNING: pausing concerns only its poller, see
  * {@link io.ringpoll.poller.CompletionPoller#pause}.
  */
 public enum PipelineState {
-    /** The threads are being started; {@link PipelineBuilder#start()} has not returned. */
+    /** The threads are starting; {@link PipelineBuilder#start()} has not returned. */
     STARTING,
-    /** Completions are polled and handled, or wait while the pipeline is paused. */
+    /** Completions are polled and handled, or the pipeline is paused. */
     RUNNING,
-    /** A handler or the poller has died: nothing is polled any more, and the other handlers handle what was published. */
+    /** A handler or the poller has failed: polling has stopped, and the other handlers finish the published completions. */
     HALTED,
-    /** The pipeline is being closed: it is drained, its threads end, and what is left in the queues is taken out. */
+    /** The pipeline is closing: it drains, its threads end, and the completions left in the queues are polled. */
     STOPPING,
-    /** The final report has been made. Threads that did not end in time end as soon as they can. */
+    /** The final report has been made. Threads that did not end in time end when their call returns. */
     CLOSED;
 
-    /** Whether a pipeline may go from this state to another. */
+    /** Whether the transition to another state is permitted. */
     boolean leadsTo(final PipelineState next) {
         return switch (this) {
             case STARTING -> next == RUNNING || next == HALTED || next == STOPPING;

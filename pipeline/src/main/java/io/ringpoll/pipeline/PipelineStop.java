@@ -7,24 +7,24 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Begins and ends a pipeline: one thread at a time does either, and others that want to end it wait within their own bounds.
+ * Starts and ends a pipeline: one thread at a time, while others wait within their own time-outs.
  *
- * <p>The end, in order: the queues are drained, the poller ends, the handlers handle what was polled and end, what is left in the
- * queues is counted, and the memory is released. {@link PipelineState} defines each call in each state.
+ * <p>The end, in order: the queues are drained, the poller ends, the handlers finish the published completions and end,
+ * completions left in the queues are counted, and the memory is released. {@link PipelineState} defines each call in each state.
  */
 final class PipelineStop {
     private static final long ABANDON_NS = TimeUnit.SECONDS.toNanos(1);
-    /** After which a wait for the poller looks again whether it is worth while. */
+    /** Interval at which a wait for the poller checks whether the wait can still succeed. */
     private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final Pipeline pipeline;
     private final LifeCycle lifeCycle;
     private final LeftOver leftOver;
     private final long shutdownTimeoutNs;
-    /** Held while the pipeline is started, and while it is ended. */
+    /** Held during the start and during the end of the pipeline. */
     private final ReentrantLock lock = new ReentrantLock();
     private final AtomicBoolean closesElsewhere = new AtomicBoolean();
-    /** How many handlers drain on their own threads. */
+    /** Number of handlers that drain on their own threads. */
     private final AtomicInteger drainingHandlers = new AtomicInteger();
     private volatile boolean requested;
     private volatile PipelineReport report;
@@ -39,7 +39,7 @@ final class PipelineStop {
         this.shutdownTimeoutNs = shutdownTimeoutNs;
     }
 
-    /** Starts the pipeline, or leaves nothing of it that runs. */
+    /** Starts the pipeline; a failed start leaves nothing running. */
     void start(final Runnable threads) {
         lock.lock();
         try {
@@ -53,12 +53,12 @@ final class PipelineStop {
             lock.unlock();
         }
         if (requested) {
-            // By a call that could not wait for the start.
+            // Requested by a call that could not wait for the start.
             close(0, false);
         }
     }
 
-    /** Waits until the queues are empty and what was polled has been handled. */
+    /** Waits until the queues are empty and the published completions have been handled. */
     PipelineReport drain(final Deadline deadline) {
         final PipelineReport closed = report;
         if (closed != null) {
@@ -70,7 +70,7 @@ final class PipelineStop {
             final boolean empty = awaitEmptyQueues(deadline);
             final Handlers handlers = pipeline.handlers();
             final long last = handlers.ring().cursor().get();
-            // Of two handlers that drain each would wait for the other.
+            // Two handlers that drain would wait for each other.
             deadline.await(() -> pipeline.failure() != null || handlers.haveOthersPassed(last) ||
                 onHandlersThread > 0 && drainingHandlers.get() > 1);
             return snapshot(PipelineReport.UNKNOWN, empty && handlers.haveOthersPassed(last));
@@ -79,7 +79,7 @@ final class PipelineStop {
         }
     }
 
-    /** Ends the pipeline. */
+    /** Closes the pipeline. */
     PipelineReport close(final long timeoutNs, final boolean drainFirst) {
         if (report == null && !lock.isHeldByCurrentThread()) {
             if (isOwnThread(Thread.currentThread())) {
@@ -95,7 +95,7 @@ final class PipelineStop {
         return reportOrSnapshot();
     }
 
-    /** Begins the end on another thread, unless it is under way, and waits for nothing. */
+    /** Starts the close on another thread unless it is in progress, without waiting. */
     PipelineReport closeWithoutWaiting(final long timeoutNs) {
         if (report == null && !lock.isHeldByCurrentThread()) {
             closeElsewhere(timeoutNs, true);
@@ -103,7 +103,7 @@ final class PipelineStop {
         return reportOrSnapshot();
     }
 
-    /** Whether the end waits for the calling thread: the poller's, a handler's, or the one that ends the pipeline. */
+    /** Whether the close would wait for the calling thread: the poller's, a handler's, or the closing thread itself. */
     boolean waitsForCaller() {
         return lock.isHeldByCurrentThread() || isOwnThread(Thread.currentThread());
     }
@@ -113,12 +113,12 @@ final class PipelineStop {
         return closed != null ? closed : snapshot(PipelineReport.UNKNOWN, false);
     }
 
-    /** Whether a thread is the poller's or a handler's, so that it cannot wait for itself. */
+    /** Whether a thread is the poller's or a handler's, and cannot wait for itself. */
     private boolean isOwnThread(final Thread thread) {
         return thread == pipeline.pollerThread() || pipeline.handlerThreads().contains(thread);
     }
 
-    /** Ends the pipeline with the lock held, which is released. */
+    /** Closes the pipeline with the lock held, and releases the lock. */
     private void close(final Deadline deadline, final long timeoutNs, final boolean drainFirst) {
         try {
             if (report == null) {
@@ -133,7 +133,7 @@ final class PipelineStop {
         }
     }
 
-    /** Ends the pipeline on a thread that is none of its own; the first call decides how. */
+    /** Closes the pipeline on a new thread; the first call determines the time-out and the drain. */
     private void closeElsewhere(final long timeoutNs, final boolean drainFirst) {
         if (lifeCycle.state() != PipelineState.STOPPING && closesElsewhere.compareAndSet(false, true)) {
             try {
@@ -151,7 +151,7 @@ final class PipelineStop {
     private void end(final Deadline deadline) {
         lifeCycle.advance(PipelineState.STOPPING);
         pipeline.polling().stop();
-        // The handlers end by themselves, once they have handled what the poller has published by its end.
+        // Each handler ends when it has handled all slots that the poller published.
         final boolean pollerEnded = deadline.join(pipeline.pollerThread());
         boolean handlersEnded = true;
         for (final Thread thread : pipeline.handlerThreads()) {
@@ -162,7 +162,7 @@ final class PipelineStop {
         release(snapshot(inQueues, pollerEnded && handlersEnded && givenBack));
     }
 
-    /** Ends what runs of a pipeline that has not started as a whole; a thread that does not return ends when it does. */
+    /** Ends the threads of a pipeline that failed to start; a thread that is blocked ends when its call returns. */
     private void abandon(final Throwable cause) {
         lifeCycle.advance(PipelineState.STOPPING);
         pipeline.polling().stop();
@@ -189,10 +189,10 @@ final class PipelineStop {
         pipeline.counters().close();
     }
 
-    /** Waits until all queues were empty in one round, or the pipeline is paused; gives up when there will be no such round. */
+    /** Waits until all queues were empty in one round, or the pipeline is paused; stops waiting when no such round can occur. */
     private boolean awaitEmptyQueues(final Deadline deadline) {
         if (Thread.currentThread() == pipeline.pollerThread()) {
-            // A handler there keeps the poller from coming round.
+            // The poller makes no round while a handler runs on its thread.
             return false;
         }
         while (isPolling()) {
@@ -236,7 +236,7 @@ final class PipelineStop {
                 Runtime.getRuntime().addShutdownHook(hook);
                 shutdownHook = hook;
             } catch (final IllegalStateException shuttingDown) {
-                // Whoever starts a pipeline then closes it.
+                // The thread that starts a pipeline during shutdown closes it.
                 return;
             }
         }
@@ -247,7 +247,7 @@ final class PipelineStop {
             try {
                 Runtime.getRuntime().removeShutdownHook(shutdownHook);
             } catch (final IllegalStateException shuttingDown) {
-                // It runs already, and finds the report.
+                // The hook is running and finds the report.
                 return;
             }
         }

@@ -3,17 +3,17 @@ package io.ringpoll.pipeline;
 import java.util.function.BiFunction;
 
 /**
- * A thread of a pipeline. It retains the slab from before its start until its work is over, so that nobody else frees the memory
- * that it polls into or reads.
+ * A thread of a pipeline. It retains the slab from before its start until its end, so that the memory that it polls into or reads
+ * is not freed.
  */
 final class PipelineThread {
     private final Thread thread;
     private final CompletionSlab slab;
 
     /**
-     * Creates a thread that has not been started.
+     * Creates a thread without starting it.
      *
-     * @param factory makes a thread from its work and its name
+     * @param factory creates a thread from its task and its name
      */
     PipelineThread(
         final String name, final CompletionSlab slab, final Runnable work,
@@ -27,7 +27,7 @@ final class PipelineThread {
         return thread;
     }
 
-    /** Whether the operating system has been given the thread; any thread may ask. */
+    /** Whether the thread has been started; any thread. */
     boolean hasStarted() {
         return thread.getState() != Thread.State.NEW;
     }
@@ -35,7 +35,7 @@ final class PipelineThread {
     /**
      * Starts the thread, which reports to the gate.
      *
-     * @throws PipelineStartException if there is no thread to be had; nothing is retained then
+     * @throws PipelineStartException if no thread can be created; nothing is retained
      */
     void start(final StartGate gate) {
         gate.expect(thread.getName());

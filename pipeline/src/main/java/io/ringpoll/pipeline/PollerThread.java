@@ -5,8 +5,7 @@ import io.ringpoll.poller.PollerLoop;
 import java.util.function.BiFunction;
 
 /**
- * The polling thread of a pipeline: pinned first, then in the poller's loop, with the handlers that run on it started before and
- * ended after.
+ * The polling thread of a pipeline: is pinned, starts the handlers that run on it, runs the poller's loop, ends the handlers.
  */
 final class PollerThread {
     private final int cpu;
@@ -35,12 +34,12 @@ final class PollerThread {
         thread.start(startGate);
     }
 
-    /** Ends the loop after its present duty cycle; any thread. */
+    /** Ends the loop after the current duty cycle; any thread. */
     void stop() {
         loop.stop();
     }
 
-    /** Whether the thread has been started, which closes the poller at its end. */
+    /** Whether the thread has been started; it then closes the poller at its end. */
     boolean hasStarted() {
         return thread.hasStarted();
     }
@@ -51,7 +50,7 @@ final class PollerThread {
                 startGate.ready(poller.roleName());
                 loop.run();
             } else {
-                // The loop's end would give back what was opened for the queues.
+                // Releases the completion channels, as the end of the loop would.
                 poller.onClose();
             }
         } finally {

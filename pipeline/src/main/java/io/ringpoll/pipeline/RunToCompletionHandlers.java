@@ -26,7 +26,7 @@ final class RunToCompletionHandlers implements Handlers {
 
     @Override
     public void start(final StartGate gate) {
-        // They start on the polling thread.
+        // The handlers start on the polling thread.
     }
 
     @Override
@@ -44,7 +44,7 @@ final class RunToCompletionHandlers implements Handlers {
 
     @Override
     public void onHandlerDied() {
-        // None waits for another.
+        // No handler waits for another.
     }
 
     @Override
@@ -74,7 +74,7 @@ final class RunToCompletionHandlers implements Handlers {
 
     @Override
     public void stopAfter(final long sequence) {
-        // They end with the poller.
+        // The handlers end with the poller.
     }
 
     @Override

@@ -6,10 +6,10 @@ import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The slots between a poller and handlers that run on its thread: a publication returns when all of them are through.
+ * The ring between a poller and handlers on the same thread: a publication returns when all handlers have returned.
  *
- * <p>All slots are free at each claim, so it is never full, and a few batches of them suffice: they stay in the core's first
- * cache. Belongs to the polling thread but for {@link #cursor()}, {@link #passed()}, {@link #passedOf} and {@link #halt()}.
+ * <p>All slots are free at each claim, so the ring is never full, and a few batches of slots suffice: they stay in the L1 cache.
+ * Belongs to the polling thread, except {@link #cursor()}, {@link #passed()}, {@link #passedOf} and {@link #halt()}.
  */
 final class RunToCompletionRing implements PipelineRing {
     private final UnsafeBuffer slab;

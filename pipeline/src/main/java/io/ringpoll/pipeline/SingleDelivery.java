@@ -5,7 +5,7 @@ import io.ringpoll.verbs.WorkCompletion;
 import org.agrona.UnsafeApi;
 
 /**
- * Delivery one completion at a time.
+ * Delivers one completion at a time.
  */
 final class SingleDelivery extends Delivery {
     private final WorkCompletion completion = new WorkCompletion();
@@ -17,7 +17,7 @@ final class SingleDelivery extends Delivery {
 
     @Override
     long deliver(final long first, final long last) throws HandlerHalted {
-        // Alone, as most are where the handler keeps up: the loops below would cost more than the completion.
+        // The most frequent case when the handler keeps up: the loops below would cost more than the completion.
         return first == last ? deliverOne(first) : deliverSeveral(first, last);
     }
 
@@ -31,7 +31,7 @@ final class SingleDelivery extends Delivery {
     }
 
     private long deliverSeveral(final long first, final long last) throws HandlerHalted {
-        // Found first, from the end: the handler is told which is its last, and no record is looked at twice for that.
+        // Found first, from the end: endOfBatch must be known, and no record is read twice for it.
         final long end = lastAccepted(first, last);
         long handled = 0;
         long slot = first;
@@ -47,7 +47,10 @@ final class SingleDelivery extends Delivery {
         return handled;
     }
 
-    /** A loop that counts by an int over records side by side: the compiler keeps all in registers that the handler lets it. */
+    /**
+     * A loop with an int counter over contiguous records: the compiler keeps its state in registers as far as the handler
+     * permits.
+     */
     private int deliverSideBySide(final long first, final int count, final long end) throws HandlerHalted {
         final long address = addressOf(first);
         int handled = 0;
@@ -61,7 +64,7 @@ final class SingleDelivery extends Delivery {
         return handled;
     }
 
-    /** Delivers a completion if the handler takes it; the number of those that it takes. */
+    /** Delivers a completion if the handler accepts it; returns the number of completions delivered. */
     private int deliver(final long record, final long slot, final long end) throws HandlerHalted {
         if (!accepts(UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET))) {
             return 0;

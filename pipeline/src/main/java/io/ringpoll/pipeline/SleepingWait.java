@@ -7,9 +7,9 @@ import com.lmax.disruptor.WaitStrategy;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A handler that spins, yields, then sleeps for moments; nobody signals it.
+ * Spins, yields, then sleeps for short periods; needs no signal.
  *
- * <p>Unlike the Disruptor's strategy of this kind it does not spin while its thread is interrupted.
+ * <p>Unlike the Disruptor's sleeping strategy it does not spin while its thread is interrupted.
  */
 final class SleepingWait implements WaitStrategy {
     private static final int SPINS = 100;
@@ -32,7 +32,7 @@ final class SleepingWait implements WaitStrategy {
                 Thread.yield();
             } else {
                 LockSupport.parkNanos(this, SLEEP_NS);
-                // A park returns at once while the flag is set.
+                // parkNanos returns immediately while the interrupt flag is set.
                 Thread.interrupted();
             }
             available = dependent.get();
@@ -42,6 +42,6 @@ final class SleepingWait implements WaitStrategy {
 
     @Override
     public void signalAllWhenBlocking() {
-        // It looks by itself.
+        // Needs no signal.
     }
 }

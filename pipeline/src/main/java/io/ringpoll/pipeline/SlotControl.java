@@ -3,52 +3,52 @@ package io.ringpoll.pipeline;
 import io.ringpoll.verbs.WorkCompletion;
 
 /**
- * By which a handler decides when slots of the ring may be reused: earlier than at the end of its batch, or later.
+ * Controls when the slots of a handler may be reused: before the end of its batch, or later.
  *
- * <p>Given to the handler by {@link HandlerLifecycle#onStart}. A slot that is held back stays as the provider wrote it until it
- * is given back, by whatever thread then works with it; the poller and the stages after this handler stop short of it.
- * {@link #releaseThrough} and {@link #hold} belong to the handler's thread, the rest to any.
+ * <p>Passed to {@link HandlerLifecycle#onStart}. A held slot keeps the provider's record until it is released by any thread; the
+ * poller and later stages do not advance past it. {@link #releaseThrough} and {@link #hold} belong to the handler's thread, the
+ * other methods to any.
  */
 public interface SlotControl {
     /**
-     * Lets slots be reused before the batch ends, for a handler that has copied what it needs and has long work to do.
+     * Releases slots before the end of the batch, for a handler that has copied their content and has long work to do.
      *
-     * @param sequence of the present batch; slots up to it must not be read any more, unless they are held
-     * @throws IllegalStateException if it is no slot of the present batch
+     * @param sequence of the current batch; slots up to it must not be read any more, unless they are held
+     * @throws IllegalStateException if the sequence is not in the current batch
      */
     void releaseThrough(long sequence);
 
     /**
-     * Holds a slot back until {@link #giveBack}.
+     * Holds a slot until {@link #giveBack}.
      *
-     * @param sequence of the present batch, not released yet
-     * @return true if it is held now; false if as many as {@link HandlerOptions#maxHeld} are held already
-     * @throws IllegalStateException if it is no slot of the present batch, or the handler has ended
+     * @param sequence of the current batch, not yet released
+     * @return true if the slot is held; false if {@link HandlerOptions#maxHeld} slots are already held
+     * @throws IllegalStateException if the sequence is not in the current batch, or the handler has ended
      */
     boolean hold(long sequence);
 
     /**
-     * Points a flyweight of the caller's own at a slot that is held.
+     * Wraps a flyweight of the caller around a held slot.
      *
-     * @param sequence  that was held and has not been given back
+     * @param sequence  held and not released
      * @param flyweight of the calling thread
-     * @return the flyweight; valid until the slot is given back
+     * @return the flyweight; valid until the slot is released
      * @throws IllegalStateException if the slot is not held
      */
     WorkCompletion view(long sequence, WorkCompletion flyweight);
 
     /**
-     * Gives a held slot back.
+     * Releases a held slot.
      *
      * @param sequence that was held
-     * @throws IllegalStateException if the slot is not held, or no longer
+     * @throws IllegalStateException if the slot is not held, or has already been released
      */
     void giveBack(long sequence);
 
     /**
-     * How many slots are held.
+     * Number of held slots.
      *
-     * @return a moment's value
+     * @return a snapshot
      */
     int held();
 }

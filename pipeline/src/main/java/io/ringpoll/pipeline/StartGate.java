@@ -5,25 +5,25 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Where whoever starts a pipeline waits until all its threads are up and pinned, or hears why one is not.
+ * Blocks the start of a pipeline until all its threads run and are pinned, or one has failed to start.
  */
 final class StartGate {
     private final List<String> missing = new ArrayList<>();
     private String failedThread;
     private Throwable failure;
 
-    /** Names a thread that will report. */
+    /** Registers a thread that will report. */
     synchronized void expect(final String threadName) {
         missing.add(threadName);
     }
 
-    /** Says that the calling thread is ready. */
+    /** Reports that the calling thread is ready. */
     synchronized void ready(final String threadName) {
         missing.remove(threadName);
         notifyAll();
     }
 
-    /** Says that the calling thread cannot start; the first one to say so is reported. */
+    /** Reports that the calling thread cannot start; the first failure is kept. */
     synchronized void failed(final String threadName, final Throwable cause) {
         if (failure == null) {
             failedThread = threadName;
@@ -33,7 +33,7 @@ final class StartGate {
     }
 
     /**
-     * Waits for all.
+     * Waits for all registered threads.
      *
      * @throws PipelineStartException if one has failed or did not report in time, or the caller is interrupted
      */

@@ -3,10 +3,10 @@ package io.ringpoll.pipeline;
 import io.ringpoll.os.ThreadAffinity;
 
 /**
- * Puts the threads of a pipeline where the builder said.
+ * Pins the threads of a pipeline.
  */
 final class ThreadPlacement {
-    /** The thread may run wherever the operating system likes. */
+    /** The operating system may schedule the thread on any CPU. */
     static final int ANY_CPU = -1;
 
     private ThreadPlacement() {

@@ -11,13 +11,13 @@ import java.util.function.BiFunction;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
- * Handlers that each have a thread of their own, behind a {@link CompletionRing}.
+ * Handlers on threads of their own, behind a {@link CompletionRing}.
  */
 final class ThreadedHandlers implements Handlers {
     private final CompletionRing ring;
     private final List<CompletionProcessor> processors = new ArrayList<>();
     private final List<PipelineThread> threads;
-    /** The last slot to be handled, once it is known; guarded by this. */
+    /** The last slot to handle once it is known; guarded by this. */
     private long stopsAfter = Long.MAX_VALUE;
 
     ThreadedHandlers(
@@ -41,7 +41,7 @@ final class ThreadedHandlers implements Handlers {
 
     @Override
     public void onPollerStart() {
-        // None runs there.
+        // No handler runs on the polling thread.
     }
 
     @Override
@@ -108,18 +108,18 @@ final class ThreadedHandlers implements Handlers {
         return threads.get(position).thread() == Thread.currentThread();
     }
 
-    /** The last slot that a handler can come to: no further than one before it that has died. */
+    /** The last slot that a handler can reach: not past a halted handler before it. */
     private long reachable(final int position, final long last) {
         long reachable = last;
         for (final int before : processors.get(position).spec().after()) {
             final CompletionProcessor processor = processors.get(before);
-            // What the dead one holds back may still be given back.
+            // Slots held by the halted handler may still be released.
             reachable = Math.min(reachable, processor.hasDied() ? processor.position() : reachable(before, last));
         }
         return reachable;
     }
 
-    /** The last slot that a handler can come to while the calling thread, which may be that of one before it, waits. */
+    /** The last slot that a handler can reach while the calling thread, possibly that of an earlier handler, waits. */
     private long reachableForCaller(final int position, final long last) {
         long reachable = last;
         for (final int before : processors.get(position).spec().after()) {

@@ -34,7 +34,7 @@ class AllocationTest {
     }
 
     @Test
-    void shouldAllocateNothingWhereHandlersRunOnThePollersThread() throws InterruptedException {
+    void shouldAllocateNothingWhenHandlersRunOnThePollingThread() throws InterruptedException {
         assertAllocatesNothing(Pipeline.builder()
             .runToCompletion()
             .onSendWrite((wc, sequence, endOfBatch) -> { })
@@ -52,7 +52,7 @@ class AllocationTest {
             final long[] least = new long[threads.size()];
             Arrays.fill(least, Long.MAX_VALUE);
             long handled = WARM_UP;
-            // The JVM allocates a little for a thread that has something compiled; what a completion takes shows in each round.
+            // The JVM allocates a little on a thread when it compiles; an allocation per completion shows in every round.
             for (int round = 0; round < ROUNDS && Arrays.stream(least).anyMatch(bytes -> bytes > 0); round++) {
                 final long[] before = threads.stream().mapToLong(thread -> allocated(thread)).toArray();
                 handled += MEASURED;
@@ -82,7 +82,7 @@ class AllocationTest {
         }
     }
 
-    /** Yields completions of all paths, as many as it is allowed to. */
+    /** Yields a limited number of completions of all paths. */
     private static final class GatedQueue implements CompletionQueue {
         private static final long[] STATUS_AND_OPCODE = {0L, 128L << 32, 5L};
 

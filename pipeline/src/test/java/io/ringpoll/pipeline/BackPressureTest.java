@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Handlers that are slow, stop, throw or die, while completions keep coming: each is accounted for by its identity. */
+/** Handlers that are slow, stop, throw or halt under load: each completion is accounted for by its id. */
 @Timeout(60)
 class BackPressureTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(30);
@@ -25,7 +25,7 @@ class BackPressureTest {
     private final Map<CompletionPath, Integer> repeated = new EnumMap<>(CompletionPath.class);
 
     @Test
-    void shouldLoseNothingBehindASlowHandlerAndSayWhichItWas() {
+    void shouldLoseNothingBehindASlowHandlerAndIdentifyIt() {
         final int count = 60_000;
         final Random random = new Random(42);
         final AtomicReference<Pipeline> started = new AtomicReference<>();
@@ -35,7 +35,7 @@ class BackPressureTest {
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
             }
             if (id == 54_001) {
-                // The others may have lost their CPU for a while, and held the ring back for that.
+                // Another handler may have lost its CPU and stalled the ring meanwhile.
                 blamed.set(isBlamedInTheEnd(started, "ringpoll-receive"));
             }
         })) {
@@ -49,7 +49,7 @@ class BackPressureTest {
     }
 
     @Test
-    void shouldLoseNothingWhenAHandlerStopsForASecondAndCountThatSecond() {
+    void shouldLoseNothingWhenAHandlerPausesForASecondAndCountTheStall() {
         final int count = 300_000;
         try (Pipeline pipeline = start(count, 1024, FailurePolicy.CONTINUE, id -> {
             if (id == 3001) {
@@ -81,7 +81,7 @@ class BackPressureTest {
     }
 
     @Test
-    void shouldAccountForEveryCompletionWhenAHandlerDies() {
+    void shouldAccountForEveryCompletionWhenAHandlerHalts() {
         final int count = 300_000;
         final BitSet left = new BitSet();
         final int dying = 30_001;
@@ -95,9 +95,9 @@ class BackPressureTest {
         }
         final PipelineReport report = pipeline.close(BOUND_NS);
         assertTrue(report.inTime());
-        assertEquals(count, report.polled() + report.inQueues(), "polled or still in the queue, nothing between");
+        assertEquals(count, report.polled() + report.inQueues(), "each completion was polled or is still in the queue");
         assertEquals(report.inQueues(), left.cardinality());
-        assertEquals(report.polled(), left.nextSetBit(0), "what was left begins where polling ended");
+        assertEquals(report.polled(), left.nextSetBit(0), "undelivered completions follow the polled ones");
         for (int id = 0; id < report.polled(); id++) {
             final CompletionPath path = SyntheticQueue.path(id);
             final boolean expected = path != CompletionPath.RECEIVE || id <= dying;
@@ -106,7 +106,7 @@ class BackPressureTest {
         assertEquals(Map.of(), repeated);
     }
 
-    /** Goes on being slow until this handler has held the ring back longer than the others together, but not for ever. */
+    /** Continues to be slow until this handler has caused more stall time than the others together, within a limit. */
     private static boolean isBlamedInTheEnd(final AtomicReference<Pipeline> started, final String slowHandler) {
         final long deadlineNs = System.nanoTime() + BOUND_NS / 2;
         while (System.nanoTime() - deadlineNs < 0) {
@@ -120,7 +120,7 @@ class BackPressureTest {
         return false;
     }
 
-    /** What the receive handler does with a completion before it is noted. */
+    /** Action of the receive handler before it records a completion. */
     private interface Behaviour {
         void accept(long workRequestId);
     }

@@ -20,7 +20,7 @@ class BatchHandlerTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
 
     @Test
-    void shouldTakeAllCompletionsOfItsPathInWholeBatches() {
+    void shouldDeliverAllCompletionsOfAPathInBatches() {
         final List<Long> ids = new ArrayList<>();
         final List<Integer> sizes = new ArrayList<>();
         try (Pipeline pipeline = Pipeline.builder()
@@ -48,7 +48,7 @@ class BatchHandlerTest {
     }
 
     @Test
-    void shouldHearOfAQueuesFaultInItsPlaceBetweenBatches() {
+    void shouldReportAQueueFaultInOrderBetweenBatches() {
         final List<String> heard = new ArrayList<>();
         final ScriptedQueue failing = new ScriptedQueue("failing");
         failing.add(1, WcStatus.WR_FLUSH_ERR, WcOpcode.SEND).add(2, WcStatus.WR_FLUSH_ERR, WcOpcode.SEND).failWith(-7);
@@ -73,7 +73,7 @@ class BatchHandlerTest {
     }
 
     @Test
-    void shouldAskThePolicyOnceForABatchThatThrows() {
+    void shouldCallThePolicyOnceForAFailedBatch() {
         final List<Long> asked = new ArrayList<>();
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(64)
@@ -94,7 +94,7 @@ class BatchHandlerTest {
     }
 
     @Test
-    void shouldRefuseAnIndexBehindTheEndOfTheBatch() {
+    void shouldRejectAnIndexOutsideTheBatch() {
         final List<Throwable> thrown = new ArrayList<>();
         try (Pipeline pipeline = Pipeline.builder()
                 .onAll(CompletionHandler.inBatches(batch ->

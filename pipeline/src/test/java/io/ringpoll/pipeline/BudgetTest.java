@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** While the pipeline does not poll, posts are refused before the completion queue can overrun; the counters tell. */
+/** While the pipeline does not poll, posts are refused before the completion queue can overrun, and the counters show it. */
 @Tag(TestDevice.TAG)
 @Timeout(60)
 class BudgetTest {
@@ -51,7 +51,7 @@ class BudgetTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void shouldReturnTheBudgetBeforeAHandlerPostsFromItsCompletion(final boolean runsToCompletion) throws InterruptedException {
+    void shouldReleaseTheBudgetBeforeAHandlerPosts(final boolean runsToCompletion) throws InterruptedException {
         final int count = runsToCompletion ? 2_000 : 50_000;
         try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(1).sqSize(1000))) {
             final Connection client = pair.client();
@@ -64,7 +64,7 @@ class BudgetTest {
                 }
                 handled.incrementAndGet();
             });
-            // Each completion makes room for one post, and there is never room for more.
+            // Each completion releases capacity for exactly one post.
             try (Pipeline pipeline = (runsToCompletion ? description.runToCompletion() : description).start()) {
                 while (post(client, posted)) {
                     // Until the queue's depth is reached.

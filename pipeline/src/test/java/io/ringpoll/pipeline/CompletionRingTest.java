@@ -24,7 +24,7 @@ class CompletionRingTest {
         new CompletionRing(new UnsafeBuffer(ByteBuffer.allocateDirect(CAPACITY * IbvWc.SIZE_BYTES)), CAPACITY);
 
     @Test
-    void shouldMoveTheCursorBeforeItSignalsThoseWhoWaitForIt() {
+    void shouldAdvanceTheCursorBeforeSignalling() {
         final List<Long> seen = new ArrayList<>();
         ring.gate(List.of(new Sequence()), List.of(signalled(() -> seen.add(ring.cursor().get()))), List.of());
         assertEquals(4, ring.claim(4));
@@ -34,7 +34,7 @@ class CompletionRingTest {
     }
 
     @Test
-    void shouldTellThatItHasHaltedAsItsClaimsDo() {
+    void shouldReportAHaltConsistentlyWithItsClaims() {
         ring.gate(List.of(new Sequence()), List.of(), List.of());
         assertFalse(ring.isHalted());
         assertEquals(1, ring.claim(1));

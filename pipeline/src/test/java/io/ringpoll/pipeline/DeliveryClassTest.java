@@ -30,7 +30,7 @@ class DeliveryClassTest {
     }
 
     @Test
-    void shouldCompileTheLoopForEachClassOfHandlersByItself() {
+    void shouldCompileTheLoopPerHandlerClass() {
         final CompletionHandler first = (completion, sequence, endOfBatch) -> seen.add(sequence);
         final CompletionHandler second = (completion, sequence, endOfBatch) -> seen.add(-sequence);
         assertNotSame(delivery(first).getClass(), delivery(second).getClass());
@@ -42,12 +42,12 @@ class DeliveryClassTest {
     }
 
     @Test
-    void shouldUseWhatIsCompiledAgainForTheNextHandlerOfTheClass() {
+    void shouldReuseCompiledCodeForTheNextHandlerOfTheClass() {
         assertSame(delivery(new Counting()).getClass(), delivery(new Counting()).getClass());
     }
 
     @Test
-    void shouldDeliverInItsOwnClassWhatTheHandlerTakesAcrossTheEndOfTheSlab() throws Exception {
+    void shouldDeliverAcrossTheEndOfTheSlabInTheHandlersOwnClass() throws Exception {
         for (int slot = 0; slot < SLOTS; slot++) {
             slab.buffer().putLong(slot * IbvWc.SIZE_BYTES + IbvWc.WR_ID_OFFSET, slot);
             slab.buffer().putInt(slot * IbvWc.SIZE_BYTES + IbvWc.STATUS_OFFSET,
@@ -90,7 +90,7 @@ class DeliveryClassTest {
         }
     }
 
-    /** Two of one class. */
+    /** One class for two handlers. */
     private static final class Counting implements CompletionHandler {
         private long count;
 

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A handler that writes its output at the end of a batch is always given one, also where a queue's fault is last. */
+/** A handler that flushes at the end of a batch always receives one, even before a queue fault. */
 @Timeout(60)
 class EndOfBatchTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
@@ -40,7 +40,7 @@ class EndOfBatchTest {
 
     @ParameterizedTest
     @CsvSource({"false", "true"})
-    void shouldEndTheBatchBeforeEachFaultOnThePollersThread(final boolean throwing) throws InterruptedException {
+    void shouldEndTheBatchBeforeEachFaultOnThePollingThread(final boolean throwing) throws InterruptedException {
         flushing.throwing = throwing;
         release.countDown();
         assertFlushed(Pipeline.builder().ringSize(64).runToCompletion().onAll(flushing).queue(queue).queue(other).start());
@@ -48,7 +48,7 @@ class EndOfBatchTest {
 
     @ParameterizedTest
     @CsvSource({"false", "true"})
-    void shouldHandOverTheBatchBeforeEachFault(final boolean runsToCompletion) throws InterruptedException {
+    void shouldDeliverTheBatchBeforeEachFault(final boolean runsToCompletion) throws InterruptedException {
         final CompletionHandler batches = CompletionHandler.inBatches(new BatchHandler() {
             @Override
             public void onBatch(final CompletionBatch batch) throws InterruptedException {
@@ -91,7 +91,7 @@ class EndOfBatchTest {
         assertEquals(List.of("fault -1 flushed", "fault -2 flushed"), flushing.faults);
     }
 
-    /** Keeps what it is given until the end of a batch. */
+    /** Collects its input until the end of a batch. */
     private final class Flushing implements CompletionHandler {
         private final List<Long> unflushed = new ArrayList<>();
         private final List<String> faults = new ArrayList<>();

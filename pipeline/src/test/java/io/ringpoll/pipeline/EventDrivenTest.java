@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A poller that sleeps on real completion channels, with a bound so long that a missed event is a failure. */
+/** A poller that sleeps on real completion channels, with a time-out long enough that a missed event is a failure. */
 @Tag(TestDevice.TAG)
 @Timeout(60)
 class EventDrivenTest {
@@ -65,7 +65,7 @@ class EventDrivenTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldMissNoCompletionThatComesBetweenArmAndSleep(final Moment moment) {
+    void shouldMissNoCompletionBetweenArmAndSleep(final Moment moment) {
         final int rounds = TestDevice.isLoopback() ? 2000 : 100;
         final VerbsCompletionQueue view = pair.closed(pair.client().completionQueue().openVerbs());
         final CompletionChannel channel = pair.closed(CompletionChannel.borrow(view));
@@ -74,8 +74,8 @@ class EventDrivenTest {
             pipeline.addQueue(racing);
             for (int i = 0; i < rounds; i++) {
                 racing.due = true;
-                // Ends the sleep, so that the queue is armed anew; with it comes the completion that races. One that comes while
-                // the poller is still on its way to sleep may end nothing, and then it takes another.
+                // Ends the sleep so that the queue is armed again and the racing completion is posted. A completion that arrives
+                // before the poller sleeps may not end a sleep; then another is needed.
                 do {
                     post(i);
                     awaitAllHandled();
@@ -88,7 +88,7 @@ class EventDrivenTest {
     }
 
     @Test
-    void shouldMissNoCompletionAtWhateverMomentItComes() {
+    void shouldMissNoCompletionAtAnyMomentBeforeASleep() {
         final int rounds = TestDevice.isLoopback() ? 5000 : 200;
         final Random random = new Random(5);
         try (Pipeline pipeline = start(TimeUnit.MICROSECONDS.toNanos(2), FOREVER_NS)) {
@@ -165,13 +165,13 @@ class EventDrivenTest {
             }
             assertTrue(pipeline.pollerCounters().events() > 0);
             pipeline.removeQueue(pair.client().completionQueue());
-            // Destroying a queue waits for acknowledgements: with one missing this would never return.
+            // Destroying a queue waits for acknowledgements: with one missing it would never return.
             pair.close();
         }
     }
 
     @Test
-    void shouldTakeCommandsAtOnceThoughItSleeps() throws TimeoutException, InterruptedException {
+    void shouldExecuteCommandsImmediatelyDuringASleep() throws TimeoutException, InterruptedException {
         final ScriptedQueue other = new ScriptedQueue("other");
         try (Pipeline pipeline = start(0, FOREVER_NS)) {
             pipeline.addQueue(pair.client().completionQueue());
@@ -191,14 +191,14 @@ class EventDrivenTest {
     }
 
     @Test
-    void shouldLookAtAQueueWithoutEventsEachMillisecond() throws InterruptedException {
+    void shouldPollAQueueWithoutEventsEachMillisecond() throws InterruptedException {
         final ScriptedQueue silent = new ScriptedQueue("silent");
         try (Pipeline pipeline = start(0, FOREVER_NS)) {
             pipeline.addQueue(silent);
             pipeline.addQueue(pair.client().completionQueue());
             final long deadlineNs = System.nanoTime() + BOUND_NS;
             while (pipeline.pollerCounters().sleeps() < 10) {
-                assertTrue(System.nanoTime() < deadlineNs, "it does not sleep in between");
+                assertTrue(System.nanoTime() < deadlineNs, "the poller does not sleep in between");
                 Thread.sleep(1);
             }
             silent.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
@@ -207,7 +207,7 @@ class EventDrivenTest {
     }
 
     @Test
-    void shouldTakeAQueueOutThatCannotBeAskedForAnEvent() {
+    void shouldRemoveAQueueThatCannotBeArmed() {
         final VerbsCompletionQueue view = pair.closed(pair.client().completionQueue().openVerbs());
         final CompletionChannel channel = pair.closed(CompletionChannel.borrow(view));
         final AtomicInteger code = new AtomicInteger();
@@ -237,7 +237,7 @@ class EventDrivenTest {
     }
 
     @Test
-    void shouldGiveBackWhatItOpenedWhenThePipelineDoesNotStart() {
+    void shouldCloseItsChannelsWhenThePipelineDoesNotStart() {
         final CompletionHandler failing = new CompletionHandler() {
             @Override
             public void onStart(final SlotControl slots) {
@@ -255,7 +255,7 @@ class EventDrivenTest {
     }
 
     @Test
-    void shouldGiveBackWhatItOpenedForAQueueThatIsRefused() {
+    void shouldCloseTheChannelOfARejectedQueue() {
         final Pipeline pipeline = start(0, FOREVER_NS);
         pipeline.close();
         assertThrows(IllegalStateException.class, () -> pipeline.addQueue(pair.client().completionQueue()));
@@ -263,7 +263,7 @@ class EventDrivenTest {
     }
 
     @Test
-    void shouldLetTheQueuesGoWhenThePipelineIsClosed() {
+    void shouldReleaseTheQueuesOnClose() {
         try (Pipeline pipeline = start(0, FOREVER_NS)) {
             pipeline.addQueue(pair.client().completionQueue());
         }
@@ -272,7 +272,7 @@ class EventDrivenTest {
 
     @Test
     @Tag(TestDevice.STEADY_STATE_TAG)
-    void shouldUseLessThanOnePercentOfACoreWhileNothingComes() throws InterruptedException {
+    void shouldUseLessThanOnePercentOfACoreWhileIdle() throws InterruptedException {
         try (Pipeline pipeline = start(EventDrivenIdle.DEFAULT_SPIN_NS, EventDrivenIdle.DEFAULT_MAX_SLEEP_NS)) {
             pipeline.addQueue(pair.client().completionQueue());
             awaitSleep(pipeline);
@@ -287,12 +287,12 @@ class EventDrivenTest {
 
     @Test
     @Tag(TestDevice.STEADY_STATE_TAG)
-    void shouldAllocateNothingWhileItSleepsAndWakes() {
+    void shouldAllocateNothingWhileSleepingAndWakingUp() {
         final int wakeUps = 2000;
         try (Pipeline pipeline = start(0, FOREVER_NS)) {
             pipeline.addQueue(pair.client().completionQueue());
             long least = Long.MAX_VALUE;
-            // The JVM itself allocates a little in a round in which it compiles; what a wake-up allocates shows in each.
+            // The JVM allocates a little in a round in which it compiles; an allocation per wake-up shows in every round.
             for (int round = 0; round < 8 && least > 0; round++) {
                 final long before = THREADS.getThreadAllocatedBytes(pipeline.pollerThread().threadId());
                 for (int i = 0; i < wakeUps; i++) {
@@ -313,7 +313,7 @@ class EventDrivenTest {
             .start();
     }
 
-    /** By the test's thread or the poller's, one at a time: with a device that takes its time both may come to post. */
+    /** Called by the test's thread and the poller's: with a slow device both may post concurrently. */
     private synchronized void post(final long id) {
         posted.incrementAndGet();
         assertTrue(pair.client().write(remote, 0, memory, 64, 8, CompletionFlag.ALWAYS, id));
@@ -339,7 +339,7 @@ class EventDrivenTest {
     private static void awaitSleep(final Pipeline pipeline) throws InterruptedException {
         final long deadlineNs = System.nanoTime() + BOUND_NS;
         while (!isAsleep(pipeline)) {
-            assertTrue(System.nanoTime() < deadlineNs, "it does not sleep");
+            assertTrue(System.nanoTime() < deadlineNs, "the poller does not sleep");
             Thread.sleep(1);
         }
     }
@@ -351,10 +351,10 @@ class EventDrivenTest {
         return pipeline.pollerCounters().sleeps() > 0 && pipeline.pollerCounters().polls() == polls;
     }
 
-    /** When a completion comes while the poller goes to sleep. */
+    /** Arrival time of a completion relative to the poller's steps before a sleep. */
     private enum Moment { BEFORE_ARM, AFTER_ARM, AFTER_LAST_POLL }
 
-    /** A queue on which one more completion comes just while its poller goes to sleep. */
+    /** A queue with one more completion at a given moment before its poller sleeps. */
     private final class RacingQueue extends ForwardingQueue {
         private final Moment moment;
         private volatile boolean due;
@@ -393,7 +393,7 @@ class EventDrivenTest {
         }
     }
 
-    /** Passes everything on. */
+    /** Forwards all calls. */
     private static class ForwardingQueue implements NotifyingQueue {
         private final NotifyingQueue queue;
 

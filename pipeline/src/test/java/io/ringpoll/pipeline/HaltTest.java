@@ -23,10 +23,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Handlers that die, wait for each other, or are slow, while the pipeline is drained and stopped. */
+/** Handlers that halt, wait for each other, or are slow, while the pipeline is drained and stopped. */
 @Timeout(60)
 class HaltTest {
-    /** Longer than any test may take: a wait that uses its time up is a failure. */
+    /** Longer than the tests' time limit: a wait that uses it up is a failure. */
     private static final long BOUND_NS = TimeUnit.MINUTES.toNanos(5);
 
     @TempDir
@@ -39,7 +39,7 @@ class HaltTest {
 
     @ParameterizedTest
     @EnumSource(HandlerWait.class)
-    void shouldEndLaterStagesWhenOneDiesDuringTheStop(final HandlerWait wait) throws Exception {
+    void shouldEndLaterStagesWhenOneHaltsDuringTheStop(final HandlerWait wait) throws Exception {
         final Consumer<HandlerOptions> waiting = options -> options.waitBy(wait);
         final Pipeline pipeline = Pipeline.builder().ringSize(64)
             .onAll(dyingAt(5), options -> options.waitBy(wait).onFailure(FailurePolicy.HALT).batchLimit(1))
@@ -49,7 +49,7 @@ class HaltTest {
         add(10);
         assertTrue(entered.await(20, TimeUnit.SECONDS));
         final CompletableFuture<PipelineReport> stopping = CompletableFuture.supplyAsync(() -> pipeline.stop(BOUND_NS));
-        // The stages have been told to go on to the last slot before the first of them dies.
+        // The last slot has been set for all stages before the first of them halts.
         pipeline.pollerThread().join();
         release.countDown();
         assertEquals(new PipelineReport(10, 6, 0, 0, true), stopping.get());
@@ -60,7 +60,7 @@ class HaltTest {
     }
 
     @Test
-    void shouldEndAStageTwoBehindOneThatHasDiedBeforeTheStop() throws InterruptedException {
+    void shouldEndAStageTwoBehindOneThatHaltedBeforeTheStop() throws InterruptedException {
         release.countDown();
         final Pipeline pipeline = Pipeline.builder().ringSize(64)
             .onAll(dyingAt(5), options -> options.onFailure(FailurePolicy.HALT).batchLimit(1))
@@ -95,7 +95,7 @@ class HaltTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldEndADrainWhenAHandlerDies(final boolean runsToCompletion) throws Exception {
+    void shouldEndADrainWhenAHandlerHalts(final boolean runsToCompletion) throws Exception {
         final PipelineBuilder description = Pipeline.builder().ringSize(64)
             .onAll(dyingAt(5), options -> options.onFailure(FailurePolicy.HALT)).onAll(first).queue(queue);
         final Pipeline pipeline = runsToCompletion ? description.runToCompletion().start() : description.start();
@@ -119,7 +119,7 @@ class HaltTest {
                     release.await();
                     drained.set(self.get().drain(BOUND_NS));
                 })
-                .then(first).then(last).onAll(new Recorder(), options -> options.name("beside")).queue(queue).start()) {
+                .then(first).then(last).onAll(new Recorder(), options -> options.name("parallel")).queue(queue).start()) {
             self.set(pipeline);
             add(1);
             release.countDown();
@@ -130,7 +130,7 @@ class HaltTest {
     }
 
     @Test
-    void shouldNotWaitForRoundsThatTheDrainingHandlerItselfHoldsUp() throws InterruptedException {
+    void shouldNotWaitForARoundThatTheDrainingHandlerBlocks() throws InterruptedException {
         final AtomicReference<Pipeline> self = new AtomicReference<>();
         final AtomicReference<PipelineReport> drained = new AtomicReference<>();
         try (Pipeline pipeline = Pipeline.builder().ringSize(16)
@@ -150,7 +150,7 @@ class HaltTest {
     }
 
     @Test
-    void shouldNotLetTwoHandlersWaitForEachOther() throws InterruptedException {
+    void shouldNotDeadlockWhenTwoHandlersDrain() throws InterruptedException {
         final AtomicReference<Pipeline> self = new AtomicReference<>();
         final CountDownLatch both = new CountDownLatch(2);
         final CompletionHandler draining = (wc, sequence, endOfBatch) -> {
@@ -181,7 +181,7 @@ class HaltTest {
                 }
             };
         for (int i = 0; i < 20; i++) {
-            // Two of three are taken.
+            // Two of three are accepted.
             queue.add(i, WcStatus.SUCCESS, i % 3 == 0 ? WcOpcode.SEND : WcOpcode.RECV);
         }
         final PipelineBuilder description = Pipeline.builder().name("p").countersFolder(folder)
@@ -200,7 +200,7 @@ class HaltTest {
         pipeline.stop(BOUND_NS);
     }
 
-    /** How completions come to a handler. */
+    /** The way in which completions are delivered. */
     enum Mode {
         SINGLE, BATCH, IN_PLACE
     }

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Which slots a handler may dispose of. */
+/** The slots that a handler may release or hold. */
 @Timeout(30)
 class HandlerSlotsTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
@@ -20,7 +20,7 @@ class HandlerSlotsTest {
     private final AtomicReference<SlotControl> slots = new AtomicReference<>();
     private final AtomicReference<Throwable> refusal = new AtomicReference<>();
 
-    /** Does something at one slot. */
+    /** Runs an action at one slot. */
     private final class At implements CompletionHandler {
         private final long sequence;
         private final Runnable action;
@@ -58,10 +58,10 @@ class HandlerSlotsTest {
     }
 
     @Test
-    void shouldRefuseASlotThatTheHandlerHasPassed() {
+    void shouldRejectASlotThatTheHandlerHasPassed() {
         run(1, 20, () -> {
             slots.get().releaseThrough(20);
-            assertTrue(refused(() -> slots.get().releaseThrough(20)).startsWith("slot 20 is not in the present batch, 21 to "));
+            assertTrue(refused(() -> slots.get().releaseThrough(20)).startsWith("slot 20 is not in the current batch, 21 to "));
             refused(() -> slots.get().hold(20));
             refused(() -> slots.get().releaseThrough(0));
         });
@@ -69,15 +69,15 @@ class HandlerSlotsTest {
     }
 
     @Test
-    void shouldRefuseToReleaseWhatLiesBehindTheBatch() {
+    void shouldRejectAReleaseBeyondTheBatch() {
         run(1, 20, () -> {
-            assertTrue(refused(() -> slots.get().releaseThrough(20 + 4)).startsWith("slot 24 is not in the present batch, "));
+            assertTrue(refused(() -> slots.get().releaseThrough(20 + 4)).startsWith("slot 24 is not in the current batch, "));
         });
         assertTrue(refusal.get() != null);
     }
 
     @Test
-    void shouldHoldNothingForAHandlerThatMayHoldNone() {
+    void shouldNotHoldSlotsWithoutMaxHeld() {
         final AtomicReference<Boolean> answer = new AtomicReference<>();
         run(0, 20, () -> {
             answer.set(slots.get().hold(20));
@@ -89,7 +89,7 @@ class HandlerSlotsTest {
     }
 
     @Test
-    void shouldCountASlotOnceThatIsHeldTwice() {
+    void shouldCountASlotHeldTwiceOnce() {
         run(2, 20, () -> {
             assertTrue(slots.get().hold(20));
             assertTrue(slots.get().hold(20));
@@ -102,7 +102,7 @@ class HandlerSlotsTest {
     }
 
     @Test
-    void shouldDisposeOfNothingAfterTheHandlersDeath() throws InterruptedException {
+    void shouldRejectSlotControlAfterTheHandlerHasHalted() throws InterruptedException {
         try (Pipeline pipeline = Pipeline.builder().ringSize(64).batchLimit(4)
                 .onAll(
                     new At(20, () -> {
@@ -113,7 +113,7 @@ class HandlerSlotsTest {
             for (final Thread handler : pipeline.handlerThreads()) {
                 handler.join();
             }
-            // The rest of the batch in which it died.
+            // The rest of the batch in which it halted.
             refused(() -> slots.get().hold(21));
             refused(() -> slots.get().releaseThrough(23));
             pipeline.stop(0);

@@ -8,7 +8,7 @@ import com.lmax.disruptor.Sequence;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the poller may take back while a handler holds slots. */
+/** The gating sequence of a handler that holds slots. */
 @Timeout(10)
 class HeldSlotsTest {
     private static final int CAPACITY = 8;
@@ -17,14 +17,14 @@ class HeldSlotsTest {
     private final HeldSlots held = new HeldSlots(passed, CAPACITY, 2);
 
     @Test
-    void shouldFollowTheHandlerWhileNothingIsHeld() {
+    void shouldFollowTheHandlerWithoutHeldSlots() {
         assertEquals(-1, held.get());
         passed.set(5);
         assertEquals(5, held.get());
     }
 
     @Test
-    void shouldNotGoBeyondTheHandlerForASlotThatIsHeldFurtherOn() {
+    void shouldNotExceedTheHandlersSequenceForALaterHeldSlot() {
         passed.set(4);
         assertEquals(4, held.get());
         assertTrue(held.hold(7));
@@ -36,7 +36,7 @@ class HeldSlotsTest {
     }
 
     @Test
-    void shouldGoOnToTheNextHeldSlotWhateverTheOrderInWhichTheyAreGivenBack() {
+    void shouldAdvanceToTheNextHeldSlotForAnyOrderOfReleases() {
         assertTrue(held.hold(2));
         assertTrue(held.hold(5));
         assertFalse(held.hold(6), "more than allowed");
@@ -55,7 +55,7 @@ class HeldSlotsTest {
     }
 
     @Test
-    void shouldKnowASlotByItsSequenceAndNotByItsPlace() {
+    void shouldIdentifyASlotBySequenceNotByIndex() {
         assertTrue(held.hold(3));
         assertTrue(held.hold(3));
         assertEquals(1, held.count());

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Exceptions from the user's hooks: no completion is lost, nothing leaks, the report stays as it is. */
+/** Exceptions in user callbacks: no completion is lost, nothing leaks, the report is unchanged. */
 @Timeout(60)
 class HooksTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
@@ -35,7 +35,7 @@ class HooksTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldCountAndHandOverWhatIsLeftThoughTheConsumerThrows(final boolean runsToCompletion) {
+    void shouldCountUndeliveredCompletionsWhenTheConsumerThrows(final boolean runsToCompletion) {
         final AtomicInteger handed = new AtomicInteger();
         final PipelineBuilder description = Pipeline.builder().onAll(ending(new Recorder())).queue(queue)
             .onLeftOver(completion -> {
@@ -53,7 +53,7 @@ class HooksTest {
     }
 
     @Test
-    void shouldTakeNoMoreThanItCounts() {
+    void shouldNotPollMoreUndeliveredCompletionsThanItCounts() {
         final long rest = 100;
         final SyntheticQueue endless = new SyntheticQueue("endless", LeftOver.MAX_COMPLETIONS + rest);
         final AtomicLong last = new AtomicLong();
@@ -63,14 +63,14 @@ class HooksTest {
         pipeline.addQueue(endless);
         assertEquals(LeftOver.MAX_COMPLETIONS, pipeline.stop(BOUND_NS).inQueues());
         assertEquals(LeftOver.MAX_COMPLETIONS - 1, last.get());
-        // What was not counted is in the queue still.
+        // Completions that were not counted are still in the queue.
         final Pipeline next = Pipeline.builder().onAll(new Recorder()).queue(endless).start();
         assertTrue(next.drain(BOUND_NS).inTime());
         assertEquals(rest, next.close(BOUND_NS).polled());
     }
 
     @Test
-    void shouldTakeWhatIsLeftInTheOtherQueuesWhenOneFailsOrIsRemovedMeanwhile() {
+    void shouldPollTheOtherQueuesWhenOneFailsOrIsRemovedOnStop() {
         final AtomicReference<Pipeline> self = new AtomicReference<>();
         final ScriptedQueue removed = new ScriptedQueue("removed");
         final Pipeline pipeline = Pipeline.builder().onAll(ending(new Recorder()))
@@ -92,7 +92,7 @@ class HooksTest {
     }
 
     @Test
-    void shouldAnswerTheConsumerThatCallsThePipeline() {
+    void shouldAcceptCallsByTheConsumerOfUndeliveredCompletions() {
         final AtomicReference<Pipeline> self = new AtomicReference<>();
         final List<PipelineReport> reports = new ArrayList<>();
         final Pipeline pipeline = Pipeline.builder().onAll(ending(new Recorder())).queue(queue)
@@ -112,7 +112,7 @@ class HooksTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldEndAHandlerThatHasDiedThoughTheFailureListenerThrows(final boolean runsToCompletion) {
+    void shouldEndAHaltedHandlerWhenTheFailureListenerThrows(final boolean runsToCompletion) {
         final Pipeline pipeline = start(runsToCompletion, Pipeline.builder()
             .onAll(ending((wc, sequence, endOfBatch) -> {
                 throw new LinkageError("provoked");
@@ -135,7 +135,7 @@ class HooksTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldReportTheSameThoughShutdownThrows(final boolean runsToCompletion) {
+    void shouldReportTheSameWhenOnShutdownThrows(final boolean runsToCompletion) {
         final Pipeline pipeline = start(runsToCompletion, Pipeline.builder().onAll(new Recorder() {
             @Override
             public void onShutdown() {
@@ -152,7 +152,7 @@ class HooksTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldGoOnAfterAnyThrowableThatThePolicyTolerates(final boolean runsToCompletion) {
+    void shouldContinueAfterAnyThrowableThatThePolicyTolerates(final boolean runsToCompletion) {
         final Recorder recorder = new Recorder();
         final Throwable[] thrown = {
             new StackOverflowError(), new OutOfMemoryError(), new NoClassDefFoundError(), new Unprintable(), new Exception()};
@@ -170,7 +170,7 @@ class HooksTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldHaltWhenThePolicyThrowsOrDecidesNothing(final boolean throwing) {
+    void shouldHaltWhenThePolicyThrowsOrReturnsNull(final boolean throwing) {
         final Pipeline pipeline = Pipeline.builder().onAll(ending((wc, sequence, endOfBatch) -> {
             throw new IllegalStateException("handler");
         }), options -> options.onFailure((failure, sequence) -> {
@@ -190,7 +190,7 @@ class HooksTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldShutDownWhatHasStartedWhenTheStartFailsWhateverIsThrown(final boolean runsToCompletion) {
+    void shouldShutDownStartedHandlersWhenTheStartFailsWithAnyThrowable(final boolean runsToCompletion) {
         final PipelineBuilder description = Pipeline.builder().name("p").onAll(ending(new Recorder())).onAll(new Recorder() {
             @Override
             public void onStart(final SlotControl slots) {
@@ -199,7 +199,7 @@ class HooksTest {
 
             @Override
             public void onShutdown() {
-                throw new AssertionError("it has not started");
+                throw new AssertionError("the thread has not started");
             }
         }, options -> options.name("unwilling")).queue(queue);
         if (runsToCompletion) {
@@ -214,7 +214,7 @@ class HooksTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldCloseFromEachHook(final boolean runsToCompletion) throws InterruptedException {
+    void shouldCloseFromEachCallback(final boolean runsToCompletion) throws InterruptedException {
         final AtomicReference<Pipeline> self = new AtomicReference<>();
         final Pipeline pipeline = start(runsToCompletion, Pipeline.builder()
             .onAll(new Recorder() {
@@ -300,7 +300,7 @@ class HooksTest {
         throw (T) thrown;
     }
 
-    /** An exception that cannot say what it is about. */
+    /** An exception with a throwing getMessage. */
     private static final class Unprintable extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(10)
 class HotFieldsTest {
     @Test
-    void shouldKeepTheRingsPositionsOnCacheLinesOfTheirOwn() {
+    void shouldPadThePositionsOfTheRing() {
         FieldLayout.assertPadded(CompletionRing.class, CompletionRingPositions.class);
     }
 }

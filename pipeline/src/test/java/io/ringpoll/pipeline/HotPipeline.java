@@ -11,11 +11,11 @@ import java.util.concurrent.TimeoutException;
 import org.agrona.concurrent.NoOpIdleStrategy;
 
 /**
- * A pipeline that spins, whose handler posts again at each completion, until C2 has compiled the poller; then the main thread
- * asks for safepoints and handshakes, with and without completions to poll.
+ * A spinning pipeline with a handler that posts again at each completion, until C2 has compiled the poller; then the main thread
+ * requests safepoints and handshakes, with and without completions to poll.
  */
 final class HotPipeline {
-    /** What is printed at the end. */
+    /** Printed at the end. */
     static final String END = "reached its safepoints";
 
     private static final PrintStream OUT = System.out;
@@ -27,7 +27,7 @@ final class HotPipeline {
     private HotPipeline() {
     }
 
-    /** Runs both modes; each twice, since the second run begins with compiled code. */
+    /** Runs both modes twice, since the second run starts with compiled code. */
     public static void main(final String... arguments) throws TimeoutException {
         for (int round = 0; round < 2; round++) {
             run(Pipeline.builder());

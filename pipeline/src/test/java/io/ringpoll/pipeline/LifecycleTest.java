@@ -62,7 +62,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldGiveUpWithinItsBoundWhenAHandlerDoesNotComeBackFromItsStart() {
+    void shouldTimeOutWhenAHandlersOnStartDoesNotReturn() {
         final CountDownLatch never = new CountDownLatch(1);
         final CompletionHandler stuck = new Recorder() {
             @Override
@@ -82,7 +82,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldPinTheThreadsWhereItWasTold() {
+    void shouldPinItsThreads() {
         final List<Integer> cpus = new ArrayList<>();
         final CompletionHandler reporting = new Recorder() {
             @Override
@@ -95,7 +95,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldLeaveCompletionsInTheQueuesWhileItIsPaused() throws InterruptedException {
+    void shouldLeaveCompletionsInTheQueuesWhilePaused() throws InterruptedException {
         try (Pipeline pipeline = Pipeline.builder().onAll(all).queue(queue).start()) {
             assertTrue(pipeline.pause(BOUND_NS));
             assertTrue(pipeline.pause(BOUND_NS));
@@ -109,7 +109,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldReportADrainOnceEverythingBeforeItHasBeenHandled() {
+    void shouldReportADrainWhenAllEarlierCompletionsHaveBeenHandled() {
         try (Pipeline pipeline = Pipeline.builder().ringSize(64).onAll(all).queue(queue).start()) {
             for (int round = 1; round <= 20; round++) {
                 add(200);
@@ -122,7 +122,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldReportADrainThatIsNotOverInItsTime() {
+    void shouldReportADrainThatTimesOut() {
         final CountDownLatch release = new CountDownLatch(1);
         try (Pipeline pipeline = Pipeline.builder()
                 .onAll((wc, sequence, endOfBatch) -> release.await(10, TimeUnit.SECONDS)).queue(queue).start()) {
@@ -135,7 +135,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldCloseOnceForAllThatAskAndGiveThemTheSameReport() throws Exception {
+    void shouldCloseOnceAndReturnTheSameReportToAllCallers() throws Exception {
         final Pipeline pipeline = Pipeline.builder().onAll(all).queue(queue).start();
         add(1000);
         final List<CompletableFuture<PipelineReport>> reports = new ArrayList<>();
@@ -152,7 +152,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldCountWhatIsLeftInTheQueuesAndHandItOverWhenItIsStopped() {
+    void shouldCountAndPassOnUndeliveredCompletionsOnStop() {
         final List<Long> left = new ArrayList<>();
         final Pipeline pipeline = Pipeline.builder()
             .onAll(all).onLeftOver(completion -> left.add(completion.workRequestId())).queue(queue).start();
@@ -165,7 +165,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldLeaveAQueueThatHasBeenRemovedAsItIsWhenItIsStopped() throws TimeoutException {
+    void shouldNotPollARemovedQueueOnStop() throws TimeoutException {
         final Pipeline pipeline = Pipeline.builder().onAll(all).queue(queue).start();
         pipeline.removeQueue(queue);
         add(3);
@@ -174,14 +174,14 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldNotTouchAFailedQueueWhenItIsStopped() {
+    void shouldNotPollAFailedQueueOnStop() {
         final CompletionQueue failing = new CompletionQueue() {
             private boolean failed;
 
             @Override
             public int poll(final WorkCompletions records, final int first, final int maxEntries) {
                 if (failed) {
-                    throw new AssertionError("polled after it had failed");
+                    throw new AssertionError("polled after its failure");
                 }
                 failed = true;
                 return -1;
@@ -198,7 +198,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldCloseWhenAHandlerAsksForItOnItsOwnThread() throws InterruptedException {
+    void shouldCloseFromAHandler() throws InterruptedException {
         final AtomicReference<Pipeline> self = new AtomicReference<>();
         final CountDownLatch started = new CountDownLatch(1);
         final Pipeline pipeline = Pipeline.builder()
@@ -242,7 +242,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldSayWhichWasLeftWhenAHandlerDoesNotComeBackInTime() {
+    void shouldReportTheRemainderWhenAHandlerDoesNotReturnInTime() {
         final CountDownLatch release = new CountDownLatch(1);
         final Pipeline pipeline = Pipeline.builder()
             .onAll((wc, sequence, endOfBatch) -> release.await()).queue(queue).start();
@@ -254,7 +254,7 @@ class LifecycleTest {
         final PipelineReport report = pipeline.close(TimeUnit.MILLISECONDS.toNanos(100));
         assertTrue(System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(2));
         assertEquals(new PipelineReport(5, 0, 0, 0, false), report);
-        assertFalse(pipeline.slab().isFreed(), "the handler reads it still");
+        assertFalse(pipeline.slab().isFreed(), "the handler still reads it");
         release.countDown();
         while (!pipeline.slab().isFreed()) {
             Thread.yield();
@@ -262,7 +262,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldAddAndRemoveQueuesWhileItRuns() throws Exception {
+    void shouldAddAndRemoveQueuesWhileRunning() throws Exception {
         final Set<Long> ids = ConcurrentHashMap.newKeySet();
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(256).onAll((wc, sequence, endOfBatch) -> ids.add(wc.workRequestId())).start()) {
@@ -283,7 +283,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldLeaveNoThreadBehindWhenPipelinesComeAndGo() {
+    void shouldLeakNoThreadsOverManyPipelines() {
         final Set<Thread> before = Thread.getAllStackTraces().keySet();
         for (int i = 0; i < 200; i++) {
             try (Pipeline pipeline =

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The ring's memory, the counters file and what is opened for queues: who retains them, and that nothing is left. */
+/** The owners of the ring's memory, the counters file and the completion channels, and their release. */
 @Timeout(60)
 class OwnershipTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
@@ -42,7 +42,7 @@ class OwnershipTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldKeepTheSlabForAPollThatIsUnderWay(final boolean runsToCompletion) throws InterruptedException {
+    void shouldRetainTheSlabDuringAPoll(final boolean runsToCompletion) throws InterruptedException {
         final SlowQueue queue = new SlowQueue(1);
         final Pipeline pipeline = start(runsToCompletion, queue);
         queue.awaitPoll();
@@ -52,7 +52,7 @@ class OwnershipTest {
         for (final Thread handler : pipeline.handlerThreads()) {
             handler.join(200);
         }
-        assertFalse(pipeline.slab().isFreed(), "the poll writes to it still");
+        assertFalse(pipeline.slab().isFreed(), "a poll still writes to it");
         queue.goOn();
         awaitFreed(pipeline);
         pipeline.pollerThread().join();
@@ -60,7 +60,7 @@ class OwnershipTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void shouldFreeTheSlabAfterTheLastThreadWhenItIsStoppedWithoutTime(final boolean runsToCompletion)
+    void shouldFreeTheSlabAfterTheLastThreadWhenStoppedWithTimeOutZero(final boolean runsToCompletion)
         throws InterruptedException {
         for (int i = 0; i < 100; i++) {
             final PipelineBuilder description = Pipeline.builder().ringSize(1 << 16).withoutCountersFile().onAll(all)
@@ -76,7 +76,7 @@ class OwnershipTest {
     }
 
     @Test
-    void shouldFreeNothingTwiceAndRetainNothingThatIsFreed() {
+    void shouldRejectRetainAndReleaseAfterTheMemoryIsFreed() {
         final CompletionSlab slab = new CompletionSlab(4);
         slab.retain();
         slab.release();
@@ -88,7 +88,7 @@ class OwnershipTest {
     }
 
     @Test
-    void shouldHoldNoSlotForAHandlerThatHasDied() throws InterruptedException {
+    void shouldNotHoldSlotsForAHaltedHandler() throws InterruptedException {
         final ScriptedQueue queue = new ScriptedQueue("queue");
         final AtomicReference<SlotControl> control = new AtomicReference<>();
         final CountDownLatch published = new CountDownLatch(1);
@@ -132,11 +132,11 @@ class OwnershipTest {
             assertThrows(PipelineStartException.class, description::start).getMessage());
         assertNothingIsLeft(threads);
         assertEquals(without.equals("p-poller") ? 2 : without.equals("p-all") ? 0 : 1, ended.get(),
-            "each handler that was started is shut down");
+            "each started handler is shut down");
     }
 
     @Test
-    void shouldLeaveNothingWhenThereIsNoRoomForItsCounters() {
+    void shouldLeaveNothingWhenTheCountersFileCannotBeWritten() {
         final PipelineBuilder description = Pipeline.builder().name("many").countersFolder(folder).queue(new ScriptedQueue("q"));
         for (int i = 0; i < 200; i++) {
             description.onAll(all);
@@ -147,7 +147,7 @@ class OwnershipTest {
 
     @Test
     @Tag(TestDevice.TAG)
-    void shouldCloseWhatItOpenedForEarlierQueuesWhenOneCannotBeAdded() {
+    void shouldCloseTheChannelsOfEarlierQueuesWhenOneCannotBeAdded() {
         final List<Thread> threads = new ArrayList<>();
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final PipelineBuilder description = Pipeline.builder().name("p").countersFolder(folder)
@@ -160,7 +160,7 @@ class OwnershipTest {
             };
             assertEquals("no channel", assertThrows(IllegalStateException.class, description::start).getMessage());
             assertNothingIsLeft(threads);
-            // With a view of its queue left open the connection could not be closed.
+            // The connection cannot be closed while a view of its queue is open.
             pair.client().close();
         }
     }
@@ -191,7 +191,7 @@ class OwnershipTest {
         };
     }
 
-    /** A thread that the operating system refuses. */
+    /** A thread that the operating system refuses to create. */
     private static final class UncreatableThread extends Thread {
         UncreatableThread(final Runnable work, final String name) {
             super(work, name);
@@ -203,7 +203,7 @@ class OwnershipTest {
         }
     }
 
-    /** A queue whose poll takes until it is told to go on, and writes its record then. */
+    /** A queue with a poll that blocks until the test releases it, and then writes its record. */
     private static final class SlowQueue implements CompletionQueue {
         private final SyntheticQueue completions;
         private final CountDownLatch entered = new CountDownLatch(1);
@@ -238,7 +238,7 @@ class OwnershipTest {
         }
     }
 
-    /** A queue whose events cannot be had. */
+    /** A queue without usable events. */
     private static final class UnusableQueue implements NotifyingQueue {
         @Override
         public int poll(final WorkCompletions records, final int first, final int maxEntries) {

@@ -18,7 +18,7 @@ class PipelineBuilderTest {
     private final CompletionHandler handler = (wc, sequence, endOfBatch) -> { };
 
     @Test
-    void shouldSayEverythingThatIsWrongAtOnce() {
+    void shouldReportAllErrorsOfADescriptionTogether() {
         final ScriptedQueue queue = new ScriptedQueue("the queue");
         final WaitStrategy shared = new BusySpinWaitStrategy();
         final PipelineBuilder description = Pipeline.builder()
@@ -38,21 +38,21 @@ class PipelineBuilderTest {
                 "batch limit 0 is not from 1 to the ring size, 100",
                 "the poller: there is no CPU -2",
                 "the send-write path has no handler: set one, or discard the path",
-                "handler a: it may not hold 51 slots, only up to half of the ring, 50",
-                "handler a comes after later, but no handler of that name is described before it",
+                "handler a: it must not hold 51 slots, only up to half of the ring, 50",
+                "handler a follows later, but no handler of that name was added before",
                 "handler a is null",
-                "two handlers are named a: give one another name",
+                "two handlers are named a: use unique names",
                 "handler a: batch limit -1 is not from 1 to the ring size, 100",
-                "handler a shares its wait strategy with another handler: give each its own",
+                "handler a shares its wait strategy with another handler: use separate instances",
                 "handler a has no failure policy",
                 "handler ringpoll- has no path",
                 "the poller and a handler are both named a",
-                "the queue is given twice"),
+                "the queue was added twice"),
             faultsOf(description));
     }
 
     @Test
-    void shouldRefuseAPollerAndAHandlerThatSpinOnOneCpu() {
+    void shouldRejectAPollerAndAHandlerSpinningOnOneCpu() {
         assertEquals(
             List.of("handler ringpoll-all and the poller both spin on CPU 1: pin one elsewhere, or let one of them yield"),
             faultsOf(Pipeline.builder().pollerCpu(1).idleStrategy(BusySpinIdleStrategy.INSTANCE)
@@ -60,22 +60,22 @@ class PipelineBuilderTest {
     }
 
     @Test
-    void shouldRefuseAStageWithoutAHandlerBeforeIt() {
+    void shouldRejectAStageWithoutAHandlerBeforeIt() {
         final PipelineBuilder empty = Pipeline.builder();
         assertEquals(
-            "then() follows a handler, and none has been described",
+            "then() follows a handler, but no handler has been added",
             assertThrows(IllegalStateException.class, () -> empty.then(handler)).getMessage());
     }
 
     @Test
-    void shouldRefuseAPipelineThatDiscardsEverything() {
+    void shouldRejectAPipelineThatDiscardsAllPaths() {
         final PipelineBuilder useless = Pipeline.builder();
         Set.of(CompletionPath.values()).forEach(useless::discard);
         assertEquals(List.of("all paths are discarded: set a handler for one at least"), faultsOf(useless));
     }
 
     @Test
-    void shouldNameHandlersOfTheSamePathApart() {
+    void shouldGiveHandlersOfTheSamePathDifferentNames() {
         try (Pipeline pipeline =
                 Pipeline.builder().name("orders").ringSize(8).onAll(handler).onAll(handler).onReceive(handler).start()) {
             assertEquals(
@@ -86,7 +86,7 @@ class PipelineBuilderTest {
     }
 
     @Test
-    void shouldChooseTheWaitsByTheCoresThatAreThere() {
+    void shouldSelectDefaultWaitsByTheNumberOfCores() {
         final PipelineBuilder description = Pipeline.builder().onAll(handler).onError(handler);
         assertEquals(HandlerWait.BUSY_SPIN, description.cores(4, 1).defaultWait());
         assertEquals(HandlerWait.YIELD, description.cores(3, 1).defaultWait());

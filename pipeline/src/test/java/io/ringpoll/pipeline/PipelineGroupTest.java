@@ -25,13 +25,13 @@ import java.util.function.IntFunction;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Several pollers, each with its ring and its share of the queues. */
+/** Several pipelines, each with its poller, ring and share of the queues. */
 @Timeout(60)
 class PipelineGroupTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
 
     @Test
-    void shouldDeliverEachCompletionOnceAndInTheOrderOfItsQueueWhicheverPollerHasIt() {
+    void shouldDeliverEachCompletionOnceInQueueOrderWithSeveralPollers() {
         final int count = 20_000;
         final int queues = 6;
         final List<BitSet> seen = new ArrayList<>();
@@ -63,7 +63,7 @@ class PipelineGroupTest {
     }
 
     @Test
-    void shouldGoOnWithTheOtherPollersWhenAHandlerOfOneDies() {
+    void shouldContinueWithTheOtherPollersWhenAHandlerOfOneHalts() {
         try (PipelineGroup group = PipelineGroup.start(2, i -> Pipeline.builder().name("shard-" + i).onAll(
             (wc, sequence, endOfBatch) -> {
                 if (i == 0) {
@@ -83,7 +83,7 @@ class PipelineGroupTest {
     }
 
     @Test
-    void shouldRefuseAQueueThatAnotherPollerHasUntilItIsRemoved() throws TimeoutException {
+    void shouldRejectAQueueOfAnotherPollerUntilItIsRemoved() throws TimeoutException {
         final CompletionQueue queue = new SyntheticQueue("queue", 10);
         try (PipelineGroup group = PipelineGroup.start(
             2, i -> Pipeline.builder().name("shard-" + i).onAll((wc, sequence, endOfBatch) -> { }))) {
@@ -115,7 +115,7 @@ class PipelineGroupTest {
     }
 
     @Test
-    void shouldAddAQueueOnAPollersThreadWhileAnotherThreadWaitsForThatPoller() throws Exception {
+    void shouldAddAQueueOnAPollingThreadWhileAnotherThreadWaitsForThatPoller() throws Exception {
         final AtomicReference<PipelineGroup> self = new AtomicReference<>();
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch release = new CountDownLatch(1);
@@ -148,7 +148,7 @@ class PipelineGroupTest {
     }
 
     @Test
-    void shouldGiveQueuesToPipelinesThatPollAndToNoneThatIsClosed() {
+    void shouldAddQueuesToPollingPipelinesOnly() {
         final PipelineGroup group = PipelineGroup.start(
             2, i -> Pipeline.builder().name("shard-" + i).onAll((wc, sequence, endOfBatch) -> { }));
         assertEquals(PipelineState.RUNNING, group.state());
@@ -159,7 +159,7 @@ class PipelineGroupTest {
         assertSame(group.pipelines().get(1), group.addQueue(queue));
         group.close();
         assertEquals(PipelineState.CLOSED, group.state());
-        assertEquals("no pipeline of the group polls any more: all have halted or been closed",
+        assertEquals("no pipeline of the group is polling: all have halted or been closed",
             assertThrows(IllegalStateException.class, () -> group.addQueue(new ScriptedQueue("late"))).getMessage());
         remove(group, queue);
         remove(group, queue);
@@ -167,7 +167,7 @@ class PipelineGroupTest {
     }
 
     @Test
-    void shouldCloseAllWhenAHandlerAsksForIt() throws InterruptedException {
+    void shouldCloseAllPipelinesFromAHandler() throws InterruptedException {
         final AtomicReference<PipelineGroup> self = new AtomicReference<>();
         final CountDownLatch ready = new CountDownLatch(1);
         final AtomicReference<List<PipelineReport>> reports = new AtomicReference<>();
@@ -185,11 +185,11 @@ class PipelineGroupTest {
             Thread.sleep(1);
         }
         assertTrue(group.close(BOUND_NS).stream().allMatch(PipelineReport::inTime));
-        assertEquals(false, reports.get().get(1).inTime(), "the pipeline of the handler that asked");
+        assertEquals(false, reports.get().get(1).inTime(), "the pipeline of the closing handler");
     }
 
     @Test
-    void shouldCloseAllWhenHandlersOfSeveralPipelinesAskForItAtOnce() throws InterruptedException {
+    void shouldCloseAllPipelinesFromHandlersOfSeveralPipelines() throws InterruptedException {
         for (final boolean runToCompletion : new boolean[] {false, true}) {
             final AtomicReference<PipelineGroup> self = new AtomicReference<>();
             final CyclicBarrier together = new CyclicBarrier(2);
@@ -214,7 +214,7 @@ class PipelineGroupTest {
     }
 
     @Test
-    void shouldCloseAllWhenWhoTakesWhatIsLeftOverAsksForIt() throws InterruptedException {
+    void shouldCloseAllPipelinesFromTheConsumerOfUndeliveredCompletions() throws InterruptedException {
         final AtomicReference<PipelineGroup> self = new AtomicReference<>();
         final PipelineGroup group = PipelineGroup.start(3, i -> Pipeline.builder().name("shard-" + i)
             .onAll((wc, sequence, endOfBatch) -> { })
@@ -227,12 +227,12 @@ class PipelineGroupTest {
         stopper.setDaemon(true);
         stopper.start();
         stopper.join(TimeUnit.NANOSECONDS.toMillis(BOUND_NS));
-        assertEquals(false, stopper.isAlive(), "the end waits for itself");
+        assertEquals(false, stopper.isAlive(), "the close waits for itself");
         assertTrue(group.close(BOUND_NS).stream().allMatch(PipelineReport::inTime));
     }
 
     @Test
-    void shouldWaitForEachPipelineThoughTheCallerIsInterrupted() throws InterruptedException {
+    void shouldWaitForEachPipelineWhenTheCallerIsInterrupted() throws InterruptedException {
         final CountDownLatch release = new CountDownLatch(1);
         final PipelineGroup group = PipelineGroup.start(3, i -> Pipeline.builder().name("shard-" + i).onAll(
             (wc, sequence, endOfBatch) -> release.await()));
@@ -257,7 +257,7 @@ class PipelineGroupTest {
     }
 
     @Test
-    void shouldLeaveNoneRunningWhenADescriptionCannotBeHad() {
+    void shouldLeaveNoneRunningWhenADescriptionThrows() {
         final List<Pipeline> none = new ArrayList<>();
         final List<Thread> threads = new ArrayList<>();
         final IntFunction<PipelineBuilder> first = i -> Pipeline.builder().name("shard-" + i).onAll(new Recorder() {
@@ -290,7 +290,7 @@ class PipelineGroupTest {
     private static void awaitFailure(final Pipeline pipeline) {
         final long deadlineNs = System.nanoTime() + BOUND_NS;
         while (pipeline.failure() == null) {
-            assertTrue(System.nanoTime() < deadlineNs, "the handler did not die");
+            assertTrue(System.nanoTime() < deadlineNs, "the handler did not halt");
             Thread.yield();
         }
     }

@@ -67,7 +67,7 @@ class PipelinePageTest {
 
     @Test
     @Tag(TestDevice.TAG)
-    void shouldAnswerOnThePollersThread() throws InterruptedException {
+    void shouldReplyOnThePollingThread() throws InterruptedException {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             pair.server().receive(pair.memory(64), 0, 64, 1);
             pair.client().receive(pair.memory(64), 0, 64, 2);
@@ -120,7 +120,7 @@ class PipelinePageTest {
 
     @Test
     @Tag(TestDevice.TAG)
-    void shouldTakeBatchesWhole() {
+    void shouldHandleBatches() {
         CompletionHandler whole = CompletionHandler.inBatches(batch -> {
             for (int i = 0; i < batch.size(); i++) {
                 bytes.addAndGet(batch.completion(i).lengthBytes());
@@ -129,7 +129,7 @@ class PipelinePageTest {
         assertHandles(whole, 3, options -> { });
     }
 
-    /** Holds slots back for another thread. */
+    /** Holds slots for another thread. */
     private static final class Later implements CompletionHandler {
         private final BlockingQueue<Long> work = new LinkedBlockingQueue<>();
         private SlotControl slots;
@@ -155,7 +155,7 @@ class PipelinePageTest {
 
     @Test
     @Tag(TestDevice.TAG)
-    void shouldHoldSlotsBackForAnotherThread() throws InterruptedException {
+    void shouldHoldSlotsForAnotherThread() throws InterruptedException {
         final Later later = new Later();
         try (ConnectedPair pair = ConnectedPair.ofDefaults(); Pipeline pipeline = Pipeline.builder()
                 .onAll(later, options -> options.maxHeld(64))
@@ -169,7 +169,7 @@ class PipelinePageTest {
 
     @Test
     @Tag(TestDevice.TAG)
-    void shouldLetTheUserDecideAboutAFailure() {
+    void shouldApplyTheUsersFailurePolicy() {
         FailurePolicy tolerant = (failure, sequence) ->
             failure instanceof IllegalStateException ? FailurePolicy.Decision.CONTINUE : FailurePolicy.Decision.HALT;
         assertHandles((wc, sequence, endOfBatch) -> {
@@ -262,7 +262,7 @@ class PipelinePageTest {
         heard.add("failed " + wc.workRequestId());
     }
 
-    /** Code without comments and spaces, so that the page may lay it out as it needs. */
+    /** Code without comments and spaces, so that the page may use its own layout. */
     private static String normalized(final String text) {
         try (Stream<String> lines = text.lines()) {
             return lines.map(line -> line.replaceAll("//.*", "").replaceAll("\\s", "")).collect(Collectors.joining());

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Each public call in each state of a pipeline. */
 @Timeout(60)
 class PipelineStateTest {
-    /** Longer than any test may take: whoever waits for it to pass has waited for nothing. */
+    /** Longer than the tests' time limit: a wait that uses it up is a failure. */
     private static final long BOUND_NS = TimeUnit.MINUTES.toNanos(5);
     private static final long SHORT_NS = TimeUnit.SECONDS.toNanos(20);
 
@@ -41,7 +41,7 @@ class PipelineStateTest {
     private final Recorder all = new Recorder();
 
     @Test
-    void shouldGoOnlyWhereTheTableLeads() {
+    void shouldPermitOnlyTheTransitionsOfTheTable() {
         final Map<PipelineState, Set<PipelineState>> table = new EnumMap<>(PipelineState.class);
         table.put(STARTING, EnumSet.of(RUNNING, HALTED, STOPPING));
         table.put(RUNNING, EnumSet.of(HALTED, STOPPING));
@@ -56,7 +56,7 @@ class PipelineStateTest {
         final LifeCycle lifeCycle = new LifeCycle();
         assertFalse(lifeCycle.advance(CLOSED));
         assertTrue(lifeCycle.advance(HALTED));
-        assertFalse(lifeCycle.advance(RUNNING), "a handler has died before all threads were up");
+        assertFalse(lifeCycle.advance(RUNNING), "a handler has halted before all threads were ready");
         assertEquals(HALTED, lifeCycle.state());
     }
 
@@ -94,11 +94,11 @@ class PipelineStateTest {
         pipeline.removeQueue(queue);
         queue.add(2, WcStatus.SUCCESS, WcOpcode.SEND);
         assertEquals(0, pipeline.stop(SHORT_NS).inQueues());
-        assertEquals(1, queue.size(), "it has been removed");
+        assertEquals(1, queue.size(), "the queue has been removed");
     }
 
     @Test
-    void shouldDefineEachCallOfAPipelineThatIsBeingStopped() throws Exception {
+    void shouldDefineEachCallOfAStoppingPipeline() throws Exception {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch release = new CountDownLatch(1);
         final Pipeline pipeline = start(false, (wc, sequence, endOfBatch) -> {
@@ -156,7 +156,7 @@ class PipelineStateTest {
     }
 
     @Test
-    void shouldCloseAfterTheStartWhenItIsClosedBefore() throws InterruptedException {
+    void shouldCloseAfterTheStartWhenClosedDuringTheStart() throws InterruptedException {
         for (int i = 0; i < 50; i++) {
             final AtomicReference<PipelineReport> first = new AtomicReference<>();
             final Pipeline pipeline = Pipeline.builder().withoutCountersFile().ringSize(16)
@@ -165,7 +165,7 @@ class PipelineStateTest {
                 }, options -> options.onFailure(FailurePolicy.HALT))
                 .onFailure((self, threadName, failure) -> {
                     first.set(self.stop(0));
-                    // From a thread that is none of the pipeline's and does not wait either.
+                    // On a thread outside the pipeline, without waiting.
                     CompletableFuture.runAsync(() -> self.stop(0));
                 })
                 .queue(new SyntheticQueue("queue", 10)).start();
@@ -195,11 +195,11 @@ class PipelineStateTest {
         while (!pipeline.slab().isFreed()) {
             Thread.sleep(1);
         }
-        assertEquals(0, pipeline.occupancy(), "what was polled is handled");
+        assertEquals(0, pipeline.occupancy(), "the polled completions are handled");
     }
 
     @Test
-    void shouldWaitForEverWithTheLongestTime() {
+    void shouldAcceptTheLargestTimeOut() {
         for (int i = 0; i < 20; i++) {
             final Pipeline pipeline = Pipeline.builder().withoutCountersFile().startTimeout(Long.MAX_VALUE)
                 .onAll(all).queue(queue).start();
@@ -213,7 +213,7 @@ class PipelineStateTest {
 
     @ParameterizedTest
     @ValueSource(longs = {-1, 0, 1})
-    void shouldNotStartWithoutTimeOrBeWhole(final long timeoutNs) {
+    void shouldRejectAStartWithTimeOutZero(final long timeoutNs) {
         final PipelineBuilder description =
             Pipeline.builder().name("hasty").withoutCountersFile().startTimeout(timeoutNs).onAll(all).queue(queue);
         final String message = assertThrows(PipelineStartException.class, description::start).getMessage();
@@ -221,7 +221,7 @@ class PipelineStateTest {
     }
 
     @Test
-    void shouldEndNoWaitByAnInterruptAndKeepItForTheCaller() throws Exception {
+    void shouldNotEndAWaitOnInterruptAndRestoreTheFlag() throws Exception {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch release = new CountDownLatch(1);
         final Pipeline pipeline = start(false, (wc, sequence, endOfBatch) -> {
@@ -257,7 +257,7 @@ class PipelineStateTest {
     }
 
     @Test
-    void shouldLiveOnVirtualThreads() throws InterruptedException {
+    void shouldAcceptCallsOnVirtualThreads() throws InterruptedException {
         final AtomicReference<PipelineReport> closed = new AtomicReference<>();
         queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
         Thread.ofVirtual().start(() -> {
@@ -271,22 +271,22 @@ class PipelineStateTest {
     }
 
     @Test
-    void shouldRefuseToStartTwiceFromOneBuilder() {
+    void shouldRejectASecondStartOfABuilder() {
         final PipelineBuilder description = Pipeline.builder().onAll(all).queue(queue);
         description.start().close();
-        assertEquals("pipeline ringpoll has been started: describe each pipeline by a builder of its own",
+        assertEquals("pipeline ringpoll has been started: use a new builder for each pipeline",
             assertThrows(IllegalStateException.class, description::start).getMessage());
     }
 
     @Test
-    void shouldStartFromABuilderThatHasBeenMended() {
+    void shouldStartFromACorrectedBuilder() {
         final PipelineBuilder description = Pipeline.builder().name(null).onFailure(null).onLeftOver(null).pin(null).queue(queue);
         final String faults = assertThrows(IllegalArgumentException.class, description::start).getMessage();
         for (final String fault : new String[] {"the name is null", "the pinning is null", "the failure listener is null",
-            "the consumer of what is left over is null"}) {
+            "the consumer of undelivered completions is null"}) {
             assertTrue(faults.contains(fault), faults);
         }
-        description.name("mended").onFailure((pipeline, threadName, failure) -> { }).onLeftOver(completion -> { })
+        description.name("corrected").onFailure((pipeline, threadName, failure) -> { }).onLeftOver(completion -> { })
             .pin((candidates, taken) -> Map.of()).onAll(all).start().close();
     }
 

@@ -56,7 +56,7 @@ class PipelineTest {
     }
 
     @Test
-    void shouldRouteAFailedCompletionToTheErrorPathWhateverItsOpcodeSays() {
+    void shouldRouteAFailedCompletionToTheErrorPathForAnyOpcode() {
         try (Pipeline pipeline = start(256)) {
             queue.add(1, WcStatus.REM_ACCESS_ERR, WcOpcode.RDMA_WRITE);
             queue.add(2, WcStatus.LOC_LEN_ERR, WcOpcode.RECV);
@@ -69,7 +69,7 @@ class PipelineTest {
     }
 
     @Test
-    void shouldHandleEverythingPolledBeforeItCloses() {
+    void shouldHandleAllPolledCompletionsBeforeClosing() {
         final Pipeline pipeline = start(1024);
         for (int i = 0; i < 1000; i++) {
             queue.add(i, WcStatus.SUCCESS, WcOpcode.SEND);
@@ -84,7 +84,7 @@ class PipelineTest {
     }
 
     @Test
-    void shouldShowNoFreedMemoryToWhoeverKeepsTheFlyweight() {
+    void shouldNotExposeFreedMemoryThroughARetainedFlyweight() {
         final AtomicReference<WorkCompletion> kept = new AtomicReference<>();
         try (Pipeline pipeline = Pipeline.builder()
                 .onAll((completion, sequence, endOfBatch) -> kept.set(completion)).queue(queue).start()) {
@@ -94,7 +94,7 @@ class PipelineTest {
     }
 
     @Test
-    void shouldKeepEverySlotUntilTheSlowestHandlerHasPassedIt() throws InterruptedException {
+    void shouldNotReuseASlotBeforeTheSlowestHandlerHasPassedIt() throws InterruptedException {
         final CountDownLatch release = new CountDownLatch(1);
         final Recorder slow = new Recorder() {
             @Override
@@ -132,7 +132,7 @@ class PipelineTest {
     }
 
     @Test
-    void shouldCountAndRecordAnExceptionAndGoOn() {
+    void shouldCountAndRecordAnExceptionAndContinue() {
         final AtomicInteger calls = new AtomicInteger();
         final CompletionHandler failing = (wc, sequence, endOfBatch) -> {
             sendWrite.onCompletion(wc, sequence, endOfBatch);
@@ -183,7 +183,7 @@ class PipelineTest {
     }
 
     @Test
-    void shouldTellTheErrorPathWhichQueueHasFailed() {
+    void shouldReportAFailedQueueOnTheErrorPath() {
         final List<String> faults = new ArrayList<>();
         final CountDownLatch heard = new CountDownLatch(1);
         final CompletionHandler listening = new CompletionHandler() {
@@ -209,7 +209,7 @@ class PipelineTest {
     }
 
     @Test
-    void shouldSayEverythingThatIsWrongWithADescription() {
+    void shouldReportAllErrorsOfADescription() {
         final IllegalArgumentException refused = assertThrows(
             IllegalArgumentException.class,
             () -> Pipeline.builder().ringSize(100).batchLimit(0).onReceive(receive).start());

@@ -23,8 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Real work requests through librpma, with handlers that are slow, stop, throw or die: what was posted completes once, each by
- * its identity.
+ * Real work requests through librpma, with handlers that are slow, stop, throw or halt: each posted request completes once.
  */
 @Tag(TestDevice.TAG)
 @Timeout(120)
@@ -34,7 +33,7 @@ class RealWorkloadTest {
 
     private static final int ROUND_TRIPS = 400;
 
-    /** By work request: how often it was seen; each index is written by one handler's thread. */
+    /** Occurrences by work request; each index is written by one handler's thread. */
     private final int[] writes = new int[COUNT];
     private final int[] receives = new int[COUNT];
     private final AtomicInteger flushed = new AtomicInteger();
@@ -66,7 +65,7 @@ class RealWorkloadTest {
     }
 
     @Test
-    void shouldLoseNothingWhenAHandlerStopsForASecond() {
+    void shouldLoseNothingWhenAHandlerPausesForASecond() {
         try (Pipeline pipeline = start(FailurePolicy.CONTINUE, id -> {
             if (id == COUNT / 2) {
                 LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
@@ -80,7 +79,7 @@ class RealWorkloadTest {
     }
 
     @Test
-    void shouldBeAsQuickAsBeforeAfterAHandlerHasStopped() {
+    void shouldRecoverItsLatencyAfterAHandlerHasPaused() {
         try (Pipeline pipeline = start(FailurePolicy.CONTINUE, id -> {
             if (id == ROUND_TRIPS) {
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(300));
@@ -118,7 +117,7 @@ class RealWorkloadTest {
     }
 
     @Test
-    void shouldAccountForEveryRequestWhenAHandlerDies() {
+    void shouldAccountForEveryRequestWhenAHandlerHalts() {
         final int[] writesLeft = new int[COUNT];
         final int[] receivesLeft = new int[COUNT];
         final Pipeline pipeline = builder(FailurePolicy.HALT, id -> {
@@ -142,16 +141,16 @@ class RealWorkloadTest {
         for (int id = 0; id < posted; id++) {
             assertEquals(1, writes[id] + writesLeft[id], "write " + id);
             assertTrue(receives[id] + receivesLeft[id] <= 1, "receive " + id + " was seen twice");
-            assertTrue(id > COUNT / 2 || receives[id] == 1, "receive " + id + " came before the handler died");
+            assertTrue(id > COUNT / 2 || receives[id] == 1, "receive " + id + " precedes the halt of the handler");
             behind += 1 - receives[id] - receivesLeft[id];
         }
-        // What the dead handler has not seen is in the ring: polled, not handled, and told so.
+        // Completions that the halted handler has not handled are in the ring, and reported as unhandled.
         assertEquals(report.polled(), sum(writes) + sum(receives) + behind);
         assertEquals(0, flushed.get());
     }
 
     @Test
-    void shouldTellTheErrorPathOfAQueueThatHasOverrun() {
+    void shouldReportAnOverrunQueueOnTheErrorPath() {
         final AtomicReference<String> failed = new AtomicReference<>();
         final AtomicInteger code = new AtomicInteger();
         final CompletionHandler errors = new CompletionHandler() {
@@ -180,13 +179,13 @@ class RealWorkloadTest {
             assertTrue(pipeline.resume(BOUND_NS));
             final long deadlineNs = System.nanoTime() + BOUND_NS;
             while (failed.get() == null) {
-                assertTrue(System.nanoTime() < deadlineNs, "nobody heard of the overrun");
+                assertTrue(System.nanoTime() < deadlineNs, "the overrun was not reported");
                 Thread.yield();
             }
             assertEquals(small.client().completionQueue().name(), failed.get());
             assertTrue(code.get() < 0);
             assertEquals(1, pipeline.pollerCounters().queueFaults());
-            // The other queue is polled still.
+            // The other queue is still polled.
             final long polls = pipeline.pollerCounters().polls();
             while (pipeline.pollerCounters().polls() < polls + 10) {
                 assertTrue(System.nanoTime() < deadlineNs, "polling has ended");
@@ -237,7 +236,7 @@ class RealWorkloadTest {
         return next;
     }
 
-    /** From a post to the handler of its receive, one after the other. */
+    /** Median time from a post to the handler of its receive, one after the other. */
     private long medianRoundTrip(final LocalMemoryRegion memory, final int firstId) {
         final long[] elapsedNs = new long[ROUND_TRIPS];
         for (int i = 0; i < ROUND_TRIPS; i++) {
@@ -279,7 +278,7 @@ class RealWorkloadTest {
         return sum;
     }
 
-    /** What the receive handler does with a completion after it was noted. */
+    /** Action of the receive handler after it has recorded a completion. */
     private interface Behaviour {
         void accept(int id);
     }

@@ -4,7 +4,7 @@ import io.ringpoll.verbs.WorkCompletion;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Keeps what a handler saw. */
+/** Records the calls of a handler. */
 class Recorder implements CompletionHandler {
     final List<Long> ids = new ArrayList<>();
     final List<Long> batchEnds = new ArrayList<>();

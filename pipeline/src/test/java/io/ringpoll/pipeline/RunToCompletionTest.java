@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 class RunToCompletionTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
 
-    /** What a handler does to its pipeline. */
+    /** An action of a handler on its pipeline. */
     private interface Action {
         void on(Pipeline pipeline) throws Exception;
     }
@@ -72,7 +72,7 @@ class RunToCompletionTest {
     }
 
     @Test
-    void shouldRunEverythingOfAHandlerOnThePollersThread() {
+    void shouldRunAllCallbacksOnThePollingThread() {
         final List<Thread> threads = new CopyOnWriteArrayList<>();
         final CompletionHandler handler = new Recorder() {
             @Override
@@ -106,7 +106,7 @@ class RunToCompletionTest {
     }
 
     @Test
-    void shouldSayWhichOptionsAreForHandlersThreads() {
+    void shouldRejectOptionsOfHandlerThreads() {
         final PipelineBuilder description = Pipeline.builder().name("p").runToCompletion()
             .onAll(all, options -> options.cpu(1).waitBy(HandlerWait.YIELD).batchLimit(4).maxHeld(2))
             .then(all, options -> options.name("stage"))
@@ -114,18 +114,18 @@ class RunToCompletionTest {
         final String onPoller = ", but runs to completion on the poller's thread: ";
         assertEquals(
             String.join("\n",
-                "handler p-all is given a CPU" + onPoller + "set pollerCpu",
-                "handler p-all is given a wait" + onPoller + "set idleStrategy",
-                "handler p-all is given a batch limit" + onPoller + "set the pipeline's batchLimit",
-                "handler p-all is to hold slots" + onPoller + "let it copy what it keeps",
-                "handler stage comes after another" + onPoller + "handlers run there in the order of their description",
-                "handler own comes after another" + onPoller + "handlers run there in the order of their description",
-                "handler own is given a wait" + onPoller + "set idleStrategy"),
+                "handler p-all has a CPU" + onPoller + "set pollerCpu",
+                "handler p-all has a wait" + onPoller + "set idleStrategy",
+                "handler p-all has a batch limit" + onPoller + "set the pipeline's batchLimit",
+                "handler p-all holds slots" + onPoller + "copy completions that outlive the call",
+                "handler stage follows another" + onPoller + "handlers run there in the order of their description",
+                "handler own follows another" + onPoller + "handlers run there in the order of their description",
+                "handler own has a wait" + onPoller + "set idleStrategy"),
             assertThrows(IllegalArgumentException.class, description::start).getMessage());
     }
 
     @Test
-    void shouldEndTheHandlersThatHaveStartedWhenOneCannot() {
+    void shouldEndStartedHandlersWhenOneCannotStart() {
         final List<String> ended = new CopyOnWriteArrayList<>();
         final CompletionHandler willing = new Recorder() {
             @Override
@@ -152,7 +152,7 @@ class RunToCompletionTest {
     }
 
     @Test
-    void shouldGoOnAfterAnExceptionAndEndAfterTheOneThatHalts() throws InterruptedException {
+    void shouldContinueAfterAnExceptionAndEndAfterAHalt() throws InterruptedException {
         final CountDownLatch failed = new CountDownLatch(1);
         final List<String> heard = new CopyOnWriteArrayList<>();
         final CompletionHandler failing = new Recorder() {
@@ -194,7 +194,7 @@ class RunToCompletionTest {
     }
 
     @Test
-    void shouldAddAndRemoveQueuesAtOnceWhenAHandlerAsksForIt() {
+    void shouldAddAndRemoveQueuesDirectlyInAHandler() {
         final ScriptedQueue second = new ScriptedQueue("second");
         final ScriptedQueue third = new ScriptedQueue("third");
         queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND).add(2, WcStatus.SUCCESS, WcOpcode.SEND);
@@ -216,7 +216,7 @@ class RunToCompletionTest {
     }
 
     @Test
-    void shouldLeaveARoundWhenAHandlerPausesAndGoOnWhenAnotherThreadResumes() throws InterruptedException {
+    void shouldEndTheRoundWhenAHandlerPausesAndContinueWhenAnotherThreadResumes() throws InterruptedException {
         final ScriptedQueue second = new ScriptedQueue("second");
         final CountDownLatch paused = new CountDownLatch(1);
         queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
@@ -227,7 +227,7 @@ class RunToCompletionTest {
         });
         try (Pipeline pipeline = start(Pipeline.builder().onAll(pausing).queue(queue).queue(second))) {
             assertTrue(paused.await(20, TimeUnit.SECONDS));
-            // By a command: the poller has taken it between two rounds.
+            // By a command, which the poller executes between two rounds.
             assertTrue(pipeline.pause(BOUND_NS));
             assertEquals(1, second.size());
             assertTrue(pipeline.resume(BOUND_NS));
@@ -258,7 +258,7 @@ class RunToCompletionTest {
     }
 
     @Test
-    void shouldKeepItsMemoryForAHandlerThatDoesNotComeBack() throws InterruptedException {
+    void shouldRetainItsMemoryForABlockedHandler() throws InterruptedException {
         final CountDownLatch release = new CountDownLatch(1);
         final CountDownLatch entered = new CountDownLatch(1);
         queue.add(5, WcStatus.SUCCESS, WcOpcode.SEND);
@@ -305,7 +305,7 @@ class RunToCompletionTest {
     }
 
     @Test
-    void shouldAskForACpuForThePollerAlone() {
+    void shouldRequestACpuForThePollerOnly() {
         final List<Pinning.Candidate> asked = new CopyOnWriteArrayList<>();
         Pipeline.builder().name("p").runToCompletion().onReceive(all).discard(CompletionPath.SEND_WRITE)
             .discard(CompletionPath.ERROR).pin((candidates, taken) -> {
@@ -315,7 +315,7 @@ class RunToCompletionTest {
         assertEquals(List.of(new Pinning.Candidate("p-poller", true)), asked);
     }
 
-    /** Records all, and does something to the pipeline on completion 1. */
+    /** Records all completions, and runs an action on completion 1. */
     private Recorder atTheFirst(final Action action) {
         return new Recorder() {
             @Override

@@ -23,7 +23,7 @@ class SlotControlTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
 
     @Test
-    void shouldKeepHeldSlotsAsTheyAreForAnotherThreadWhileTheRingGoesOnAroundThem() throws InterruptedException {
+    void shouldPreserveHeldSlotsWhileTheRingContinues() throws InterruptedException {
         final int count = 200_000;
         final BlockingQueue<Long> handedOver = new ArrayBlockingQueue<>(64);
         final Holder holder = new Holder(handedOver);
@@ -33,7 +33,7 @@ class SlotControlTest {
             final WorkCompletion mine = new WorkCompletion();
             try {
                 for (Long sequence = handedOver.take(); sequence >= 0; sequence = handedOver.take()) {
-                    // The queue is the only one, so a slot's sequence and the id of its completion are the same.
+                    // With a single queue, a slot's sequence equals its completion's id.
                     if (holder.slots.view(sequence, mine).workRequestId() != sequence) {
                         wrong.incrementAndGet();
                     }
@@ -60,7 +60,7 @@ class SlotControlTest {
     }
 
     @Test
-    void shouldStopThePollerAtAHeldSlotAndGoOnWhenItIsGivenBack() throws InterruptedException {
+    void shouldStopThePollerAtAHeldSlotAndContinueAfterItsRelease() throws InterruptedException {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(16)
@@ -82,7 +82,7 @@ class SlotControlTest {
     }
 
     @Test
-    void shouldLetAStageWaitForWhatTheOneBeforeItHolds() {
+    void shouldGateAStageByTheSlotsHeldByTheStageBefore() {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
         final Recorder acknowledge = new Recorder();
         try (Pipeline pipeline = Pipeline.builder()
@@ -100,7 +100,7 @@ class SlotControlTest {
     }
 
     @Test
-    void shouldRefuseByAValueToHoldMoreThanAllowed() throws InterruptedException {
+    void shouldReturnFalseForAHoldAboveTheLimit() throws InterruptedException {
         final List<Boolean> answers = new ArrayList<>();
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
         try (Pipeline pipeline = Pipeline.builder()
@@ -126,7 +126,7 @@ class SlotControlTest {
     }
 
     @Test
-    void shouldFindOutThatASlotIsGivenBackTwiceOrUsedAfterwards() {
+    void shouldDetectASecondReleaseAndUseAfterRelease() {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(16)
@@ -141,7 +141,7 @@ class SlotControlTest {
             assertTrue(pipeline.drain(BOUND_NS).inTime());
             final IllegalStateException twice =
                 assertThrows(IllegalStateException.class, () -> slots.get().giveBack(2));
-            assertEquals("slot 2 is not held: never was, or has been given back", twice.getMessage());
+            assertEquals("slot 2 is not held: it never was, or has been released", twice.getMessage());
             assertThrows(IllegalStateException.class, () -> slots.get().view(2, new WorkCompletion()));
             assertThrows(IllegalStateException.class, () -> slots.get().giveBack(2 + 16));
             assertEquals(0, pipeline.held());
@@ -181,7 +181,7 @@ class SlotControlTest {
     }
 
     @Test
-    void shouldRefuseToDisposeOfSlotsOutsideThePresentBatch() {
+    void shouldRejectSlotsOutsideTheCurrentBatch() {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(16)
@@ -201,7 +201,7 @@ class SlotControlTest {
     }
 
     @Test
-    void shouldLeaveTheMemoryOfAHeldSlotToItsUserWhenThePipelineIsClosed() {
+    void shouldRetainTheMemoryOfAHeldSlotAfterTheClose() {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
         final Pipeline pipeline = Pipeline.builder()
             .ringSize(16)
@@ -221,7 +221,7 @@ class SlotControlTest {
         assertThrows(IllegalStateException.class, () -> slots.get().view(2, new WorkCompletion()));
     }
 
-    /** Keeps its control where the test reaches it. */
+    /** Exposes its control to the test. */
     private abstract static class ControllingHandler implements CompletionHandler {
         private final AtomicReference<SlotControl> slots;
 
@@ -254,7 +254,7 @@ class SlotControlTest {
         }
     }
 
-    /** Holds what it may and hands it to another thread. */
+    /** Holds as many slots as permitted and passes them to another thread. */
     private static final class Holder implements CompletionHandler {
         private final BlockingQueue<Long> handedOver;
         private volatile SlotControl slots;

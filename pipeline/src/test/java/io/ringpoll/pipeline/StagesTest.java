@@ -23,7 +23,7 @@ class StagesTest {
 
     @ParameterizedTest
     @EnumSource(HandlerWait.class)
-    void shouldShowAStageEachCompletionOnlyAfterTheOneBeforeItHasPassedIt(final HandlerWait wait) {
+    void shouldDeliverToAStageOnlyAfterTheStageBefore(final HandlerWait wait) {
         final AtomicLong journaled = new AtomicLong(-1);
         final AtomicLong tooEarly = new AtomicLong();
         final AtomicLong acknowledged = new AtomicLong();
@@ -47,7 +47,7 @@ class StagesTest {
     }
 
     @Test
-    void shouldWaitForAllThatAStageIsToComeAfter() {
+    void shouldWaitForAllPredecessorsOfAStage() {
         final AtomicLong first = new AtomicLong(-1);
         final AtomicLong second = new AtomicLong(-1);
         final AtomicLong tooEarly = new AtomicLong();
@@ -70,7 +70,7 @@ class StagesTest {
     }
 
     @Test
-    void shouldGiveEachOfSeveralHandlersOfAPathAllItsCompletions() {
+    void shouldDeliverAllCompletionsOfAPathToEachOfItsHandlers() {
         final Recorder one = new Recorder();
         final Recorder other = new Recorder();
         final Recorder everything = new Recorder();
@@ -89,7 +89,7 @@ class StagesTest {
     }
 
     @Test
-    void shouldHoldTheFirstStageToAccountWhenTheSecondOnlyWaitsForIt() throws InterruptedException {
+    void shouldAttributeAStallToTheFirstStageWhenTheSecondOnlyWaitsForIt() throws InterruptedException {
         final CountDownLatch release = new CountDownLatch(1);
         final ScriptedQueue queue = new ScriptedQueue("queue");
         try (Pipeline pipeline = Pipeline.builder()
@@ -111,7 +111,7 @@ class StagesTest {
     }
 
     @Test
-    void shouldEndAStageThatWaitsForADeadOneWithinTheTimeOfClosing() {
+    void shouldEndAStageBehindAHaltedOneWithinTheCloseTimeOut() {
         final Recorder second = new Recorder();
         final ScriptedQueue queue = new ScriptedQueue("queue");
         for (int i = 0; i < 10; i++) {

@@ -37,7 +37,7 @@ class StopUnderPollTest {
 
     /** Stops busy pipelines where a freed slab cannot be touched. */
     static final class StoppingAtOnce {
-        /** What is printed at the end. */
+        /** Printed at the end. */
         static final String END = "no touch of a freed slab, and nothing left";
 
         private static final PrintStream OUT = System.out;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** How handlers' threads wait: woken whenever they must be, and at rest though they have been interrupted. */
+/** Waits of handlers' threads: always woken when needed, and at rest even after an interrupt. */
 @Timeout(60)
 class WaitTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(40);
@@ -30,7 +30,7 @@ class WaitTest {
     private final Recorder last = new Recorder();
 
     @Test
-    void shouldBoundAParkSoLooselyHereThatALostWakeUpIsSeen() {
+    void shouldParkLongEnoughInTestsToExposeALostSignal() {
         assertTrue(Long.getLong("ringpoll.park.bound.ns", 0) >= TimeUnit.MINUTES.toNanos(1),
             "tests run with the system property ringpoll.park.bound.ns");
     }
@@ -41,7 +41,7 @@ class WaitTest {
         final Pipeline pipeline = Pipeline.builder().ringSize(64)
             .onAll(first, options -> options.waitBy(wait)).then(last, options -> options.waitBy(wait)).queue(queue).start();
         for (int i = 1; i <= 20; i++) {
-            // Each time all have gone to rest.
+            // Until all threads rest again.
             Thread.sleep(3);
             queue.add(i, WcStatus.SUCCESS, WcOpcode.SEND);
             last.awaitSize(i);
@@ -52,7 +52,7 @@ class WaitTest {
 
     @ParameterizedTest
     @EnumSource(value = HandlerWait.class, names = {"SLEEP", "BLOCK"})
-    void shouldRestThoughTheHandlerHasRestoredItsInterrupt(final HandlerWait wait) throws InterruptedException {
+    void shouldRestAfterAHandlerHasRestoredTheInterruptFlag(final HandlerWait wait) throws InterruptedException {
         try (Pipeline pipeline = Pipeline.builder().ringSize(64)
                 .idleStrategy(new BackoffIdleStrategy())
                 .onAll(HandlerThatIsInterrupted::handle, options -> options.waitBy(wait))
@@ -64,7 +64,7 @@ class WaitTest {
     }
 
     @Test
-    void shouldRestOnThePollersThreadThoughTheHandlerHasRestoredItsInterrupt() throws InterruptedException {
+    void shouldRestOnThePollingThreadAfterAHandlerHasRestoredTheInterruptFlag() throws InterruptedException {
         try (Pipeline pipeline = Pipeline.builder().ringSize(64).runToCompletion()
                 .idleStrategy(new BackoffIdleStrategy())
                 .onAll(HandlerThatIsInterrupted::handle).onAll(last).queue(queue).start()) {
@@ -75,7 +75,7 @@ class WaitTest {
     }
 
     @Test
-    void shouldTakeNamesOfAnyLength() {
+    void shouldAcceptNamesOfAnyLength() {
         final String name = "n".repeat(300);
         try (Pipeline pipeline = Pipeline.builder().name(name).countersFolder(folder).onAll(first).queue(queue).start()) {
             queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
@@ -88,7 +88,7 @@ class WaitTest {
         }
     }
 
-    /** While the flag is set a park returns at once, and the thread spins. */
+    /** While the flag is set, a park returns immediately and the thread spins. */
     private static void awaitNotInterrupted(final Thread thread) throws InterruptedException {
         final long deadlineNs = System.nanoTime() + BOUND_NS;
         while (thread.isInterrupted()) {
@@ -97,7 +97,7 @@ class WaitTest {
         }
     }
 
-    /** A handler that was interrupted in a call and set its thread's flag again, as good citizens do. */
+    /** A handler that was interrupted in a call and restored the interrupt flag, as is good practice. */
     private static final class HandlerThatIsInterrupted {
         private HandlerThatIsInterrupted() {
         }

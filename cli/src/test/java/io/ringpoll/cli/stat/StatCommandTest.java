@@ -123,7 +123,7 @@ class StatCommandTest {
         final Stat stat = Stat.run("--folder", folder.toString());
         assertEquals(1, stat.exit);
         assertEquals(1, stat.said.strip().lines().count(), stat.said);
-        assertTrue(stat.said.contains("it is none of ringpoll's"), stat.said);
+        assertTrue(stat.said.contains("it is not a ringpoll counters file"), stat.said);
     }
 
     @ParameterizedTest

@@ -20,10 +20,10 @@ import org.agrona.concurrent.status.ConcurrentCountersManager;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
- * The counters and the error log of one pipeline, in a mapped file that another process can read, or in plain memory.
+ * The counters and the error log of one pipeline, in a mapped file for other processes, or in memory.
  *
- * <p>Counters may be allocated by any thread; each is written by one. {@link #close} removes the file. The mapping itself goes
- * when nobody can reach a counter any more, so that a counter may be read after its pipeline has been closed.
+ * <p>Any thread may allocate counters; each counter has one writer. {@link #close} removes the file. The mapping is released when
+ * no counter is reachable any more, so that counters may be read after the close of their pipeline.
  *
  * @see CountersFileLayout
  */
@@ -51,10 +51,10 @@ public final class CountersFile implements AutoCloseable {
     /**
      * Creates a file.
      *
-     * @param folder made if it is not there; null for {@link CountersFolder#defaultFolder}
+     * @param folder created if missing; null for {@link CountersFolder#defaultFolder}
      * @param name   of the pipeline
-     * @return the counters, all still to be allocated
-     * @throws UncheckedIOException if the file cannot be made; the message names it. An interrupt is kept for later
+     * @return the counters, none allocated
+     * @throws UncheckedIOException if the file cannot be created; the message contains the path. The interrupt flag is preserved
      */
     public static CountersFile create(final Path folder, final String name) {
         final Path place = folder == null ? CountersFolder.defaultFolder() : folder;
@@ -63,7 +63,7 @@ public final class CountersFile implements AutoCloseable {
             CountersFolder.create(place);
             CountersFolder.removeStale(place);
             while (true) {
-                // A channel closes itself when its thread is interrupted.
+                // An interrupt closes the channel.
                 interrupted |= Thread.interrupted();
                 try {
                     return createAt(newPath(place), name);
@@ -73,7 +73,7 @@ public final class CountersFile implements AutoCloseable {
             }
         } catch (final IOException failure) {
             throw new UncheckedIOException(
-                "the counters file cannot be made in " + place + ": " + failure.getMessage(), failure);
+                "the counters file cannot be created in " + place + ": " + failure.getMessage(), failure);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -85,14 +85,14 @@ public final class CountersFile implements AutoCloseable {
      * Creates counters that only this process can read.
      *
      * @param name of the pipeline
-     * @return the counters, all still to be allocated
+     * @return the counters, none allocated
      */
     public static CountersFile inMemory(final String name) {
         return new CountersFile(null, ByteBuffer.allocateDirect(CountersFileLayout.FILE_LENGTH), name);
     }
 
     /**
-     * The file.
+     * The path of the file.
      *
      * @return null if the counters are in memory only
      */
@@ -101,31 +101,31 @@ public final class CountersFile implements AutoCloseable {
     }
 
     /**
-     * Where counters are allocated; any thread.
+     * The manager that allocates the counters; any thread.
      *
-     * @return the same at each call
+     * @return always the same instance
      */
     public CountersManager counters() {
         return counters;
     }
 
     /**
-     * Where exceptions are recorded, each distinct one once with a count; any thread.
+     * The error log, which stores each distinct exception once with a count; any thread.
      *
-     * @return the same at each call
+     * @return always the same instance
      */
     public DistinctErrorLog errorLog() {
         return errorLog;
     }
 
-    /** Removes the file; counters and errors can still be read in this process. */
+    /** Removes the file; this process can still read counters and errors. */
     @Override
     public void close() {
         if (path != null) {
             try {
                 Files.deleteIfExists(path);
             } catch (final IOException remains) {
-                // It is removed by the next pipeline of this user once this process has ended.
+                // The next pipeline of this user removes it after the end of this process.
             }
         }
     }
@@ -133,7 +133,7 @@ public final class CountersFile implements AutoCloseable {
     private static Path newPath(final Path folder) {
         Path path = CountersFolder.newFile(folder, ProcessHandle.current().pid(), NUMBER.incrementAndGet());
         while (Files.exists(path)) {
-            // Left behind by a process of the same id.
+            // Left behind by an earlier process with the same id.
             path = CountersFolder.newFile(folder, ProcessHandle.current().pid(), NUMBER.incrementAndGet());
         }
         return path;
@@ -153,11 +153,11 @@ public final class CountersFile implements AutoCloseable {
         }
     }
 
-    /** Writes the whole file: a later store into a hole of a full file system would be an InternalError. */
+    /** Writes the whole file: a later store into a hole on a full file system would be an InternalError. */
     static void allocate(final WritableByteChannel channel) throws IOException {
         final ByteBuffer zeros = ByteBuffer.allocate(CountersFileLayout.FILE_LENGTH);
         while (zeros.hasRemaining()) {
-            // A write that finds too little room writes less; the next one fails.
+            // A write without enough space is partial; the next one fails.
             channel.write(zeros);
         }
     }

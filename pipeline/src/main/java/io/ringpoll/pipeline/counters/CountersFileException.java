@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline.counters;
 
 /**
- * A counters file cannot be read; the message is one line for people.
+ * Thrown when a counters file cannot be read; the message is one line.
  */
 public final class CountersFileException extends RuntimeException {
     private static final long serialVersionUID = 1L;

@@ -46,10 +46,10 @@ public final class CountersFileLayout {
     public static final int NAME_OFFSET = 40;
     /** The longest name that is kept, in bytes. */
     public static final int MAX_NAME_LENGTH = 200;
-    /** Offset of the metadata; the rest lies behind it without a gap. */
+    /** Offset of the metadata, followed by the other parts without gaps. */
     public static final int METADATA_OFFSET = 256;
 
-    /** Counters that a file has room for. */
+    /** Maximum number of counters in a file. */
     static final int COUNTERS = 1024;
     static final int VALUES_LENGTH = COUNTERS * CountersReader.COUNTER_LENGTH;
     static final int METADATA_LENGTH = COUNTERS * CountersReader.METADATA_LENGTH;

@@ -12,10 +12,10 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Where the counters files of a user's processes lie, and how they are named.
+ * The folder of a user's counters files, and their names.
  *
- * <p>The folder is the user's own and closed to others: the counters and stack traces of a process are nobody else's business,
- * and nobody else can put a file in its way.
+ * <p>The folder belongs to the user and has no access rights for others: counters and stack traces stay private, and other users
+ * cannot place files in it.
  */
 public final class CountersFolder {
     private static final String SUFFIX = ".counters";
@@ -25,7 +25,7 @@ public final class CountersFolder {
     }
 
     /**
-     * The folder used where none is named.
+     * The default folder.
      *
      * @return {@code ringpoll-UID} in {@code /dev/shm}, or in the folder for temporary files if there is no shared memory
      */
@@ -36,10 +36,10 @@ public final class CountersFolder {
     }
 
     /**
-     * The counters files in a folder.
+     * Lists the counters files in a folder.
      *
      * @param folder that need not exist
-     * @return of running and of dead processes, in the order of their names
+     * @return files of running and of ended processes, sorted by name
      * @throws UncheckedIOException if the folder cannot be read
      */
     public static List<Path> files(final Path folder) {
@@ -54,10 +54,10 @@ public final class CountersFolder {
     }
 
     /**
-     * The process that a counters file belongs to, by its name.
+     * The process id in the name of a counters file.
      *
      * @param file as {@link #files} lists it
-     * @return the process id; -1 if the name holds none
+     * @return the process id; -1 if the name contains none
      */
     public static long pid(final Path file) {
         final String name = file.getFileName().toString();
@@ -74,14 +74,14 @@ public final class CountersFolder {
         return folder.resolve(pid + "-" + number + SUFFIX);
     }
 
-    /** Makes the folder, for this user alone, if it is not there. */
+    /** Creates the folder with access for this user only, if missing. */
     static void create(final Path folder) throws IOException {
         try {
             Files.createDirectory(
                 folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         } catch (final FileAlreadyExistsException present) {
             if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
-                throw new IOException("it is not a folder");
+                throw new IOException("it is not a directory");
             }
         }
         final long owner = ProcessOwner.uidOf(folder);
@@ -90,7 +90,7 @@ public final class CountersFolder {
         }
     }
 
-    /** Removes the files that processes have left behind when they died. */
+    /** Removes the files of processes that have ended. */
     static void removeStale(final Path folder) {
         for (final Path file : files(folder)) {
             final long pid = pid(file);
@@ -98,7 +98,7 @@ public final class CountersFolder {
                 try {
                     Files.deleteIfExists(file);
                 } catch (final IOException gone) {
-                    // Another process may have been quicker; what stays does no harm.
+                    // Another process may have removed it; a remaining file is harmless.
                 }
             }
         }

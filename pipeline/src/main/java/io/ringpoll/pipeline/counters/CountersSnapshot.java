@@ -15,16 +15,16 @@ import org.agrona.concurrent.errors.DistinctErrorLog;
 import org.agrona.concurrent.status.CountersReader;
 
 /**
- * What a counters file held at one moment: a copy, so that nothing the writing process does, or its death, can hurt the reader.
+ * A copy of a counters file at one moment, independent of the process that writes the file.
  *
- * <p>Immutable. A file that is damaged in any way is refused with one line that says how.
+ * <p>Immutable. A corrupt file is rejected with one line that states the reason.
  *
- * @param pid         of the process that wrote the file
- * @param startMs     when the pipeline was started, in milliseconds since the epoch
- * @param name        of the pipeline
- * @param takenNs     when the copy was taken, by {@link System#nanoTime()}
- * @param counters    all that are allocated
- * @param errors      the distinct errors
+ * @param pid      of the writing process
+ * @param startMs  start of the pipeline, in milliseconds since the epoch
+ * @param name     of the pipeline
+ * @param takenNs  time of the copy, on the clock of {@link System#nanoTime()}
+ * @param counters all allocated counters
+ * @param errors   the distinct errors
  */
 public record CountersSnapshot(
     long pid, long startMs, String name, long takenNs, List<Counter> counters, List<RecordedError> errors) {
@@ -33,11 +33,11 @@ public record CountersSnapshot(
     /**
      * One counter.
      *
-     * @param type      null if this release does not know it
+     * @param type      null if this release does not know the type id
      * @param typeId    as in the file
      * @param owner     name of the poller, handler or queue
-     * @param parameter a status or batch size; 0 where the type has none
-     * @param label     for people
+     * @param parameter a status or batch size; 0 if the type has none
+     * @param label     for display
      * @param value     at the moment of the copy
      */
     public record Counter(CounterType type, int typeId, String owner, int parameter, String label, long value) {
@@ -46,9 +46,9 @@ public record CountersSnapshot(
     /**
      * One distinct error.
      *
-     * @param count   how often it was seen
-     * @param firstMs when first, in milliseconds since the epoch
-     * @param lastMs  when last, in milliseconds since the epoch
+     * @param count   number of occurrences
+     * @param firstMs first occurrence, in milliseconds since the epoch
+     * @param lastMs  last occurrence, in milliseconds since the epoch
      * @param text    the exception and its stack trace
      */
     public record RecordedError(int count, long firstMs, long lastMs, String text) {
@@ -58,14 +58,16 @@ public record CountersSnapshot(
      * Reads a file.
      *
      * @param file as {@link CountersFolder#files} lists it
-     * @return what it held
-     * @throws CountersFileException if there is no such file, or it is none of ours or damaged; the message says which
+     * @return the snapshot
+     * @throws CountersFileException if the file does not exist, is not a ringpoll counters file, or is corrupt; the message
+     *     states which
      */
     public static CountersSnapshot read(final Path file) {
         final UnsafeBuffer buffer = copyOf(file);
         final long takenNs = System.nanoTime();
         check(file, buffer.capacity() >= CountersFileLayout.METADATA_OFFSET, "it is too short for a header");
-        check(file, buffer.getLong(CountersFileLayout.MAGIC_OFFSET) == CountersFileLayout.MAGIC, "it is none of ringpoll's");
+        check(file, buffer.getLong(CountersFileLayout.MAGIC_OFFSET) == CountersFileLayout.MAGIC,
+            "it is not a ringpoll counters file");
         final int version = buffer.getInt(CountersFileLayout.VERSION_OFFSET);
         check(file, version == CountersFileLayout.VERSION,
             "its version is " + version + ", and this release reads version " + CountersFileLayout.VERSION);
@@ -76,7 +78,7 @@ public record CountersSnapshot(
         check(file, metadataLength > 0 && valuesLength > 0 && errorLogLength > 0 && end <= buffer.capacity() &&
             metadataLength % CountersReader.METADATA_LENGTH == 0 && valuesLength % CountersReader.COUNTER_LENGTH == 0 &&
             metadataLength / CountersReader.METADATA_LENGTH == valuesLength / CountersReader.COUNTER_LENGTH,
-            "its header is damaged");
+            "its header is corrupt");
         try {
             final UnsafeBuffer metadata =
                 new UnsafeBuffer(buffer, CountersFileLayout.METADATA_OFFSET, (int) metadataLength);
@@ -88,12 +90,12 @@ public record CountersSnapshot(
                 buffer.getLong(CountersFileLayout.PID_OFFSET), buffer.getLong(CountersFileLayout.START_OFFSET), name(buffer),
                 takenNs, counters(metadata, values), errors(errorLog));
         } catch (final RuntimeException damaged) {
-            throw new CountersFileException(file + " cannot be read: its content is damaged", damaged);
+            throw new CountersFileException(file + " cannot be read: its content is corrupt", damaged);
         }
     }
 
     /**
-     * The value of the one counter of a type that an owner has.
+     * The value of the counter of a type and owner.
      *
      * @param type  of the counter
      * @param owner name of the poller, handler or queue
@@ -109,9 +111,9 @@ public record CountersSnapshot(
     }
 
     /**
-     * Whether the process that wrote the file runs.
+     * Whether the writing process is running.
      *
-     * @return false if it has ended, or its id belongs to a process that was started after the pipeline
+     * @return false if it has ended, or its id belongs to a process that started after the pipeline
      */
     public boolean isAlive() {
         return ProcessHandle.of(pid)
@@ -126,7 +128,7 @@ public record CountersSnapshot(
             final ByteBuffer copy = ByteBuffer.allocateDirect((int) length + BitUtil.CACHE_LINE_LENGTH);
             copy.limit((int) length);
             while (copy.hasRemaining() && channel.read(copy, copy.position()) > 0) {
-                // A file that is shortened meanwhile ends the copy.
+                // A concurrent truncation of the file ends the copy.
             }
             return new UnsafeBuffer(copy, 0, copy.position());
         } catch (final NoSuchFileException missing) {
@@ -142,7 +144,7 @@ public record CountersSnapshot(
             buffer.getStringAscii(CountersFileLayout.NAME_OFFSET);
     }
 
-    /** Goes through the metadata itself, since a length that is damaged must not be believed before it is used. */
+    /** Parses the metadata without Agrona's reader, because lengths in a corrupt file must be checked before use. */
     private static List<Counter> counters(final UnsafeBuffer metadata, final UnsafeBuffer values) {
         final List<Counter> counters = new ArrayList<>();
         final int last = values.capacity() / CountersReader.COUNTER_LENGTH;

@@ -1,5 +1,4 @@
 /**
- * The window by which a running pipeline is watched from outside: a mapped file of Agrona counters and distinct errors, and the
- * reader of such a file.
+ * Observes a running pipeline from outside: a mapped file of Agrona counters and distinct errors, and its reader.
  */
 package io.ringpoll.pipeline.counters;

@@ -37,14 +37,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
 class CountersFileTest {
-    /** Above what Linux gives. */
+    /** Above the largest process id of Linux. */
     private static final long NO_SUCH_PID = 4_194_305;
 
     @TempDir
     private Path folder;
 
     @Test
-    void shouldShowFromOutsideWhatAPipelineHasDone() {
+    void shouldExposeTheCountersOfAPipelineToOtherProcesses() {
         try (Pipeline pipeline = Pipeline.builder()
                 .name("orders")
                 .ringSize(256)
@@ -86,8 +86,8 @@ class CountersFileTest {
     }
 
     @Test
-    void shouldRefuseAFileThatTheFileSystemHasNoRoomForAndLeaveNoPartOfIt() throws IOException, InterruptedException {
-        // The limit of a file's size ends a write half-way, as a full file system does.
+    void shouldFailOnAFullFileSystemAndLeaveNoPartialFile() throws IOException, InterruptedException {
+        // The file size limit ends a write part-way, as a full file system does.
         final List<String> command = new ArrayList<>(List.of("bash", "-c", "ulimit -f 64; exec \"$@\"", "limited",
             Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:-UsePerfData", "-Xshare:auto"));
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
@@ -96,12 +96,12 @@ class CountersFileTest {
         final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         final List<String> lines = process.inputReader().lines().toList();
         assertEquals(0, process.waitFor(), lines.toString());
-        assertEquals(List.of("the counters file cannot be made in " + folder + ": File too large"), lines);
+        assertEquals(List.of("the counters file cannot be created in " + folder + ": File too large"), lines);
         assertEquals(List.of(), CountersFolder.files(folder));
     }
 
     @Test
-    void shouldMakeTheFileThoughTheCallerIsInterrupted() throws InterruptedException {
+    void shouldCreateTheFileWhenTheCallerIsInterrupted() throws InterruptedException {
         final AtomicInteger made = new AtomicInteger();
         final Thread caller = new Thread(() -> {
             for (int i = 0; i < 50; i++) {
@@ -120,7 +120,7 @@ class CountersFileTest {
     }
 
     @Test
-    void shouldWriteTheWholeFileWhenWritesTakeOnlyAPart() throws IOException {
+    void shouldWriteTheWholeFileWithPartialWrites() throws IOException {
         final AtomicInteger written = new AtomicInteger();
         CountersFile.allocate(new WritableByteChannel() {
             @Override
@@ -143,7 +143,7 @@ class CountersFileTest {
         assertEquals(CountersFileLayout.FILE_LENGTH, written.get());
     }
 
-    /** A program that creates a counters file and uses all of it. */
+    /** A program that creates a counters file and writes all of it. */
     static final class Creating {
         private Creating() {
         }
@@ -162,7 +162,7 @@ class CountersFileTest {
     }
 
     @Test
-    void shouldKeepFolderAndFileToTheirUser() throws IOException {
+    void shouldRestrictFolderAndFileToTheUser() throws IOException {
         final Path own = folder.resolve("own");
         try (CountersFile file = CountersFile.create(own, "orders")) {
             assertEquals(PosixFilePermissions.fromString("rwx------"), Files.getPosixFilePermissions(own));
@@ -171,7 +171,7 @@ class CountersFileTest {
     }
 
     @Test
-    void shouldRemoveWhatDeadProcessesHaveLeftBehindAndNothingElse() throws IOException {
+    void shouldRemoveOnlyTheFilesOfEndedProcesses() throws IOException {
         final Path dead = Files.createFile(folder.resolve(NO_SUCH_PID + "-1.counters"));
         final Path living = Files.createFile(folder.resolve(ProcessHandle.current().pid() + "-99999.counters"));
         final Path foreign = Files.createFile(folder.resolve(NO_SUCH_PID + "-notes.txt"));
@@ -184,14 +184,14 @@ class CountersFileTest {
     }
 
     @Test
-    void shouldTellTheFileOfAProcessThatHasEnded() throws IOException {
+    void shouldRecognizeTheFileOfAnEndedProcess() throws IOException {
         final byte[] bytes = sample();
         ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).putLong(CountersFileLayout.PID_OFFSET, NO_SUCH_PID);
         assertFalse(CountersSnapshot.read(Files.write(folder.resolve("copy"), bytes)).isAlive());
     }
 
     @Test
-    void shouldStillBeReadableInItsOwnProcessAfterItsFileIsGone() {
+    void shouldRemainReadableInItsProcessAfterTheFileIsRemoved() {
         final CountersFile file = CountersFile.create(folder, "orders");
         final AtomicCounter counter = CounterType.POLLS.allocate(file.counters(), "poller");
         file.close();
@@ -201,8 +201,8 @@ class CountersFileTest {
     }
 
     @Test
-    void shouldSayInOneLineWhyAFileCannotBeRead() throws IOException {
-        assertComplaint(Files.writeString(folder.resolve("a"), "x".repeat(1000)), "it is none of ringpoll's");
+    void shouldStateInOneLineWhyAFileCannotBeRead() throws IOException {
+        assertComplaint(Files.writeString(folder.resolve("a"), "x".repeat(1000)), "it is not a ringpoll counters file");
         assertComplaint(Files.write(folder.resolve("b"), new byte[0]), "it is too short for a header");
         final CountersFileException missing =
             assertThrows(CountersFileException.class, () -> CountersSnapshot.read(folder.resolve("c")));
@@ -214,9 +214,9 @@ class CountersFileTest {
     }
 
     @Test
-    void shouldKnowItsFolderByTheUserIdAlone() throws IOException {
+    void shouldDeriveTheFolderFromTheUserIdOnly() throws IOException {
         final String userName = System.getProperty("user.name");
-        // As the JVM has it for a uid that /etc/passwd does not list.
+        // As the JVM sets it for a uid that /etc/passwd does not list.
         System.setProperty("user.name", "?");
         try {
             final Path own = folder.resolve("own");
@@ -229,7 +229,7 @@ class CountersFileTest {
     }
 
     @Test
-    void shouldReadOrRefuseAnyDamagedFileWithoutHarm() throws IOException {
+    void shouldReadOrRejectAnyCorruptFile() throws IOException {
         final byte[] sound = sample();
         final Random random = new Random(7);
         final Path file = folder.resolve("damaged");
@@ -259,7 +259,7 @@ class CountersFileTest {
         }
     }
 
-    /** Cuts a file short, or puts numbers into its header, its metadata or its error log; seldom into the magic number. */
+    /** Truncates a file, or overwrites numbers in its header, metadata or error log; rarely the magic number. */
     private static byte[] damage(final byte[] sound, final Random random) {
         final byte[] damaged =
             random.nextInt(10) == 0 ? Arrays.copyOf(sound, random.nextInt(sound.length)) : sound.clone();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A counters file at the limits of what is read, and beyond. */
+/** Counters files at and beyond the limits of the reader. */
 @Timeout(30)
 class CountersSnapshotTest {
     private static final int MAX_FILE_LENGTH = 64 * 1024 * 1024;
@@ -50,41 +50,41 @@ class CountersSnapshotTest {
     }
 
     @Test
-    void shouldReadAFileThatEndsWithItsErrorLogAndRefuseOneThatEndsBefore() throws IOException {
+    void shouldReadAFileThatEndsWithItsErrorLogAndRejectAShorterOne() throws IOException {
         int end = CountersFileLayout.METADATA_OFFSET;
         for (final int length : LENGTHS) {
             end += content.getInt(length);
         }
         assertEquals(7, read(Arrays.copyOf(bytes, end)).value(CounterType.POLLS, "poller"));
-        assertRefused(Arrays.copyOf(bytes, end - 1), "its header is damaged");
-        assertRefused(Arrays.copyOf(bytes, CountersFileLayout.METADATA_OFFSET), "its header is damaged");
+        assertRefused(Arrays.copyOf(bytes, end - 1), "its header is corrupt");
+        assertRefused(Arrays.copyOf(bytes, CountersFileLayout.METADATA_OFFSET), "its header is corrupt");
         assertRefused(Arrays.copyOf(bytes, CountersFileLayout.METADATA_OFFSET - 1), "it is too short for a header");
     }
 
     @Test
-    void shouldRefuseLengthsThatAreNoneOrDoNotBelongTogether() {
+    void shouldRejectInvalidOrInconsistentLengths() {
         for (final int length : LENGTHS) {
             final int valid = content.getInt(length);
             for (final int damaged : new int[] {0, -valid, Integer.MIN_VALUE, Integer.MAX_VALUE}) {
                 content.putInt(length, damaged);
-                assertRefused(bytes, "its header is damaged");
+                assertRefused(bytes, "its header is corrupt");
             }
             content.putInt(length, valid);
         }
-        // Records of one part more than of the other, and a part of a record.
+        // One more record of one part than of the other, and a partial record.
         final int valid = content.getInt(CountersFileLayout.VALUES_LENGTH_OFFSET);
         for (final int off : new int[] {CountersReader.COUNTER_LENGTH, 1}) {
             content.putInt(CountersFileLayout.VALUES_LENGTH_OFFSET, valid - off);
-            assertRefused(bytes, "its header is damaged");
+            assertRefused(bytes, "its header is corrupt");
         }
     }
 
     @Test
-    void shouldReadNoFileThatIsLongerThanAnyOfRingpolls() throws IOException {
+    void shouldRejectAFileAboveTheMaximumLength() throws IOException {
         final Path copy = folder.resolve("copy");
         try (RandomAccessFile file = new RandomAccessFile(copy.toFile(), "rw")) {
             file.setLength(MAX_FILE_LENGTH);
-            assertEquals(copy + " cannot be read: it is none of ringpoll's",
+            assertEquals(copy + " cannot be read: it is not a ringpoll counters file",
                 assertThrows(CountersFileException.class, () -> CountersSnapshot.read(copy)).getMessage());
             file.setLength(MAX_FILE_LENGTH + 1);
             assertEquals(copy + " cannot be read: it is longer than any counters file",
@@ -93,7 +93,7 @@ class CountersSnapshotTest {
     }
 
     @Test
-    void shouldRefuseALabelLongerThanItsPlace() throws IOException {
+    void shouldRejectALabelThatIsTooLong() throws IOException {
         final int label = CountersFileLayout.METADATA_OFFSET + CountersReader.LABEL_OFFSET;
         for (final int length : new int[] {0, CountersReader.MAX_LABEL_LENGTH}) {
             content.putInt(label, length);
@@ -101,14 +101,14 @@ class CountersSnapshotTest {
         }
         for (final int length : new int[] {-1, CountersReader.MAX_LABEL_LENGTH + 1}) {
             content.putInt(label, length);
-            assertRefused(bytes, "its content is damaged");
+            assertRefused(bytes, "its content is corrupt");
         }
     }
 
     @Test
-    void shouldNotTakeAProcessThatBeganLaterForTheOneThatWroteIt() throws IOException {
+    void shouldDetectAReusedProcessId() throws IOException {
         final long beganMs = ProcessHandle.current().info().startInstant().orElseThrow().toEpochMilli();
-        // The kernel counts the start of a process in ticks.
+        // The kernel measures the start of a process in ticks.
         content.putLong(CountersFileLayout.START_OFFSET, beganMs - 1000);
         assertTrue(read(bytes).isAlive());
         content.putLong(CountersFileLayout.START_OFFSET, beganMs - 1001);
