@@ -148,7 +148,7 @@ public abstract class NativeObject {
             synchronized (waits) {
                 waits.remove(wait);
             }
-            wait.giveBack();
+            wait.release();
         }
     }
 

@@ -78,7 +78,7 @@ public final class Wakeup {
     }
 
     /** Gives it back; nobody may signal it any more. */
-    public void giveBack() {
+    public void release() {
         if (signalled) {
             POSIX.read(eventFd, memory.addressOffset() + COUNTER_OFFSET, Long.BYTES);
             signalled = false;

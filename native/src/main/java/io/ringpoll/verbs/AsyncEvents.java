@@ -70,7 +70,7 @@ public final class AsyncEvents {
             started = true;
         } finally {
             if (!started) {
-                wakeup.giveBack();
+                wakeup.release();
             }
         }
     }
@@ -83,7 +83,7 @@ public final class AsyncEvents {
         } finally {
             synchronized (READERS) {
                 READERS.remove(context, this);
-                wakeup.giveBack();
+                wakeup.release();
             }
         }
     }
@@ -106,7 +106,7 @@ public final class AsyncEvents {
                     return false;
                 }
                 // Somebody has come since the last one left.
-                wakeup.giveBack();
+                wakeup.release();
                 wakeup = Wakeup.take();
             }
         }

@@ -41,18 +41,18 @@ class DescriptorsTest {
         assertEquals(Wakeup.READABLE, wakeup.await(fd, TIMEOUT_MS));
         wakeup.signal();
         assertEquals(Wakeup.SIGNALLED, wakeup.await(fd, TIMEOUT_MS), "a signal goes before data");
-        wakeup.giveBack();
+        wakeup.release();
         final Wakeup again = Wakeup.take();
         assertSame(wakeup, again);
         assertEquals(Wakeup.READABLE, again.await(fd, TIMEOUT_MS), "a signal does not outlive its wait");
-        again.giveBack();
+        again.release();
     }
 
     @Test
     void shouldTellThatNothingCanComeThroughADescriptorThatIsClosed() {
         final Wakeup wakeup = Wakeup.take();
         assertEquals(Wakeup.BROKEN, wakeup.await(NO_DESCRIPTOR, TIMEOUT_MS));
-        wakeup.giveBack();
+        wakeup.release();
     }
 
     @Test
@@ -63,7 +63,7 @@ class DescriptorsTest {
         waiting.requireWaiting();
         wakeup.signal();
         assertEquals(Wakeup.SIGNALLED, waiting.result());
-        wakeup.giveBack();
+        wakeup.release();
     }
 
     @Test

@@ -65,8 +65,8 @@ final class HandlerSlots implements SlotControl {
     }
 
     @Override
-    public void giveBack(final long heldSequence) {
-        if (held == null || !held.giveBack(heldSequence)) {
+    public void release(final long heldSequence) {
+        if (held == null || !held.release(heldSequence)) {
             throw notHeld(heldSequence);
         }
         processor.signalStages();

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * The held slots of a handler, and the gating sequence that results from them.
  *
  * <p>The value of the sequence is the last slot that the handler has passed with no held slot up to it; the poller and later
- * stages read it. {@link #hold} belongs to the handler's thread, {@link #giveBack} to any. A held slot is identified by its
+ * stages read it. {@link #hold} belongs to the handler's thread, {@link #release} to any. A held slot is identified by its
  * sequence, which never repeats: a second or late release is detected and has no effect.
  */
 final class HeldSlots extends Sequence {
@@ -59,7 +59,7 @@ final class HeldSlots extends Sequence {
     }
 
     /** Releases a slot; returns false if it was not held. Any thread. */
-    boolean giveBack(final long sequence) {
+    boolean release(final long sequence) {
         if (!held.compareAndSet((int) sequence & mask, sequence, FREE)) {
             return false;
         }

@@ -87,7 +87,7 @@ final class InPlaceHandler implements SlotControl {
     }
 
     @Override
-    public void giveBack(final long sequence) {
+    public void release(final long sequence) {
         throw notHeld(sequence);
     }
 

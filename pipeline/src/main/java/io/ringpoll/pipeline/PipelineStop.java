@@ -157,9 +157,9 @@ final class PipelineStop {
         for (final Thread thread : pipeline.handlerThreads()) {
             handlersEnded &= deadline.join(thread);
         }
-        final boolean givenBack = deadline.await(() -> pipeline.held() == 0);
+        final boolean released = deadline.await(() -> pipeline.held() == 0);
         final long inQueues = pollerEnded ? leftOver.take() : PipelineReport.UNKNOWN;
-        release(snapshot(inQueues, pollerEnded && handlersEnded && givenBack));
+        release(snapshot(inQueues, pollerEnded && handlersEnded && released));
     }
 
     /** Ends the threads of a pipeline that failed to start; a thread that is blocked ends when its call returns. */

@@ -19,7 +19,7 @@ public interface SlotControl {
     void releaseThrough(long sequence);
 
     /**
-     * Holds a slot until {@link #giveBack}.
+     * Holds a slot until {@link #release}.
      *
      * @param sequence of the current batch, not yet released
      * @return true if the slot is held; false if {@link HandlerOptions#maxHeld} slots are already held
@@ -43,7 +43,7 @@ public interface SlotControl {
      * @param sequence that was held
      * @throws IllegalStateException if the slot is not held, or has already been released
      */
-    void giveBack(long sequence);
+    void release(long sequence);
 
     /**
      * Number of held slots.

@@ -82,7 +82,7 @@ class HandlerSlotsTest {
         run(0, 20, () -> {
             answer.set(slots.get().hold(20));
             refused(() -> slots.get().view(20, new WorkCompletion()));
-            refused(() -> slots.get().giveBack(20));
+            refused(() -> slots.get().release(20));
             assertEquals(0, slots.get().held());
         });
         assertFalse(answer.get());
@@ -94,9 +94,9 @@ class HandlerSlotsTest {
             assertTrue(slots.get().hold(20));
             assertTrue(slots.get().hold(20));
             assertEquals(1, slots.get().held());
-            slots.get().giveBack(20);
+            slots.get().release(20);
             assertEquals(0, slots.get().held());
-            refused(() -> slots.get().giveBack(20));
+            refused(() -> slots.get().release(20));
         });
         assertTrue(refusal.get() != null);
     }

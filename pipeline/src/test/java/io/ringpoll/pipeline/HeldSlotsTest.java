@@ -42,14 +42,14 @@ class HeldSlotsTest {
         assertFalse(held.hold(6), "more than allowed");
         passed.set(7);
         assertEquals(1, held.get());
-        assertTrue(held.giveBack(5));
+        assertTrue(held.release(5));
         assertEquals(1, held.get());
         assertTrue(held.hold(8));
-        assertTrue(held.giveBack(2));
+        assertTrue(held.release(2));
         assertEquals(7, held.get());
         passed.set(9);
         assertEquals(7, held.get());
-        assertTrue(held.giveBack(8));
+        assertTrue(held.release(8));
         assertEquals(9, held.get());
         assertEquals(0, held.count());
     }
@@ -61,10 +61,10 @@ class HeldSlotsTest {
         assertEquals(1, held.count());
         assertTrue(held.isHeld(3));
         assertFalse(held.isHeld(3 + CAPACITY));
-        assertFalse(held.giveBack(3 + CAPACITY));
-        assertFalse(held.giveBack(4));
-        assertTrue(held.giveBack(3));
-        assertFalse(held.giveBack(3));
+        assertFalse(held.release(3 + CAPACITY));
+        assertFalse(held.release(4));
+        assertTrue(held.release(3));
+        assertFalse(held.release(3));
         assertFalse(held.isHeld(3));
         assertEquals(0, held.count());
     }

@@ -149,7 +149,7 @@ class PipelinePageTest {
         void finishOne(final WorkCompletion mine) throws InterruptedException {
             long sequence = work.take();
             slots.view(sequence, mine).workRequestId();
-            slots.giveBack(sequence);
+            slots.release(sequence);
         }
     }
 

@@ -301,7 +301,7 @@ class RunToCompletionTest {
         }
         assertEquals(List.of(false), held);
         assertEquals("slot 0 is not held: handlers on the poller's thread hold none",
-            assertThrows(IllegalStateException.class, () -> slots.get().giveBack(0)).getMessage());
+            assertThrows(IllegalStateException.class, () -> slots.get().release(0)).getMessage());
     }
 
     @Test

@@ -38,7 +38,7 @@ class SlotControlTest {
                         wrong.incrementAndGet();
                     }
                     used.incrementAndGet();
-                    holder.slots.giveBack(sequence);
+                    holder.slots.release(sequence);
                 }
             } catch (final InterruptedException end) {
                 wrong.incrementAndGet();
@@ -75,7 +75,7 @@ class SlotControlTest {
             assertEquals(5 + 16, pipeline.pollerCounters().completions(), "slots 0 to 4 are free again, from 5 on none");
             assertEquals(16, pipeline.occupancy());
             assertEquals(1, pipeline.held());
-            slots.get().giveBack(5);
+            slots.get().release(5);
             assertTrue(pipeline.drain(BOUND_NS).inTime());
             assertEquals(1000, pipeline.pollerCounters().completions());
         }
@@ -94,7 +94,7 @@ class SlotControlTest {
             acknowledge.awaitSize(5);
             assertFalse(pipeline.drain(TimeUnit.MILLISECONDS.toNanos(50)).inTime());
             assertEquals(5, acknowledge.size());
-            slots.get().giveBack(5);
+            slots.get().release(5);
             acknowledge.awaitSize(20);
         }
     }
@@ -118,8 +118,8 @@ class SlotControlTest {
             while (pipeline.pollerCounters().completions() < 4 || pipeline.held() < 2) {
                 Thread.sleep(1);
             }
-            slots.get().giveBack(1);
-            slots.get().giveBack(0);
+            slots.get().release(1);
+            slots.get().release(0);
             assertTrue(pipeline.drain(BOUND_NS).inTime());
         }
         assertEquals(List.of(true, true, false, false), answers);
@@ -137,13 +137,13 @@ class SlotControlTest {
                 Thread.yield();
             }
             assertEquals(2, slots.get().view(2, new WorkCompletion()).workRequestId());
-            slots.get().giveBack(2);
+            slots.get().release(2);
             assertTrue(pipeline.drain(BOUND_NS).inTime());
             final IllegalStateException twice =
-                assertThrows(IllegalStateException.class, () -> slots.get().giveBack(2));
+                assertThrows(IllegalStateException.class, () -> slots.get().release(2));
             assertEquals("slot 2 is not held: it never was, or has been released", twice.getMessage());
             assertThrows(IllegalStateException.class, () -> slots.get().view(2, new WorkCompletion()));
-            assertThrows(IllegalStateException.class, () -> slots.get().giveBack(2 + 16));
+            assertThrows(IllegalStateException.class, () -> slots.get().release(2 + 16));
             assertEquals(0, pipeline.held());
         }
     }
@@ -216,7 +216,7 @@ class SlotControlTest {
         assertEquals(1, report.held());
         assertFalse(pipeline.slab().isFreed());
         assertEquals(2, slots.get().view(2, new WorkCompletion()).workRequestId());
-        slots.get().giveBack(2);
+        slots.get().release(2);
         assertTrue(pipeline.slab().isFreed());
         assertThrows(IllegalStateException.class, () -> slots.get().view(2, new WorkCompletion()));
     }

@@ -268,7 +268,7 @@ public final class Link {
                 WorkRequestId.of(WorkRequestId.SEND, number, slot));
         } finally {
             if (!posted) {
-                buffers.giveBack(slot);
+                buffers.release(slot);
                 rendezvous.withdraw(advertised);
             }
         }

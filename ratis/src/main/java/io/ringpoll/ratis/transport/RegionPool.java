@@ -50,7 +50,7 @@ final class RegionPool implements AutoCloseable {
 
         /** Gives it back; once, and not while the device may still touch it. */
         void release() {
-            giveBack(this);
+            recycle(this);
         }
     }
 
@@ -80,7 +80,7 @@ final class RegionPool implements AutoCloseable {
         return new Lease(capacity);
     }
 
-    private void giveBack(final Lease lease) {
+    private void recycle(final Lease lease) {
         synchronized (this) {
             if (!closed && cachedBytes + lease.capacity <= maxCachedBytes) {
                 cachedBytes += lease.capacity;

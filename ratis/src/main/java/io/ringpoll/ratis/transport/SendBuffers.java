@@ -49,7 +49,7 @@ final class SendBuffers {
     }
 
     /** Gives a buffer back that was not posted. */
-    void giveBack(final int slot) {
+    void release(final int slot) {
         free[freeCount++] = slot;
     }
 
@@ -71,7 +71,7 @@ final class SendBuffers {
             final int done = posted[firstPosted];
             firstPosted = (firstPosted + 1) % posted.length;
             postedCount--;
-            giveBack(done);
+            release(done);
             last = done == slot;
         }
     }

@@ -37,7 +37,7 @@ public class HeldSlotReadersStress {
     /** Gives the slot back, and reads as well. */
     @Actor
     public void stage(final JJJJ_Result result) {
-        held.giveBack(2);
+        held.release(2);
         result.r3 = held.get();
     }
 

@@ -32,7 +32,7 @@ public class HeldSlotStress {
     @Actor
     public void poller(final JZJ_Result result) {
         result.r1 = held.get();
-        result.r2 = held.giveBack(1);
+        result.r2 = held.release(1);
     }
 
     /** What the poller finds in the end. */

@@ -25,7 +25,7 @@ enum Action {
     CLOSE_GROUP(1, false, Action::closeGroup),
     LOOK(6, true, Action::look),
     FEED(24, true, operator -> operator.anyQueue().feed(operator.random())),
-    GIVE_BACK(8, false, operator -> operator.world().giveBack(4)),
+    RELEASE(8, false, operator -> operator.world().release(4)),
     DISCONNECT(1, false, Action::disconnect),
     CLOSE_QUEUE(1, false, Action::closeQueue),
     INTERRUPT_OPERATOR(3, true, Action::interruptOperator),

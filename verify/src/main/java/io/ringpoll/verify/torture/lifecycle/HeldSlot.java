@@ -12,13 +12,13 @@ import io.ringpoll.verbs.WorkCompletion;
  */
 record HeldSlot(SlotControl slots, long sequence, long workRequestId) {
     /** Reads the slot once more and gives it back; any one thread. */
-    void giveBack(final Violations violations) {
+    void release(final Violations violations) {
         final long now = slots.view(sequence, new WorkCompletion()).workRequestId();
         violations.expect(now == workRequestId, "the held slot of sequence " + sequence + " changed from " +
             Long.toHexString(workRequestId) + " to " + Long.toHexString(now));
-        slots.giveBack(sequence);
+        slots.release(sequence);
         try {
-            slots.giveBack(sequence);
+            slots.release(sequence);
             violations.add("sequence " + sequence + " could be given back twice");
         } catch (final IllegalStateException expected) {
             // As documented.

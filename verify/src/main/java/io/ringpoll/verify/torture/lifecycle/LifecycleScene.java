@@ -256,10 +256,10 @@ final class LifecycleScene {
 
     private void end() {
         world.queues().forEach(TorturedQueue::stopFeeding);
-        world.giveBack(Integer.MAX_VALUE);
+        world.release(Integer.MAX_VALUE);
         final Thread giver = Thread.ofPlatform().daemon().name(prefix(seed) + "giver").start(() -> {
             while (!Thread.currentThread().isInterrupted()) {
-                world.giveBack(Integer.MAX_VALUE);
+                world.release(Integer.MAX_VALUE);
                 Thread.onSpinWait();
             }
         });

@@ -93,13 +93,13 @@ final class World {
     }
 
     /** Gives up to so many held slots back. */
-    void giveBack(final int most) {
+    void release(final int most) {
         for (int i = 0; i < most; i++) {
             final HeldSlot slot = held.poll();
             if (slot == null) {
                 return;
             }
-            slot.giveBack(violations);
+            slot.release(violations);
         }
     }
 }
