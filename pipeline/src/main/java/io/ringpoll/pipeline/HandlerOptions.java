@@ -50,7 +50,7 @@ public final class HandlerOptions {
      * @param wait a predefined wait
      * @return this
      */
-    public HandlerOptions waitBy(final HandlerWait wait) {
+    public HandlerOptions waitStrategy(final HandlerWait wait) {
         this.wait = wait;
         return this;
     }
@@ -61,7 +61,7 @@ public final class HandlerOptions {
      * @param strategy not shared with another handler
      * @return this
      */
-    public HandlerOptions waitBy(final WaitStrategy strategy) {
+    public HandlerOptions waitStrategy(final WaitStrategy strategy) {
         this.waitStrategy = strategy;
         return this;
     }

@@ -27,9 +27,9 @@ public interface Pinning {
      * The placement of a thread.
      *
      * @param cpu    number as in {@code /proc/cpuinfo}, or {@link #ANY_CPU}
-     * @param waitBy its wait there, unless the user has set one
+     * @param waitStrategy its wait there, unless the user has set one
      */
-    record Place(int cpu, HandlerWait waitBy) {
+    record Place(int cpu, HandlerWait waitStrategy) {
     }
 
     /**

@@ -33,7 +33,7 @@ final class PinningStep {
         if (poller != null && description.pollerCpu == ThreadPlacement.ANY_CPU) {
             description.pollerCpu = poller.cpu();
             if (description.idleStrategy == null) {
-                description.idleStrategy = poller.waitBy().newIdleStrategy();
+                description.idleStrategy = poller.waitStrategy().newIdleStrategy();
             }
         }
         for (final HandlerDraft draft : description.handlers) {
@@ -47,7 +47,7 @@ final class PinningStep {
     private static void take(final HandlerOptions options, final Pinning.Place place) {
         options.cpu = place.cpu();
         if (options.wait == null && options.waitStrategy == null) {
-            options.wait = place.waitBy();
+            options.wait = place.waitStrategy();
         }
     }
 

@@ -40,9 +40,9 @@ class HaltTest {
     @ParameterizedTest
     @EnumSource(HandlerWait.class)
     void shouldEndLaterStagesWhenOneHaltsDuringTheStop(final HandlerWait wait) throws Exception {
-        final Consumer<HandlerOptions> waiting = options -> options.waitBy(wait);
+        final Consumer<HandlerOptions> waiting = options -> options.waitStrategy(wait);
         final Pipeline pipeline = Pipeline.builder().ringSize(64)
-            .onAll(dyingAt(5), options -> options.waitBy(wait).onFailure(FailurePolicy.HALT).batchLimit(1))
+            .onAll(dyingAt(5), options -> options.waitStrategy(wait).onFailure(FailurePolicy.HALT).batchLimit(1))
             .then(first, waiting)
             .then(last, waiting)
             .queue(queue).start();

@@ -28,8 +28,8 @@ class PipelineBuilderTest {
             .pollerCpu(-2)
             .queue(queue)
             .queue(queue)
-            .onReceive(handler, options -> options.name("a").waitBy(shared).maxHeld(51).after("later"))
-            .onReceive(null, options -> options.name("a").waitBy(shared).batchLimit(-1).onFailure(null))
+            .onReceive(handler, options -> options.name("a").waitStrategy(shared).maxHeld(51).after("later"))
+            .onReceive(null, options -> options.name("a").waitStrategy(shared).batchLimit(-1).onFailure(null))
             .on(Set.of(), handler, options -> { })
             .discard(CompletionPath.ERROR);
         assertEquals(
@@ -56,7 +56,7 @@ class PipelineBuilderTest {
         assertEquals(
             List.of("handler ringpoll-all and the poller both spin on CPU 1: pin one elsewhere, or let one of them yield"),
             faultsOf(Pipeline.builder().pollerCpu(1).idleStrategy(BusySpinIdleStrategy.INSTANCE)
-                .onAll(handler, options -> options.cpu(1).waitBy(HandlerWait.BUSY_SPIN))));
+                .onAll(handler, options -> options.cpu(1).waitStrategy(HandlerWait.BUSY_SPIN))));
     }
 
     @Test

@@ -36,9 +36,9 @@ class PipelineTest {
         final int count = 30_000;
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(256)
-                .on(EnumSet.of(CompletionPath.SEND_WRITE), sendWrite, options -> options.waitBy(wait))
-                .on(EnumSet.of(CompletionPath.RECEIVE), receive, options -> options.waitBy(wait))
-                .on(EnumSet.of(CompletionPath.ERROR), error, options -> options.waitBy(wait))
+                .on(EnumSet.of(CompletionPath.SEND_WRITE), sendWrite, options -> options.waitStrategy(wait))
+                .on(EnumSet.of(CompletionPath.RECEIVE), receive, options -> options.waitStrategy(wait))
+                .on(EnumSet.of(CompletionPath.ERROR), error, options -> options.waitStrategy(wait))
                 .queue(queue)
                 .start()) {
             for (int i = 0; i < count; i++) {

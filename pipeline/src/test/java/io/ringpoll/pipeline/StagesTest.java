@@ -29,7 +29,7 @@ class StagesTest {
         final AtomicLong acknowledged = new AtomicLong();
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(512)
-                .onAll((wc, sequence, endOfBatch) -> journaled.set(wc.workRequestId()), options -> options.waitBy(wait))
+                .onAll((wc, sequence, endOfBatch) -> journaled.set(wc.workRequestId()), options -> options.waitStrategy(wait))
                 .then(
                     (wc, sequence, endOfBatch) -> {
                         if (wc.workRequestId() > journaled.get()) {
@@ -37,7 +37,7 @@ class StagesTest {
                         }
                         acknowledged.incrementAndGet();
                     },
-                    options -> options.waitBy(wait))
+                    options -> options.waitStrategy(wait))
                 .queue(new SyntheticQueue("queue", COUNT))
                 .start()) {
             assertTrue(pipeline.drain(TimeUnit.SECONDS.toNanos(20)).inTime());

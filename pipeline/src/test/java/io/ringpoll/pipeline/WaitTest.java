@@ -39,7 +39,7 @@ class WaitTest {
     @EnumSource(HandlerWait.class)
     void shouldWakeEachStageForEachCompletionAndForTheEnd(final HandlerWait wait) throws InterruptedException {
         final Pipeline pipeline = Pipeline.builder().ringSize(64)
-            .onAll(first, options -> options.waitBy(wait)).then(last, options -> options.waitBy(wait)).queue(queue).start();
+            .onAll(first, options -> options.waitStrategy(wait)).then(last, options -> options.waitStrategy(wait)).queue(queue).start();
         for (int i = 1; i <= 20; i++) {
             // Until all threads rest again.
             Thread.sleep(3);
@@ -55,8 +55,8 @@ class WaitTest {
     void shouldRestAfterAHandlerHasRestoredTheInterruptFlag(final HandlerWait wait) throws InterruptedException {
         try (Pipeline pipeline = Pipeline.builder().ringSize(64)
                 .idleStrategy(new BackoffIdleStrategy())
-                .onAll(HandlerThatIsInterrupted::handle, options -> options.waitBy(wait))
-                .then(last, options -> options.waitBy(wait)).queue(queue).start()) {
+                .onAll(HandlerThatIsInterrupted::handle, options -> options.waitStrategy(wait))
+                .then(last, options -> options.waitStrategy(wait)).queue(queue).start()) {
             queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
             last.awaitSize(1);
             awaitNotInterrupted(pipeline.handlerThreads().getFirst());

@@ -42,7 +42,7 @@ abstract class CopyingHandOff implements HandOff.Running {
     CopyingHandOff(final Job job) {
         this.job = job;
         this.work = Work.of(job);
-        this.producerIdle = IdleStrategies.of(job.waitBy());
+        this.producerIdle = IdleStrategies.of(job.waitStrategy());
         this.staging = new UnsafeBuffer(BufferUtil.allocateDirectAligned(job.batch() * IbvWc.SIZE_BYTES, CACHE_LINE_BYTES));
         producer.setDaemon(true);
         consumer.setDaemon(true);
@@ -81,7 +81,7 @@ abstract class CopyingHandOff implements HandOff.Running {
 
     /** Takes until {@link #endConsumer()} and until nothing is left; consumer's thread. */
     protected void consume() throws InterruptedException {
-        final IdleStrategy idle = IdleStrategies.of(job.waitBy());
+        final IdleStrategy idle = IdleStrategies.of(job.waitStrategy());
         long sum = 0;
         while (!stopConsuming || sum < polled.get()) {
             final int count = take();
@@ -103,7 +103,7 @@ abstract class CopyingHandOff implements HandOff.Running {
         final UnsafeBuffer records = staging;
         final int batch = job.batch();
         final WorkCompletions polledRecords = WorkCompletions.in(records, 0, batch);
-        final IdleStrategy idle = IdleStrategies.ofPoller(job.waitBy());
+        final IdleStrategy idle = IdleStrategies.ofPoller(job.waitStrategy());
         long sum = 0;
         while (!stopProducing) {
             final int count = queue.poll(polledRecords, 0, batch);

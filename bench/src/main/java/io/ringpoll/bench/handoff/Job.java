@@ -16,13 +16,13 @@ import java.util.Set;
  * @param handlers      how many handlers share the paths, 1 to 3
  * @param ringSize      slots of the ring, or places in the queue, a power of two
  * @param batch         completions that a poll asks for
- * @param waitBy        how all threads wait
+ * @param waitStrategy        how all threads wait
  * @param cpus          where they are pinned
  * @param recordFromNs  latency is recorded of completions due from here, by {@link System#nanoTime()}
  * @param recordUntilNs to before here; if both are 0, {@code wr_id} is summed up and no time is taken
  * @param stallUs       how long handlers sleep once, at the first completion, so that the ring fills; microseconds
  */
-public record Job(CompletionQueue queue, VerbsContext device, int handlers, int ringSize, int batch, HandlerWait waitBy,
+public record Job(CompletionQueue queue, VerbsContext device, int handlers, int ringSize, int batch, HandlerWait waitStrategy,
                   HotCpus cpus, long recordFromNs, long recordUntilNs, int stallUs) {
     private static final Set<CompletionPath> ALL = EnumSet.allOf(CompletionPath.class);
     private static final Set<CompletionPath> SEND_WRITE = EnumSet.of(CompletionPath.SEND_WRITE);

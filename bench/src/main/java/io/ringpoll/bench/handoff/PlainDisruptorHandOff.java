@@ -23,7 +23,7 @@ final class PlainDisruptorHandOff extends CopyingHandOff {
 
     PlainDisruptorHandOff(final Job job) {
         super(job);
-        ring = RingBuffer.createSingleProducer(CompletionRecord::new, job.ringSize(), waitStrategy(job.waitBy()));
+        ring = RingBuffer.createSingleProducer(CompletionRecord::new, job.ringSize(), waitStrategy(job.waitStrategy()));
         processor = new BatchEventProcessorBuilder().build(
             ring, ring.newBarrier(), (record, sequence, endOfBatch) -> work.onCompletion(record.workRequestId()));
         ring.addGatingSequences(processor.getSequence());

@@ -57,14 +57,14 @@ public final class RingpollHandOff implements HandOff {
             final String name = "bench-handler-" + index;
             works.add(work);
             builder.on(paths, inBatches ? batchHandler(index, work) : handler(index, work), options -> {
-                options.waitBy(job.waitBy()).name(name);
+                options.waitStrategy(job.waitStrategy()).name(name);
                 if (cpu != HotCpus.ANY) {
                     options.cpu(cpu);
                 }
             });
             index++;
         }
-        builder.idleStrategy(IdleStrategies.ofPoller(job.waitBy()));
+        builder.idleStrategy(IdleStrategies.ofPoller(job.waitStrategy()));
         return new RunningPipeline(builder.start(), works);
     }
 

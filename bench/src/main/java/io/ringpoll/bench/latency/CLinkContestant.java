@@ -75,7 +75,7 @@ final class CLinkContestant implements Contestant {
         final BaselineOptions.Handler handler =
             new BaselineOptions.Handler(EnumSet.allOf(CompletionPath.class), threads.cpus().handler(0));
         final BaselineOptions options = new BaselineOptions(bare ? List.of() : List.of(handler), threads.ringSize(),
-            threads.batch(), threads.waitBy() != HandlerWait.BUSY_SPIN, threads.cpus().poller(), fromNs, untilNs, 0);
+            threads.batch(), threads.waitStrategy() != HandlerWait.BUSY_SPIN, threads.cpus().poller(), fromNs, untilNs, 0);
         final Traffic traffic = new Traffic(operation, sizeBytes, schedule, startNs, turn.iterations(), threads.poster());
         final CBaseline baseline = isPingPong ? link.startPingPong(options, traffic) : link.startPaced(options, traffic);
         // As for ours.

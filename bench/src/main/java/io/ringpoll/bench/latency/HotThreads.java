@@ -14,15 +14,15 @@ import io.ringpoll.rpma.Connection;
  * @param handlers how many share the paths
  * @param ringSize slots of the ring
  * @param batch    completions that a poll asks for
- * @param waitBy   how all of them wait
+ * @param waitStrategy   how all of them wait
  * @param cpus     where they are pinned
  * @param poster   where the thread is pinned that posts paced operations, or {@link HotCpus#ANY}
  */
-record HotThreads(int handlers, int ringSize, int batch, HandlerWait waitBy, HotCpus cpus, int poster) {
+record HotThreads(int handlers, int ringSize, int batch, HandlerWait waitStrategy, HotCpus cpus, int poster) {
     /** A pipeline that polls connections' queues and hands off to one handler; to be started. */
     PipelineBuilder pipeline(final CompletionHandler handler, final Connection... ends) {
         return poller("bench", cpus.poller(), ends).ringSize(ringSize).onAll(handler, options -> {
-            options.waitBy(waitBy).name("bench-handler");
+            options.waitStrategy(waitStrategy).name("bench-handler");
             if (cpus.handler(0) != HotCpus.ANY) {
                 options.cpu(cpus.handler(0));
             }
@@ -32,7 +32,7 @@ record HotThreads(int handlers, int ringSize, int batch, HandlerWait waitBy, Hot
     /** A pipeline that polls connections' queues, without handlers yet. */
     PipelineBuilder poller(final String name, final int cpu, final Connection... ends) {
         final PipelineBuilder builder =
-            Pipeline.builder().name(name).batchLimit(batch).idleStrategy(IdleStrategies.ofPoller(waitBy));
+            Pipeline.builder().name(name).batchLimit(batch).idleStrategy(IdleStrategies.ofPoller(waitStrategy));
         for (final Connection end : ends) {
             builder.queue(end.completionQueue());
         }

@@ -114,13 +114,13 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         check();
         census = hotThreads.bindMemory();
         final HotCpus cpus = hotThreads.cpus(handlers);
-        final HandlerWait waitBy = hotThreads.waitBy(cpus, handlers, options.posters());
-        final HotThreads threads = new HotThreads(handlers, ringSize, batch, waitBy, cpus, HotCpus.ANY);
+        final HandlerWait waitStrategy = hotThreads.waitStrategy(cpus, handlers, options.posters());
+        final HotThreads threads = new HotThreads(handlers, ringSize, batch, waitStrategy, cpus, HotCpus.ANY);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
         Device.choose(options.over() == LatencyOptions.Over.RDMA ? DeviceKind.RDMA : DeviceKind.LOOPBACK);
         progress.println(MachineReport.line());
-        progress.printf("%s; waiting by %s%n", cpus, waitBy.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+        progress.printf("%s; waiting by %s%n", cpus, waitStrategy.name().toLowerCase(Locale.ROOT).replace('_', '-'));
         hotThreads.compromises().forEach(compromise -> progress.println("note: " + compromise));
         progress.flush();
         final List<LatencyReport> reports = options.over() == LatencyOptions.Over.SYNTHETIC ?

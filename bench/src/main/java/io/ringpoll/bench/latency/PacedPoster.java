@@ -113,7 +113,7 @@ final class PacedPoster extends Thread {
             } else if (System.nanoTime() - due >= 0) {
                 return true;
             }
-            if (threads.waitBy() == HandlerWait.BUSY_SPIN) {
+            if (threads.waitStrategy() == HandlerWait.BUSY_SPIN) {
                 Thread.onSpinWait();
             } else {
                 Thread.yield();

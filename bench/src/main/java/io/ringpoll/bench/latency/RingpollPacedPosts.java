@@ -46,7 +46,7 @@ final class RingpollPacedPosts implements Contestant {
         final long fromNs = startNs + turn.leadInNs();
         final long untilNs = fromNs + turn.lengthNs();
         final HandOff.Running running = handOff.start(new Job(pair.client().completionQueue(), null, threads.handlers(),
-            threads.ringSize(), threads.batch(), threads.waitBy(), threads.cpus(), fromNs, untilNs, 0));
+            threads.ringSize(), threads.batch(), threads.waitStrategy(), threads.cpus(), fromNs, untilNs, 0));
         final PacedPoster poster = new PacedPoster(schedule, threads, startNs, untilNs, this::post, running::polled);
         poster.start();
         final WatchedTime watched = WatchedTime.between(fromNs, untilNs, running::handled);

@@ -49,7 +49,7 @@ final class SyntheticContestant implements Contestant {
         final long fromNs = startNs + turn.leadInNs();
         final long untilNs = fromNs + turn.lengthNs();
         final HandOff.Running running = handOff.start(new Job(source.queue(), source.context(), threads.handlers(),
-            threads.ringSize(), threads.batch(), threads.waitBy(), threads.cpus(), fromNs, untilNs, 0));
+            threads.ringSize(), threads.batch(), threads.waitStrategy(), threads.cpus(), fromNs, untilNs, 0));
         final long all = schedule.dueWithin(turn.leadInNs() + turn.lengthNs());
         source.start(SyntheticProgram.of(Mixes.usual(), schedule).startingAt(startNs).limitedTo(all));
         Timing.sleepUntil(fromNs);

@@ -64,7 +64,7 @@ public class HandOffBenchmark {
 
     /** How all threads wait. */
     @Param({"BUSY_SPIN", "YIELD", "SLEEP", "BLOCK"})
-    public HandlerWait waitBy;
+    public HandlerWait waitStrategy;
 
     private SyntheticSource source;
     private HandOff.Running running;
@@ -84,7 +84,7 @@ public class HandOffBenchmark {
         }
         source = SyntheticSource.open();
         source.stop();
-        running = chosen.start(new Job(source.queue(), source.context(), handlers, RING_SIZE, BATCH, waitBy,
+        running = chosen.start(new Job(source.queue(), source.context(), handlers, RING_SIZE, BATCH, waitStrategy,
             HotCpus.planned(handlers), 0, 0, 0));
         source.start(SyntheticProgram.of(Mixes.usual(), Schedule.saturation()));
         target = running.handled();

@@ -38,7 +38,7 @@ public final class HotThreadOptions {
 
     @Option(names = "--wait", paramLabel = "HOW", defaultValue = AUTO,
         description = "How threads wait: busy-spin, yield, sleep or block (${DEFAULT-VALUE}: spin where each has a CPU).")
-    private String waitBy;
+    private String waitStrategy;
 
     private List<String> compromises = List.of();
 
@@ -60,7 +60,7 @@ public final class HotThreadOptions {
         if (!AUTO.equals(pin) && !NONE.equals(pin)) {
             parse(handlers, topology);
         }
-        if (!AUTO.equals(waitBy)) {
+        if (!AUTO.equals(waitStrategy)) {
             chosenWait();
         }
     }
@@ -102,8 +102,8 @@ public final class HotThreadOptions {
      * @param posters  how many threads run beside the poller and these, not pinned
      * @return as was asked for; else spinning, if each thread has a CPU, or yielding
      */
-    public HandlerWait waitBy(final HotCpus cpus, final int handlers, final int posters) {
-        if (AUTO.equals(waitBy)) {
+    public HandlerWait waitStrategy(final HotCpus cpus, final int handlers, final int posters) {
+        if (AUTO.equals(waitStrategy)) {
             final boolean enough = Runtime.getRuntime().availableProcessors() > handlers + posters;
             final boolean exclusive = cpus.areExclusive(handlers) || cpus.equals(HotCpus.unpinned());
             return enough && exclusive ? HandlerWait.BUSY_SPIN : HandlerWait.YIELD;
@@ -113,11 +113,11 @@ public final class HotThreadOptions {
 
     private HandlerWait chosenWait() {
         for (final HandlerWait candidate : HandlerWait.values()) {
-            if (candidate.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(waitBy)) {
+            if (candidate.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(waitStrategy)) {
                 return candidate;
             }
         }
-        throw refused("--wait '" + waitBy + "' is not auto, busy-spin, yield, sleep or block");
+        throw refused("--wait '" + waitStrategy + "' is not auto, busy-spin, yield, sleep or block");
     }
 
     /**

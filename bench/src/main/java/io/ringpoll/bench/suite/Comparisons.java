@@ -131,7 +131,7 @@ final class Comparisons {
 
     private static Variant handOffVariant(final String label, final int handlers, final HandlerWait wait) {
         return Variant.of(HandOffBenchmark.class, "completions",
-            Map.of("handOff", label, "handlers", Integer.toString(handlers), "waitBy", wait.name()));
+            Map.of("handOff", label, "handlers", Integer.toString(handlers), "waitStrategy", wait.name()));
     }
 
     private static Variant wakeUp(final WakeUpBenchmark.Idle idle) {

@@ -109,20 +109,20 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         final List<HandOff> handOffs = handOffs();
         final Optional<NodeCensus> census = hotThreads.bindMemory();
         final HotCpus cpus = hotThreads.cpus(handlers);
-        final HandlerWait waitBy = hotThreads.waitBy(cpus, handlers, 0);
+        final HandlerWait waitStrategy = hotThreads.waitStrategy(cpus, handlers, 0);
         Device.choose(DeviceKind.LOOPBACK);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
         progress.println(MachineReport.line());
         progress.printf("%d handler(s)%s, ring of %d, batch %d; %s; waiting by %s%n", handlers,
             inBatches ? " in batches" : "", ringSize, batch, cpus,
-            waitBy.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+            waitStrategy.name().toLowerCase(Locale.ROOT).replace('_', '-'));
         hotThreads.compromises().forEach(compromise -> progress.println("note: " + compromise));
         progress.flush();
         final List<ThroughputWindow> windows = new ArrayList<>();
         try (SyntheticSource source = SyntheticSource.open()) {
             final ThroughputMeter meter = new ThroughputMeter(source, new ThroughputMeter.ThroughputConfig(
-                handlers, ringSize, batch, waitBy, cpus, leadInMs, windowMs), Mixes.usual());
+                handlers, ringSize, batch, waitStrategy, cpus, leadInMs, windowMs), Mixes.usual());
             final List<Regime> regimes = regimes();
             for (final Regime each : regimes) {
                 meter.measure(handOffs, each, warmUp, window -> { });

@@ -38,13 +38,13 @@ final class ThroughputMeter {
      * @param handlers how many
      * @param ringSize slots
      * @param batch    completions that a poll asks for
-     * @param waitBy   how threads wait
+     * @param waitStrategy   how threads wait
      * @param cpus     where they are pinned
      * @param leadInMs before the first reading
      * @param windowMs between the two
      */
     record ThroughputConfig(
-        int handlers, int ringSize, int batch, HandlerWait waitBy, HotCpus cpus, long leadInMs, long windowMs) {
+        int handlers, int ringSize, int batch, HandlerWait waitStrategy, HotCpus cpus, long leadInMs, long windowMs) {
     }
 
     ThroughputMeter(final SyntheticSource source, final ThroughputConfig config, final CompletionMix mix) {
@@ -71,7 +71,7 @@ final class ThroughputMeter {
 
     private ThroughputWindow window(final int round, final HandOff handOff, final Regime regime) {
         final Job job = new Job(source.queue(), source.context(), config.handlers, config.ringSize, config.batch,
-            config.waitBy, config.cpus, 0, 0, regime == Regime.TRAILING ? STALL_US : 0);
+            config.waitStrategy, config.cpus, 0, 0, regime == Regime.TRAILING ? STALL_US : 0);
         source.stop();
         final HandOff.Running running = handOff.start(job);
         source.start(SyntheticProgram.of(mix, Schedule.saturation()));

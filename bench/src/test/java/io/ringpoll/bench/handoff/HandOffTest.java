@@ -101,8 +101,8 @@ class HandOffTest {
         assertEquals(false, new Outcome(4, 4, 6, work.latencyNs(), "it stopped").isSound(true));
     }
 
-    private Job job(final int handlers, final HandlerWait waitBy) {
-        return new Job(source.queue(), source.context(), handlers, RING_SIZE, BATCH, waitBy, HotCpus.unpinned(), 0, 0, 0);
+    private Job job(final int handlers, final HandlerWait waitStrategy) {
+        return new Job(source.queue(), source.context(), handlers, RING_SIZE, BATCH, waitStrategy, HotCpus.unpinned(), 0, 0, 0);
     }
 
     private Outcome run(final HandOff handOff, final Job job) throws TimeoutException {

@@ -107,7 +107,7 @@ final class NodePoller {
         return options -> {
             options.name(handlerName);
             if (config.handlers() != HandlerThreads.POLLER) {
-                options.waitBy(config.handlerWait());
+                options.waitStrategy(config.handlerWait());
             }
         };
     }

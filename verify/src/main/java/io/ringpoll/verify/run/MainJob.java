@@ -201,7 +201,7 @@ final class MainJob {
             final String role = path.name().toLowerCase(Locale.ROOT).replace('_', '-');
             builder.on(
                 EnumSet.of(path), accounts.handler(path),
-                options -> options.waitBy(config.handlerWait()).cpu(config.placement().cpu(role)));
+                options -> options.waitStrategy(config.handlerWait()).cpu(config.placement().cpu(role)));
         }
         return builder;
     }

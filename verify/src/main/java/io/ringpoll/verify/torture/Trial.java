@@ -232,13 +232,13 @@ final class Trial {
             .ringSize(topology.ringSize()).batchLimit(topology.batchLimit()).idleStrategy(topology.idle().newStrategy());
         for (final CompletionPath path : CompletionPath.values()) {
             builder.on(EnumSet.of(path), recorder(path),
-                options -> options.name(path + "-" + number).waitBy(topology.handlerWait()));
+                options -> options.name(path + "-" + number).waitStrategy(topology.handlerWait()));
             if (topology.staged() && path == CompletionPath.SEND_WRITE) {
-                builder.then((completion, sequence, endOfBatch) -> { }, options -> options.waitBy(topology.handlerWait()));
+                builder.then((completion, sequence, endOfBatch) -> { }, options -> options.waitStrategy(topology.handlerWait()));
             }
         }
         return topology.observed() ? builder.onAll(
-            recorder(null), options -> options.name("observer-" + number).waitBy(topology.handlerWait())) : builder;
+            recorder(null), options -> options.name("observer-" + number).waitStrategy(topology.handlerWait())) : builder;
     }
 
     private PathRecorder recorder(final CompletionPath path) {

@@ -212,7 +212,7 @@ final class LifecycleScene {
         final Consumer<HandlerOptions> options = given -> {
             given.name(name).onFailure(shape.halting() ? FailurePolicy.HALT : FailurePolicy.CONTINUE);
             if (!shape.runToCompletion()) {
-                given.waitBy(shape.handlerWait());
+                given.waitStrategy(shape.handlerWait());
                 if (path != null && shape.maxHeld() > 0) {
                     given.maxHeld(shape.maxHeld());
                 }

@@ -44,7 +44,7 @@ final class WarmUp {
             }
             final Consumer<HandlerOptions> options = given -> {
                 if (!runToCompletion) {
-                    given.waitBy(HandlerWait.YIELD);
+                    given.waitStrategy(HandlerWait.YIELD);
                 }
             };
             builder.onSendWrite(WarmUp::look, options).onReceive(WarmUp::look, options).onError(WarmUp::look, options);
