@@ -56,8 +56,8 @@ public enum HandlerWait {
         return switch (this) {
             case BUSY_SPIN -> new BusySpinWaitStrategy();
             case YIELD -> new YieldingWaitStrategy();
-            case SLEEP -> new SleepingWait();
-            case BLOCK -> new ParkingWait();
+            case SLEEP -> new SleepingWaitStrategy();
+            case BLOCK -> new ParkingWaitStrategy();
         };
     }
 }

@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.ZZZ_Result;
 @State
 public class AlertStress {
     private final Sequence cursor = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
-    private final ParkingWait wait = new ParkingWait();
+    private final ParkingWaitStrategy wait = new ParkingWaitStrategy();
     private final HandlerBarrier barrier = new HandlerBarrier(cursor, cursor, wait);
     private volatile boolean stopping;
 

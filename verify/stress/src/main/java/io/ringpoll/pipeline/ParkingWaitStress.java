@@ -18,7 +18,7 @@ import org.openjdk.jcstress.infra.results.JZ_Result;
 @State
 public class ParkingWaitStress {
     private final Sequence cursor = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
-    private final ParkingWait wait = new ParkingWait();
+    private final ParkingWaitStrategy wait = new ParkingWaitStrategy();
     private final HandlerBarrier barrier = new HandlerBarrier(cursor, cursor, wait);
 
     /** Waits for the first slot. */

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>For one handler. Unlike the Disruptor's blocking strategies it uses no lock: a signal costs a fence per publication, and a
  * system call only if the handler is parked.
  */
-final class ParkingWait implements WaitStrategy {
+final class ParkingWaitStrategy implements WaitStrategy {
     private static final int SPINS = 100;
     /**
      * Time-out of a park, as a safety net: no signal is lost. Tests set the system property to a time that would expose a lost

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>Unlike the Disruptor's sleeping strategy it does not spin while its thread is interrupted.
  */
-final class SleepingWait implements WaitStrategy {
+final class SleepingWaitStrategy implements WaitStrategy {
     private static final int SPINS = 100;
     private static final int YIELDS = 100;
     private static final long SLEEP_NS = 20_000;
