@@ -59,8 +59,8 @@ public final class Pipeline implements AutoCloseable {
             poller, description.settledIdleStrategy(), description.stallThresholdNs, this::onPollerDied);
         pollerThread =
             new PollerThread(poller, description.pollerCpu, loop, handlers, startGate, slab, description.threads);
-        final LeftOver leftOver = new LeftOver(poller.queues(), description.leftOver, errorLog);
-        stop = new PipelineStop(this, lifeCycle, leftOver, description.shutdownTimeoutNs);
+        final UndeliveredCompletions undelivered = new UndeliveredCompletions(poller.queues(), description.undelivered, errorLog);
+        stop = new PipelineStop(this, lifeCycle, undelivered, description.shutdownTimeoutNs);
     }
 
     /** Starts the pipeline of a checked description; a failed start leaves nothing running. */
@@ -202,7 +202,7 @@ public final class Pipeline implements AutoCloseable {
 
     /**
      * Stops polling, lets the handlers finish the published completions, and ends the threads. Completions that are still in the
-     * queues are polled, counted and passed to {@link PipelineBuilder#onLeftOver}; to use a queue elsewhere, remove it before.
+     * queues are polled, counted and passed to {@link PipelineBuilder#onUndelivered}; to use a queue elsewhere, remove it before.
      *
      * <p>A poll or handler that does not return in time keeps its thread running, and the ring's memory is retained for it and
      * for held slots. Such threads end when the call returns; {@link #removeQueue} waits until a queue is no longer polled. A

@@ -45,7 +45,7 @@ public final class PipelineBuilder {
     boolean countersFile = true;
     Path countersFolder;
     FailureListener failureListener = (pipeline, threadName, failure) -> { };
-    Consumer<WorkCompletion> leftOver = completion -> { };
+    Consumer<WorkCompletion> undelivered = completion -> { };
     int cores = Runtime.getRuntime().availableProcessors();
     int otherHotThreads = 1;
     BiFunction<Runnable, String, Thread> threads = Thread::new;
@@ -335,8 +335,8 @@ public final class PipelineBuilder {
      * @param consumer called on the stopping thread, with a flyweight that is valid during the call
      * @return this
      */
-    public PipelineBuilder onLeftOver(final Consumer<WorkCompletion> consumer) {
-        this.leftOver = consumer;
+    public PipelineBuilder onUndelivered(final Consumer<WorkCompletion> consumer) {
+        this.undelivered = consumer;
         return this;
     }
 

@@ -27,7 +27,7 @@ final class PipelineCheck {
         checkSet(description.name, "name");
         checkSet(description.pinning, "pinning");
         checkSet(description.failureListener, "failure listener");
-        checkSet(description.leftOver, "consumer of undelivered completions");
+        checkSet(description.undelivered, "consumer of undelivered completions");
         checkSizes();
         checkPaths();
         final Set<String> names = new HashSet<>();

@@ -19,7 +19,7 @@ final class PipelineStop {
 
     private final Pipeline pipeline;
     private final LifeCycle lifeCycle;
-    private final LeftOver leftOver;
+    private final UndeliveredCompletions undelivered;
     private final long shutdownTimeoutNs;
     /** Held during the start and during the end of the pipeline. */
     private final ReentrantLock lock = new ReentrantLock();
@@ -32,10 +32,10 @@ final class PipelineStop {
     private Thread shutdownHook;
 
     PipelineStop(
-        final Pipeline pipeline, final LifeCycle lifeCycle, final LeftOver leftOver, final long shutdownTimeoutNs) {
+        final Pipeline pipeline, final LifeCycle lifeCycle, final UndeliveredCompletions undelivered, final long shutdownTimeoutNs) {
         this.pipeline = pipeline;
         this.lifeCycle = lifeCycle;
-        this.leftOver = leftOver;
+        this.undelivered = undelivered;
         this.shutdownTimeoutNs = shutdownTimeoutNs;
     }
 
@@ -158,7 +158,7 @@ final class PipelineStop {
             handlersEnded &= deadline.join(thread);
         }
         final boolean released = deadline.await(() -> pipeline.held() == 0);
-        final long inQueues = pollerEnded ? leftOver.take() : PipelineReport.UNKNOWN;
+        final long inQueues = pollerEnded ? undelivered.take() : PipelineReport.UNKNOWN;
         release(snapshot(inQueues, pollerEnded && handlersEnded && released));
     }
 

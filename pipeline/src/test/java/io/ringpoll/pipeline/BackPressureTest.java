@@ -89,7 +89,7 @@ class BackPressureTest {
             if (id == dying) {
                 throw new IllegalStateException("provoked");
             }
-        }).onLeftOver(completion -> left.set((int) completion.workRequestId())).start();
+        }).onUndelivered(completion -> left.set((int) completion.workRequestId())).start();
         while (pipeline.failure() == null) {
             Thread.yield();
         }

@@ -38,7 +38,7 @@ class HooksTest {
     void shouldCountUndeliveredCompletionsWhenTheConsumerThrows(final boolean runsToCompletion) {
         final AtomicInteger handed = new AtomicInteger();
         final PipelineBuilder description = Pipeline.builder().onAll(ending(new Recorder())).queue(queue)
-            .onLeftOver(completion -> {
+            .onUndelivered(completion -> {
                 handed.incrementAndGet();
                 throw new StackOverflowError("provoked");
             });
@@ -55,14 +55,14 @@ class HooksTest {
     @Test
     void shouldNotPollMoreUndeliveredCompletionsThanItCounts() {
         final long rest = 100;
-        final SyntheticQueue endless = new SyntheticQueue("endless", LeftOver.MAX_COMPLETIONS + rest);
+        final SyntheticQueue endless = new SyntheticQueue("endless", UndeliveredCompletions.MAX_COMPLETIONS + rest);
         final AtomicLong last = new AtomicLong();
         final Pipeline pipeline = Pipeline.builder().onAll(ending(new Recorder()))
-            .onLeftOver(completion -> last.set(completion.workRequestId())).start();
+            .onUndelivered(completion -> last.set(completion.workRequestId())).start();
         assertTrue(pipeline.pause(BOUND_NS));
         pipeline.addQueue(endless);
-        assertEquals(LeftOver.MAX_COMPLETIONS, pipeline.stop(BOUND_NS).inQueues());
-        assertEquals(LeftOver.MAX_COMPLETIONS - 1, last.get());
+        assertEquals(UndeliveredCompletions.MAX_COMPLETIONS, pipeline.stop(BOUND_NS).inQueues());
+        assertEquals(UndeliveredCompletions.MAX_COMPLETIONS - 1, last.get());
         // Completions that were not counted are still in the queue.
         final Pipeline next = Pipeline.builder().onAll(new Recorder()).queue(endless).start();
         assertTrue(next.drain(BOUND_NS).inTime());
@@ -74,7 +74,7 @@ class HooksTest {
         final AtomicReference<Pipeline> self = new AtomicReference<>();
         final ScriptedQueue removed = new ScriptedQueue("removed");
         final Pipeline pipeline = Pipeline.builder().onAll(ending(new Recorder()))
-            .onLeftOver(completion -> remove(self.get(), removed)).start();
+            .onUndelivered(completion -> remove(self.get(), removed)).start();
         self.set(pipeline);
         assertTrue(pipeline.pause(BOUND_NS));
         pipeline.addQueue(failing(() -> {
@@ -96,7 +96,7 @@ class HooksTest {
         final AtomicReference<Pipeline> self = new AtomicReference<>();
         final List<PipelineReport> reports = new ArrayList<>();
         final Pipeline pipeline = Pipeline.builder().onAll(ending(new Recorder())).queue(queue)
-            .onLeftOver(completion -> {
+            .onUndelivered(completion -> {
                 reports.add(self.get().close(BOUND_NS));
                 reports.add(self.get().drain(TimeUnit.MINUTES.toNanos(5)));
                 assertThrows(IllegalStateException.class, () -> self.get().addQueue(new ScriptedQueue("other")));

@@ -155,7 +155,7 @@ class LifecycleTest {
     void shouldCountAndPassOnUndeliveredCompletionsOnStop() {
         final List<Long> left = new ArrayList<>();
         final Pipeline pipeline = Pipeline.builder()
-            .onAll(all).onLeftOver(completion -> left.add(completion.workRequestId())).queue(queue).start();
+            .onAll(all).onUndelivered(completion -> left.add(completion.workRequestId())).queue(queue).start();
         assertTrue(pipeline.pause(BOUND_NS));
         add(150);
         final PipelineReport report = pipeline.stop(BOUND_NS);

@@ -218,7 +218,7 @@ class PipelineGroupTest {
         final AtomicReference<PipelineGroup> self = new AtomicReference<>();
         final PipelineGroup group = PipelineGroup.start(3, i -> Pipeline.builder().name("shard-" + i)
             .onAll((wc, sequence, endOfBatch) -> { })
-            .onLeftOver(wc -> self.get().close(TimeUnit.MINUTES.toNanos(5))));
+            .onUndelivered(wc -> self.get().close(TimeUnit.MINUTES.toNanos(5))));
         self.set(group);
         final Pipeline last = group.pipelines().get(2);
         assertTrue(last.pause(BOUND_NS));

@@ -280,13 +280,13 @@ class PipelineStateTest {
 
     @Test
     void shouldStartFromACorrectedBuilder() {
-        final PipelineBuilder description = Pipeline.builder().name(null).onFailure(null).onLeftOver(null).pin(null).queue(queue);
+        final PipelineBuilder description = Pipeline.builder().name(null).onFailure(null).onUndelivered(null).pin(null).queue(queue);
         final String faults = assertThrows(IllegalArgumentException.class, description::start).getMessage();
         for (final String fault : new String[] {"the name is null", "the pinning is null", "the failure listener is null",
             "the consumer of undelivered completions is null"}) {
             assertTrue(faults.contains(fault), faults);
         }
-        description.name("corrected").onFailure((pipeline, threadName, failure) -> { }).onLeftOver(completion -> { })
+        description.name("corrected").onFailure((pipeline, threadName, failure) -> { }).onUndelivered(completion -> { })
             .pin((candidates, taken) -> Map.of()).onAll(all).start().close();
     }
 

@@ -124,7 +124,7 @@ class RealWorkloadTest {
             if (id == COUNT / 2) {
                 throw new IllegalStateException("provoked");
             }
-        }).onLeftOver(completion -> {
+        }).onUndelivered(completion -> {
             if (completion.path() == CompletionPath.RECEIVE) {
                 receivesLeft[completion.immediate()]++;
             } else {

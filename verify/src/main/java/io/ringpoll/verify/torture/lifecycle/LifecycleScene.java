@@ -164,9 +164,9 @@ final class LifecycleScene {
         final PipelineBuilder builder = Pipeline.builder().name(subject.name()).ringSize(shape.ringSize())
             .batchLimit(shape.batchLimit()).idleStrategy(shape.idle().newStrategy()).startTimeout(shape.startTimeoutNs())
             .shutdownTimeout(random.nextInt(2) * TimeUnit.SECONDS.toNanos(1))
-            .onLeftOver(completion -> {
-                subject.onLeftOver();
-                world.onCompletion(completion, completion.path(), "onLeftOver");
+            .onUndelivered(completion -> {
+                subject.onUndelivered();
+                world.onCompletion(completion, completion.path(), "onUndelivered");
                 throwIn(Shape.Hook.ON_LEFT_OVER);
             })
             .onFailure((pipeline, threadName, failure) -> throwIn(Shape.Hook.ON_FAILURE));

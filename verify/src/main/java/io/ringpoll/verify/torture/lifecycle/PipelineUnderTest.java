@@ -15,7 +15,7 @@ final class PipelineUnderTest {
     private final String name;
     private final Violations violations;
     private final List<TortureHandler> handlers = new ArrayList<>();
-    private final AtomicInteger leftOver = new AtomicInteger();
+    private final AtomicInteger undelivered = new AtomicInteger();
     private final AtomicReference<PipelineReport> inTime = new AtomicReference<>();
     private volatile Pipeline pipeline;
     private volatile boolean ended;
@@ -42,8 +42,8 @@ final class PipelineUnderTest {
         return pipeline;
     }
 
-    void onLeftOver() {
-        leftOver.incrementAndGet();
+    void onUndelivered() {
+        undelivered.incrementAndGet();
     }
 
     /** Whether a call that ends it has returned, or a handler has halted it: it takes no queue any more. */
@@ -91,8 +91,8 @@ final class PipelineUnderTest {
         final PipelineReport last = pipeline.close(0);
         violations.expect(last.equals(pipeline.stop(0)) && last.equals(closing), name + ": further calls reported " + last +
             ", the last close " + closing);
-        violations.expect(last.inQueues() == PipelineReport.UNKNOWN || last.inQueues() == leftOver.get(),
-            name + ": " + leftOver.get() + " completions were left over, and the report is " + last);
+        violations.expect(last.inQueues() == PipelineReport.UNKNOWN || last.inQueues() == undelivered.get(),
+            name + ": " + undelivered.get() + " completions were left over, and the report is " + last);
         handlers.forEach(TortureHandler::judge);
         final long lost = pipeline.occupancy();
         violations.expect(lost == 0 || pipeline.failure() != null || !last.inTime(),

@@ -13,7 +13,7 @@ import org.agrona.ErrorHandler;
  * <p>Belongs to the thread that stops the pipeline. An exception of the consumer or of a queue is recorded and does not change
  * the count.
  */
-final class LeftOver {
+final class UndeliveredCompletions {
     /** Maximum number of completions: with a peer that keeps sending, the queues would never become empty. */
     static final long MAX_COMPLETIONS = 1 << 20;
 
@@ -25,7 +25,7 @@ final class LeftOver {
     private final WorkCompletions records = WorkCompletions.allocate(BATCH);
     private final WorkCompletion completion = new WorkCompletion();
 
-    LeftOver(final QueueRegistry queues, final Consumer<WorkCompletion> consumer, final ErrorHandler errorLog) {
+    UndeliveredCompletions(final QueueRegistry queues, final Consumer<WorkCompletion> consumer, final ErrorHandler errorLog) {
         this.queues = queues;
         this.consumer = consumer;
         this.errorLog = errorLog;
