@@ -32,7 +32,7 @@ final class CompletionProcessor implements Runnable {
     private WaitStrategy[] waitingStages = NONE;
 
     private volatile long stopAfter = Long.MAX_VALUE;
-    private volatile boolean died;
+    private volatile boolean halted;
 
     CompletionProcessor(
         final HandlerSpec spec,
@@ -78,8 +78,8 @@ final class CompletionProcessor implements Runnable {
     }
 
     /** Whether the handler has ended on a failure. */
-    boolean hasDied() {
-        return died;
+    boolean hasHalted() {
+        return halted;
     }
 
     /** Sets the wait strategies of later stages to signal when this handler has passed slots; before the start. */
@@ -99,7 +99,7 @@ final class CompletionProcessor implements Runnable {
             if (start()) {
                 process();
                 shutDown();
-                counters.state.setRelease(died ? HandlerCounters.STATE_DIED : HandlerCounters.STATE_ENDED);
+                counters.state.setRelease(halted ? HandlerCounters.STATE_HALTED : HandlerCounters.STATE_ENDED);
             }
         } finally {
             delivery.end();
@@ -189,9 +189,9 @@ final class CompletionProcessor implements Runnable {
     }
 
     private void die(final Throwable failure) {
-        died = true;
-        counters.state.setRelease(HandlerCounters.STATE_DIED);
-        context.onHandlerDied(spec.roleName(), failure);
+        halted = true;
+        counters.state.setRelease(HandlerCounters.STATE_HALTED);
+        context.onHandlerHalted(spec.roleName(), failure);
     }
 
     private void shutDown() {

@@ -13,5 +13,5 @@ interface HandlerContext {
     String queueName(int queueIndex);
 
     /** Called on a handler's thread when the handler has ended on a failure. */
-    void onHandlerDied(String roleName, Throwable failure);
+    void onHandlerHalted(String roleName, Throwable failure);
 }

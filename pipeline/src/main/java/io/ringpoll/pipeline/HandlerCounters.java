@@ -10,7 +10,7 @@ import org.agrona.concurrent.status.CountersManager;
 final class HandlerCounters {
     static final long STATE_RUNNING = 1;
     static final long STATE_ENDED = 2;
-    static final long STATE_DIED = -1;
+    static final long STATE_HALTED = -1;
 
     final AtomicCounter position;
     final AtomicCounter handled;

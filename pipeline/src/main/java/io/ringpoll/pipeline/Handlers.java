@@ -25,7 +25,7 @@ interface Handlers {
     void onPollerEnd();
 
     /** Marks a handler as halted, so that later stages do not wait for it; called on its thread. */
-    void onHandlerDied();
+    void onHandlerHalted();
 
     /** The handlers' threads, in the order of description; empty if the handlers run on the polling thread. */
     List<Thread> threads();

@@ -97,8 +97,8 @@ final class InPlaceHandler implements SlotControl {
     }
 
     private void die(final Throwable failure) {
-        counters.state.setRelease(HandlerCounters.STATE_DIED);
-        context.onHandlerDied(spec.roleName(), failure);
+        counters.state.setRelease(HandlerCounters.STATE_HALTED);
+        context.onHandlerHalted(spec.roleName(), failure);
         shutDown();
     }
 

@@ -416,8 +416,8 @@ public final class Pipeline implements AutoCloseable {
         }
 
         @Override
-        public void onHandlerDied(final String roleName, final Throwable cause) {
-            handlers.onHandlerDied();
+        public void onHandlerHalted(final String roleName, final Throwable cause) {
+            handlers.onHandlerHalted();
             halt(roleName, cause);
         }
     }

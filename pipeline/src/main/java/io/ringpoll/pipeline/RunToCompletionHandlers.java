@@ -43,7 +43,7 @@ final class RunToCompletionHandlers implements Handlers {
     }
 
     @Override
-    public void onHandlerDied() {
+    public void onHandlerHalted() {
         // No handler waits for another.
     }
 

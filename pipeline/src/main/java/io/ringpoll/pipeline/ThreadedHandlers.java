@@ -50,7 +50,7 @@ final class ThreadedHandlers implements Handlers {
     }
 
     @Override
-    public synchronized void onHandlerDied() {
+    public synchronized void onHandlerHalted() {
         if (stopsAfter != Long.MAX_VALUE) {
             stopAfter(stopsAfter);
         }
@@ -114,7 +114,7 @@ final class ThreadedHandlers implements Handlers {
         for (final int before : processors.get(position).spec().after()) {
             final CompletionProcessor processor = processors.get(before);
             // Slots held by the halted handler may still be released.
-            reachable = Math.min(reachable, processor.hasDied() ? processor.position() : reachable(before, last));
+            reachable = Math.min(reachable, processor.hasHalted() ? processor.position() : reachable(before, last));
         }
         return reachable;
     }
@@ -124,7 +124,7 @@ final class ThreadedHandlers implements Handlers {
         long reachable = last;
         for (final int before : processors.get(position).spec().after()) {
             final CompletionProcessor processor = processors.get(before);
-            final boolean stays = isCaller(before) || processor.hasDied();
+            final boolean stays = isCaller(before) || processor.hasHalted();
             reachable = Math.min(reachable, stays ? processor.passed().get() : reachableForCaller(before, last));
         }
         return reachable;

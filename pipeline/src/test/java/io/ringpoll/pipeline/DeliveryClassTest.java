@@ -85,7 +85,7 @@ class DeliveryClassTest {
         }
 
         @Override
-        public void onHandlerDied(final String roleName, final Throwable failure) {
+        public void onHandlerHalted(final String roleName, final Throwable failure) {
             throw new AssertionError(failure);
         }
     }

@@ -79,7 +79,7 @@ final class StatTable {
             case 0 -> "starting";
             case 1 -> "running";
             case 2 -> "ended";
-            case -1 -> "died";
+            case -1 -> "failed";
             default -> number(value);
         };
     }
