@@ -139,17 +139,17 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     }
 
     @Override
-    public void onHeldBack(final long elapsedNs) {
+    public void onStall(final long elapsedNs) {
         final CompletionProcessor slowest = slowestProcessor();
         if (elapsedNs == 0) {
-            slowest.counters().heldBackStalls.incrementRelease();
+            slowest.counters().causedStalls.incrementRelease();
         } else {
-            slowest.counters().heldBackNs.getAndAddRelease(elapsedNs);
+            slowest.counters().causedStallNs.getAndAddRelease(elapsedNs);
         }
     }
 
     @Override
-    public String slowest() {
+    public String slowestHandler() {
         return slowestProcessor().spec().roleName();
     }
 

@@ -18,9 +18,9 @@ final class HandlerCounters {
     final AtomicCounter lagMax;
     final AtomicCounter state;
     /** Written by the polling thread. */
-    final AtomicCounter heldBackStalls;
+    final AtomicCounter causedStalls;
     /** Written by the polling thread. */
-    final AtomicCounter heldBackNs;
+    final AtomicCounter causedStallNs;
 
     HandlerCounters(final CountersManager counters, final String roleName) {
         position = CounterType.HANDLER_POSITION.allocate(counters, roleName);
@@ -28,8 +28,8 @@ final class HandlerCounters {
         exceptions = CounterType.HANDLER_EXCEPTIONS.allocate(counters, roleName);
         lagMax = CounterType.HANDLER_LAG_MAX.allocate(counters, roleName);
         state = CounterType.HANDLER_STATE.allocate(counters, roleName);
-        heldBackStalls = CounterType.HELD_BACK_STALLS.allocate(counters, roleName);
-        heldBackNs = CounterType.HELD_BACK_NS.allocate(counters, roleName);
+        causedStalls = CounterType.CAUSED_STALLS.allocate(counters, roleName);
+        causedStallNs = CounterType.CAUSED_STALL_NS.allocate(counters, roleName);
     }
 
     /** Records the number of published slots pending at the start of a batch; handler's thread only. */

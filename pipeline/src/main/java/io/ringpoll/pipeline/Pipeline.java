@@ -257,10 +257,10 @@ public final class Pipeline implements AutoCloseable {
      * @param handlerName as set, or {@link Thread#getName} of its thread
      * @return nanoseconds; 0 if no handler has the name
      */
-    public long heldBackNs(final String handlerName) {
+    public long causedStallNs(final String handlerName) {
         Objects.requireNonNull(handlerName, "handlerName is null");
         final int position = handlers.indexOf(handlerName);
-        return position < 0 ? 0 : handlers.counters().get(position).heldBackNs.get();
+        return position < 0 ? 0 : handlers.counters().get(position).causedStallNs.get();
     }
 
     /**

@@ -57,7 +57,7 @@ class BackPressureTest {
             }
         })) {
             assertTrue(pipeline.drain(BOUND_NS).inTime());
-            assertTrue(pipeline.heldBackNs("ringpoll-receive") > TimeUnit.MILLISECONDS.toNanos(900));
+            assertTrue(pipeline.causedStallNs("ringpoll-receive") > TimeUnit.MILLISECONDS.toNanos(900));
         }
         assertAllSeenOnce(count);
     }
@@ -112,8 +112,8 @@ class BackPressureTest {
         while (System.nanoTime() - deadlineNs < 0) {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
             final Pipeline pipeline = started.get();
-            if (pipeline != null && 2 * pipeline.heldBackNs(slowHandler) > pipeline.heldBackNs("ringpoll-send-write") +
-                pipeline.heldBackNs("ringpoll-receive") + pipeline.heldBackNs("ringpoll-error")) {
+            if (pipeline != null && 2 * pipeline.causedStallNs(slowHandler) > pipeline.causedStallNs("ringpoll-send-write") +
+                pipeline.causedStallNs("ringpoll-receive") + pipeline.causedStallNs("ringpoll-error")) {
                 return true;
             }
         }

@@ -146,7 +146,7 @@ class PipelineStateTest {
         assertEquals(0, pipeline.occupancy());
         assertEquals(0, pipeline.held());
         assertEquals(0, pipeline.handlerExceptions());
-        assertEquals(0, pipeline.heldBackNs("ringpoll-all"));
+        assertEquals(0, pipeline.causedStallNs("ringpoll-all"));
         assertFalse(pipeline.pollerThread().isAlive());
         pipeline.readErrors(line -> {
             throw new AssertionError(line);

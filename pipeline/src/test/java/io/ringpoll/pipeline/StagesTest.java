@@ -102,10 +102,10 @@ class StagesTest {
             for (int i = 0; i < 50; i++) {
                 queue.add(i, WcStatus.SUCCESS, WcOpcode.SEND);
             }
-            while (pipeline.heldBackNs("slow") < TimeUnit.MILLISECONDS.toNanos(5)) {
+            while (pipeline.causedStallNs("slow") < TimeUnit.MILLISECONDS.toNanos(5)) {
                 Thread.sleep(1);
             }
-            assertEquals(0, pipeline.heldBackNs("waiting"));
+            assertEquals(0, pipeline.causedStallNs("waiting"));
             release.countDown();
         }
     }

@@ -78,9 +78,9 @@ public enum CounterType {
     /** Maximum number of published slots pending at the start of a handler's batch. */
     HANDLER_LAG_MAX(203, MAX_VALUE, "largest lag"),
     /** Ring-full stalls with this handler as the slowest. */
-    HELD_BACK_STALLS(204, COUNT, "ring-full stalls caused"),
+    CAUSED_STALLS(204, COUNT, "ring-full stalls caused"),
     /** Time for which the ring was full with this handler as the slowest. */
-    HELD_BACK_NS(205, NANOSECONDS, "time the poller waited for it"),
+    CAUSED_STALL_NS(205, NANOSECONDS, "time the poller waited for it"),
     /** State of the handler's thread: 0 not started, 1 running, 2 ended normally, -1 ended by a failure. */
     HANDLER_STATE(206, GAUGE, "state"),
 

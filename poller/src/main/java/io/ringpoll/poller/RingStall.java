@@ -34,15 +34,15 @@ final class RingStall {
         counters.ringFullCycles.incrementRelease();
         final long nowNs = clock.nanoTime();
         if (active) {
-            account(nowNs);
+            addElapsed(nowNs);
         } else {
             active = true;
             lastNs = nowNs;
             counters.ringFullStalls.incrementRelease();
-            ring.onHeldBack(0);
+            ring.onStall(0);
             if (probe.isEnabled()) {
                 event = new RingStallEvent();
-                event.handler = ring.slowest();
+                event.handler = ring.slowestHandler();
                 event.begin();
             }
         }
@@ -50,7 +50,7 @@ final class RingStall {
 
     /** Ends a stall: a slot could be claimed again, or never will be. */
     void end() {
-        account(clock.nanoTime());
+        addElapsed(clock.nanoTime());
         active = false;
         if (event != null) {
             event.commit();
@@ -58,10 +58,10 @@ final class RingStall {
         }
     }
 
-    private void account(final long nowNs) {
+    private void addElapsed(final long nowNs) {
         final long elapsedNs = nowNs - lastNs;
         lastNs = nowNs;
         counters.ringFullNs.getAndAddRelease(elapsedNs);
-        ring.onHeldBack(elapsedNs);
+        ring.onStall(elapsedNs);
     }
 }

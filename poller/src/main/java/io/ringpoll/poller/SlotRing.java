@@ -72,7 +72,7 @@ public interface SlotRing {
      *
      * @param elapsedNs time since the last call, in nanoseconds
      */
-    default void onHeldBack(final long elapsedNs) {
+    default void onStall(final long elapsedNs) {
     }
 
     /**
@@ -80,7 +80,7 @@ public interface SlotRing {
      *
      * @return name of the slowest handler
      */
-    default String slowest() {
+    default String slowestHandler() {
         return "";
     }
 }

@@ -11,7 +11,7 @@ final class ArraySlots implements SlotRing {
     private int free;
     private int published;
     private volatile boolean halted;
-    private long heldBackNs;
+    private long causedStallNs;
     private int stalls;
     private boolean inPlace;
     private Runnable onPublish = () -> { };
@@ -52,8 +52,8 @@ final class ArraySlots implements SlotRing {
         return stalls;
     }
 
-    long heldBackNs() {
-        return heldBackNs;
+    long causedStallNs() {
+        return causedStallNs;
     }
 
     int published() {
@@ -81,9 +81,9 @@ final class ArraySlots implements SlotRing {
     }
 
     @Override
-    public void onHeldBack(final long elapsedNs) {
+    public void onStall(final long elapsedNs) {
         stalls += elapsedNs == 0 ? 1 : 0;
-        heldBackNs += elapsedNs;
+        causedStallNs += elapsedNs;
     }
 
     @Override

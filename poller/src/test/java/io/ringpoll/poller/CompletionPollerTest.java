@@ -305,7 +305,7 @@ class CompletionPollerTest {
         assertEquals(1, counters.ringFullStalls());
         assertEquals(2, counters.ringFull());
         assertEquals(100, counters.ringFullNs());
-        assertEquals(100, few.heldBackNs());
+        assertEquals(100, few.causedStallNs());
         assertEquals(1, few.stalls());
     }
 

@@ -213,7 +213,7 @@ enum Action {
                 subject.name() + ": occupancy " + pipeline.occupancy());
             violations.expect(pipeline.held() >= 0, subject.name() + ": held " + pipeline.held());
             violations.expect(pipeline.handlerExceptions() >= 0, subject.name() + ": exceptions");
-            pipeline.handlerThreads().forEach(thread -> pipeline.heldBackNs(thread.getName()));
+            pipeline.handlerThreads().forEach(thread -> pipeline.causedStallNs(thread.getName()));
             pipeline.pollerCounters().completions();
             pipeline.countersFile();
             pipeline.failure();
