@@ -25,7 +25,7 @@ final class BatchDelivery extends Delivery {
         long slot = first;
         batch.begin(first);
         while (slot <= last) {
-            final int count = sideBySide(slot, last);
+            final int count = contiguous(slot, last);
             collect(slot, count);
             slot += count;
         }

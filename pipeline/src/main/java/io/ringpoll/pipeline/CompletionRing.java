@@ -87,7 +87,7 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     }
 
     @Override
-    public long passedOf(final long last) {
+    public long minimumGatingSequence(final long last) {
         return Util.getMinimumSequence(gatingSequences, last);
     }
 

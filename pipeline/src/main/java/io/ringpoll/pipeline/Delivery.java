@@ -75,7 +75,7 @@ abstract class Delivery {
     }
 
     /** Number of slots from one to another that are contiguous in memory. */
-    final int sideBySide(final long slot, final long last) {
+    final int contiguous(final long slot, final long last) {
         return (int) Math.min(last - slot + 1, mask + 1 - ((int) slot & mask));
     }
 

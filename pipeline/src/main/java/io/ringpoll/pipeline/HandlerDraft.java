@@ -19,7 +19,7 @@ import java.util.Set;
  */
 record HandlerDraft(String name, Set<CompletionPath> paths, CompletionHandler handler, HandlerOptions options, int before) {
     /** Fills in the defaults. */
-    HandlerSpec settle(final List<HandlerDraft> all, final HandlerWait defaultWait, final int defaultBatchLimit) {
+    HandlerSpec conclude(final List<HandlerDraft> all, final HandlerWait defaultWait, final int defaultBatchLimit) {
         final HandlerWait wait = options.wait != null ? options.wait : defaultWait;
         final boolean own = options.waitStrategy != null;
         return new HandlerSpec(

@@ -19,7 +19,7 @@ final class PinningStep {
     void apply() {
         final List<Pinning.Candidate> candidates = new ArrayList<>();
         final Set<Integer> taken = new TreeSet<>();
-        add(candidates, taken, description.settledPollerName(), true, description.pollerCpu);
+        add(candidates, taken, description.effectivePollerName(), true, description.pollerCpu);
         if (!description.runsToCompletion) {
             for (final HandlerDraft draft : description.handlers) {
                 add(candidates, taken, draft.name(), false, draft.options().cpu);
@@ -29,7 +29,7 @@ final class PinningStep {
             return;
         }
         final Map<String, Pinning.Place> places = description.pinning.places(candidates, taken);
-        final Pinning.Place poller = places.get(description.settledPollerName());
+        final Pinning.Place poller = places.get(description.effectivePollerName());
         if (poller != null && description.pollerCpu == ThreadPlacement.ANY_CPU) {
             description.pollerCpu = poller.cpu();
             if (description.idleStrategy == null) {

@@ -49,14 +49,14 @@ public final class Pipeline implements AutoCloseable {
         name = description.name;
         failureListener = description.failureListener;
         CounterType.RING_SIZE.allocate(countersFile.counters(), name).setRelease(slab.capacity());
-        final String pollerName = description.settledPollerName();
+        final String pollerName = description.effectivePollerName();
         errorLog = new ErrorRecorder(countersFile.errorLog());
         pollerCounters = new PollerCounters(countersFile.counters(), pollerName);
         handlers = newHandlers(description, new Context());
         poller = new CompletionPoller(
-            pollerName, handlers.ring(), description.settledBatchLimit(), pollerCounters, errorLog, SystemNanoClock.INSTANCE);
+            pollerName, handlers.ring(), description.effectiveBatchLimit(), pollerCounters, errorLog, SystemNanoClock.INSTANCE);
         final PollerLoop loop = new PollerLoop(
-            poller, description.settledIdleStrategy(), description.stallThresholdNs, this::onPollerDied);
+            poller, description.effectiveIdleStrategy(), description.stallThresholdNs, this::onPollerDied);
         pollerThread =
             new PollerThread(poller, description.pollerCpu, loop, handlers, startGate, slab, description.threads);
         final UndeliveredCompletions undelivered = new UndeliveredCompletions(poller.queues(), description.undelivered, errorLog);
@@ -69,7 +69,7 @@ public final class Pipeline implements AutoCloseable {
         CompletionSlab slab = null;
         final Pipeline pipeline;
         try {
-            slab = new CompletionSlab(description.settledRingSize());
+            slab = new CompletionSlab(description.effectiveRingSize());
             pipeline = new Pipeline(description, countersFile, slab);
         } catch (final RuntimeException | Error failure) {
             if (slab != null) {
@@ -365,8 +365,8 @@ public final class Pipeline implements AutoCloseable {
 
     private Handlers newHandlers(final PipelineBuilder description, final HandlerContext context) {
         return description.runsToCompletion ?
-            new RunToCompletionHandlers(description.settledHandlers(), slab, countersFile.counters(), context) :
-            new ThreadedHandlers(description.settledHandlers(), slab, countersFile.counters(), context, startGate,
+            new RunToCompletionHandlers(description.concludeHandlers(), slab, countersFile.counters(), context) :
+            new ThreadedHandlers(description.concludeHandlers(), slab, countersFile.counters(), context, startGate,
                 description.threads);
     }
 

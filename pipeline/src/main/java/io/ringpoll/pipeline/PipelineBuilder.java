@@ -436,37 +436,37 @@ public final class PipelineBuilder {
     }
 
     /** The handlers with all defaults filled in. */
-    List<HandlerSpec> settledHandlers() {
+    List<HandlerSpec> concludeHandlers() {
         final HandlerWait defaultWait = defaultWait();
-        final int defaultBatchLimit = runsToCompletion ? settledBatchLimit() : Math.max(1, ringSize / 4);
+        final int defaultBatchLimit = runsToCompletion ? effectiveBatchLimit() : Math.max(1, ringSize / 4);
         final List<HandlerSpec> specs = new ArrayList<>();
         for (final HandlerDraft draft : handlers) {
-            specs.add(draft.settle(handlers, defaultWait, defaultBatchLimit));
+            specs.add(draft.conclude(handlers, defaultWait, defaultBatchLimit));
         }
         return specs;
     }
 
     /** The batch limit: as set, even if too large, or the default limited by the ring size. */
-    int settledBatchLimit() {
+    int effectiveBatchLimit() {
         return batchLimitGiven ? batchLimit : Math.min(batchLimit, Math.max(1, ringSize));
     }
 
     /** The number of slots: as set, or a few batches if the handlers run to completion. */
-    int settledRingSize() {
+    int effectiveRingSize() {
         if (!runsToCompletion) {
             return ringSize;
         }
         // A batch ends at the end of the slab; with room for several batches, few are cut short.
-        return Math.min(ringSize, RUN_TO_COMPLETION_BATCHES * Integer.highestOneBit(2 * settledBatchLimit() - 1));
+        return Math.min(ringSize, RUN_TO_COMPLETION_BATCHES * Integer.highestOneBit(2 * effectiveBatchLimit() - 1));
     }
 
     /** The polling thread's name. */
-    String settledPollerName() {
+    String effectivePollerName() {
         return pollerName != null ? pollerName : name + "-poller";
     }
 
     /** The idle strategy as set, or by the number of cores. */
-    IdleStrategy settledIdleStrategy() {
+    IdleStrategy effectiveIdleStrategy() {
         return idleStrategy != null ? idleStrategy : defaultWait().newIdleStrategy();
     }
 

@@ -36,8 +36,8 @@ final class PipelineCheck {
             checkHandler(draft, names, strategies);
             names.add(draft.name());
         }
-        if (names.contains(description.settledPollerName())) {
-            faults.add("the poller and a handler are both named " + description.settledPollerName());
+        if (names.contains(description.effectivePollerName())) {
+            faults.add("the poller and a handler are both named " + description.effectivePollerName());
         }
         checkQueues();
         return faults;
@@ -65,8 +65,8 @@ final class PipelineCheck {
         if (ringSize < 2 || ringSize > CompletionSlab.MAX_CAPACITY || Integer.bitCount(ringSize) != 1) {
             faults.add("ring size " + ringSize + " is not a power of two from 2 to " + CompletionSlab.MAX_CAPACITY);
         }
-        if (description.settledBatchLimit() < 1 || description.settledBatchLimit() > ringSize) {
-            faults.add("batch limit " + description.settledBatchLimit() + " is not from 1 to the ring size, " + ringSize);
+        if (description.effectiveBatchLimit() < 1 || description.effectiveBatchLimit() > ringSize) {
+            faults.add("batch limit " + description.effectiveBatchLimit() + " is not from 1 to the ring size, " + ringSize);
         }
         checkCpu("the poller", description.pollerCpu);
     }

@@ -11,12 +11,12 @@ interface PipelineRing extends SlotRing {
     Sequence cursor();
 
     /** The last sequence, at most the given published one, that all handlers have passed and released. */
-    long passedOf(long last);
+    long minimumGatingSequence(long last);
 
     /** Number of published slots that at least one handler has not passed; a snapshot. */
     default long occupancy() {
         final long last = cursor().get();
-        return last - passedOf(last);
+        return last - minimumGatingSequence(last);
     }
 
     /** Halts the ring: no slot can be claimed from now on, because a handler has halted. */

@@ -225,7 +225,7 @@ final class PipelineStop {
         final PipelineRing ring = pipeline.handlers().ring();
         final long last = ring.cursor().get();
         final long polled = last + 1;
-        final long handled = ring.passedOf(last) + 1;
+        final long handled = ring.minimumGatingSequence(last) + 1;
         return new PipelineReport(polled, handled, pipeline.held(), inQueues, inTime);
     }
 

@@ -36,9 +36,9 @@ final class SingleDelivery extends Delivery {
         long handled = 0;
         long slot = first;
         while (slot <= end) {
-            final int count = sideBySide(slot, end);
+            final int count = contiguous(slot, end);
             try {
-                handled += deliverSideBySide(slot, count, end);
+                handled += deliverContiguous(slot, count, end);
             } catch (final HandlerHalted halt) {
                 throw halt.after(handled);
             }
@@ -51,7 +51,7 @@ final class SingleDelivery extends Delivery {
      * A loop with an int counter over contiguous records: the compiler keeps its state in registers as far as the handler
      * permits.
      */
-    private int deliverSideBySide(final long first, final int count, final long end) throws HandlerHalted {
+    private int deliverContiguous(final long first, final int count, final long end) throws HandlerHalted {
         final long address = addressOf(first);
         int handled = 0;
         for (int i = 0; i < count; i++) {
