@@ -55,7 +55,7 @@ final class CompletionProcessor implements Runnable {
     }
 
     /** The sequence that gates the poller and later stages: the last slot passed, with no held slot up to it. */
-    Sequence passed() {
+    Sequence gatingSequence() {
         return heldSlots == null ? sequence : heldSlots;
     }
 

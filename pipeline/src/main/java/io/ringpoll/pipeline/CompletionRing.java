@@ -156,9 +156,9 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     /** The earliest stage among the slowest handlers: later stages only wait for it. */
     private CompletionProcessor slowestProcessor() {
         CompletionProcessor slowest = processors[0];
-        long least = slowest.passed().get();
+        long least = slowest.gatingSequence().get();
         for (int i = 1; i < processors.length; i++) {
-            final long passed = processors[i].passed().get();
+            final long passed = processors[i].gatingSequence().get();
             if (passed < least) {
                 least = passed;
                 slowest = processors[i];

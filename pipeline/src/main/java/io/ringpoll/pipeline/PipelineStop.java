@@ -32,7 +32,8 @@ final class PipelineStop {
     private Thread shutdownHook;
 
     PipelineStop(
-        final Pipeline pipeline, final LifeCycle lifeCycle, final UndeliveredCompletions undelivered, final long shutdownTimeoutNs) {
+        final Pipeline pipeline, final LifeCycle lifeCycle, final UndeliveredCompletions undelivered,
+        final long shutdownTimeoutNs) {
         this.pipeline = pipeline;
         this.lifeCycle = lifeCycle;
         this.undelivered = undelivered;

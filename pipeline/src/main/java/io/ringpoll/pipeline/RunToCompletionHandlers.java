@@ -69,7 +69,7 @@ final class RunToCompletionHandlers implements Handlers {
 
     @Override
     public boolean haveOthersPassed(final long sequence) {
-        return Thread.currentThread() == pollerThread || ring.passed().get() >= sequence;
+        return Thread.currentThread() == pollerThread || ring.gatingSequence().get() >= sequence;
     }
 
     @Override

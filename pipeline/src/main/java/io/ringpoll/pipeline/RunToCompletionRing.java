@@ -9,7 +9,8 @@ import org.agrona.concurrent.UnsafeBuffer;
  * The ring between a poller and handlers on the same thread: a publication returns when all handlers have returned.
  *
  * <p>All slots are free at each claim, so the ring is never full, and a few batches of slots suffice: they stay in the L1 cache.
- * Belongs to the polling thread, except {@link #cursor()}, {@link #passed()}, {@link #minimumGatingSequence} and {@link #halt()}.
+ * Belongs to the polling thread, except {@link #cursor()}, {@link #gatingSequence()}, {@link #minimumGatingSequence} and
+ * {@link #halt()}.
  */
 final class RunToCompletionRing implements PipelineRing {
     private final UnsafeBuffer slab;
@@ -36,7 +37,7 @@ final class RunToCompletionRing implements PipelineRing {
     }
 
     /** The last sequence that all handlers have passed. */
-    Sequence passed() {
+    Sequence gatingSequence() {
         return passed;
     }
 

@@ -74,7 +74,7 @@ final class ThreadedHandlers implements Handlers {
     @Override
     public boolean haveOthersPassed(final long sequence) {
         for (int i = 0; i < threads.size(); i++) {
-            if (!isCaller(i) && processors.get(i).passed().get() < reachableForCaller(i, sequence)) {
+            if (!isCaller(i) && processors.get(i).gatingSequence().get() < reachableForCaller(i, sequence)) {
                 return false;
             }
         }
@@ -85,7 +85,7 @@ final class ThreadedHandlers implements Handlers {
     public boolean isFullBehindCaller() {
         for (int i = 0; i < threads.size(); i++) {
             if (isCaller(i)) {
-                return ring.cursor().get() - processors.get(i).passed().get() >= ring.capacity();
+                return ring.cursor().get() - processors.get(i).gatingSequence().get() >= ring.capacity();
             }
         }
         return false;
@@ -125,7 +125,7 @@ final class ThreadedHandlers implements Handlers {
         for (final int before : processors.get(position).spec().after()) {
             final CompletionProcessor processor = processors.get(before);
             final boolean stays = isCaller(before) || processor.hasHalted();
-            reachable = Math.min(reachable, stays ? processor.passed().get() : reachableForCaller(before, last));
+            reachable = Math.min(reachable, stays ? processor.gatingSequence().get() : reachableForCaller(before, last));
         }
         return reachable;
     }
@@ -153,7 +153,7 @@ final class ThreadedHandlers implements Handlers {
         for (int i = 0; i < processors.size(); i++) {
             processors.get(i).signal(signalledBy.get(i).toArray(new WaitStrategy[0]));
             if (!followed.contains(i)) {
-                last.add(processors.get(i).passed());
+                last.add(processors.get(i).gatingSequence());
             }
         }
         ring.gate(last, signalledByPoller, processors);
@@ -164,7 +164,8 @@ final class ThreadedHandlers implements Handlers {
         if (after.isEmpty()) {
             return ring.cursor();
         }
-        final Sequence[] passed = after.stream().map(position -> processors.get(position).passed()).toArray(Sequence[]::new);
+        final Sequence[] passed =
+            after.stream().map(position -> processors.get(position).gatingSequence()).toArray(Sequence[]::new);
         return passed.length == 1 ? passed[0] : new FixedSequenceGroup(passed);
     }
 }

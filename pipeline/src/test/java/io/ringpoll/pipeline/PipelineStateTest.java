@@ -280,7 +280,8 @@ class PipelineStateTest {
 
     @Test
     void shouldStartFromACorrectedBuilder() {
-        final PipelineBuilder description = Pipeline.builder().name(null).onFailure(null).onUndelivered(null).pin(null).queue(queue);
+        final PipelineBuilder description = Pipeline.builder().name(null).onFailure(null).onUndelivered(null)
+            .pin(null).queue(queue);
         final String faults = assertThrows(IllegalArgumentException.class, description::start).getMessage();
         for (final String fault : new String[] {"the name is null", "the pinning is null", "the failure listener is null",
             "the consumer of undelivered completions is null"}) {

@@ -39,7 +39,8 @@ class WaitTest {
     @EnumSource(HandlerWait.class)
     void shouldWakeEachStageForEachCompletionAndForTheEnd(final HandlerWait wait) throws InterruptedException {
         final Pipeline pipeline = Pipeline.builder().ringSize(64)
-            .onAll(first, options -> options.waitStrategy(wait)).then(last, options -> options.waitStrategy(wait)).queue(queue).start();
+            .onAll(first, options -> options.waitStrategy(wait)).then(last, options -> options.waitStrategy(wait))
+            .queue(queue).start();
         for (int i = 1; i <= 20; i++) {
             // Until all threads rest again.
             Thread.sleep(3);

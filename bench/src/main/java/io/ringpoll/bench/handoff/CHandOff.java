@@ -56,7 +56,8 @@ public final class CHandOff implements HandOff {
             }
         }
         final BaselineOptions options = new BaselineOptions(handlers, job.ringSize(), job.batch(),
-            job.waitStrategy() != HandlerWait.BUSY_SPIN, job.cpus().poller(), job.recordFromNs(), job.recordUntilNs(), job.stallUs());
+            job.waitStrategy() != HandlerWait.BUSY_SPIN, job.cpus().poller(),
+            job.recordFromNs(), job.recordUntilNs(), job.stallUs());
         return new RunningBaseline(CBaseline.start(job.device(), options));
     }
 

@@ -53,7 +53,8 @@ final class IdleTrial implements AutoCloseable {
             .name("idle")
             .idleStrategy(strategy)
             .withoutCountersFile()
-            .onAll((wc, sequence, endOfBatch) -> handledNs = System.nanoTime(), options -> options.waitStrategy(HandlerWait.YIELD))
+            .onAll((wc, sequence, endOfBatch) -> handledNs = System.nanoTime(),
+                options -> options.waitStrategy(HandlerWait.YIELD))
             .start();
         pipeline.addQueue(client.completionQueue());
     }
