@@ -16,7 +16,7 @@ final class PathRecorder implements CompletionHandler {
 
     private final CompletionPath path;
     private final Scene scene;
-    private final List<Half> halves;
+    private final List<EndpointState> endpoints;
     private final Queue<String> failedQueues;
     private final Queue<String> violations;
     private int handled;
@@ -26,16 +26,16 @@ final class PathRecorder implements CompletionHandler {
      *
      * @param path         that it handles, or null to observe all
      * @param scene        which decides how slow it is
-     * @param halves       whose work requests end here
+     * @param endpoints       whose work requests end here
      * @param failedQueues takes the names of queues whose poll has failed
      * @param violations   takes what must not be
      */
     PathRecorder(
-        final CompletionPath path, final Scene scene, final List<Half> halves, final Queue<String> failedQueues,
+        final CompletionPath path, final Scene scene, final List<EndpointState> endpoints, final Queue<String> failedQueues,
         final Queue<String> violations) {
         this.path = path;
         this.scene = scene;
-        this.halves = halves;
+        this.endpoints = endpoints;
         this.failedQueues = failedQueues;
         this.violations = violations;
     }
@@ -43,9 +43,9 @@ final class PathRecorder implements CompletionHandler {
     @Override
     public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
         final long id = completion.workRequestId();
-        final int number = Half.halfOf(id, scene.seed());
-        final int index = Half.indexOf(id);
-        if (number < 0 || number >= halves.size() || index < 0 || index >= ends(id, number).size()) {
+        final int number = EndpointState.endpointOf(id, scene.seed());
+        final int index = EndpointState.indexOf(id);
+        if (number < 0 || number >= endpoints.size() || index < 0 || index >= ends(id, number).size()) {
             violations.add("a completion of nobody's work request, " + Long.toHexString(id) + ", on " + path);
             return;
         }
@@ -67,7 +67,7 @@ final class PathRecorder implements CompletionHandler {
     }
 
     private Ends ends(final long id, final int number) {
-        return Half.isReceive(id) ? halves.get(number).receives() : halves.get(number).sends();
+        return EndpointState.isReceive(id) ? endpoints.get(number).receives() : endpoints.get(number).sends();
     }
 
     @Override

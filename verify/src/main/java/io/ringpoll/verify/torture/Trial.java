@@ -39,7 +39,7 @@ final class Trial {
     private final String address;
     private final Queue<String> failedQueues = new ConcurrentLinkedQueue<>();
     private final Queue<String> violations = new ConcurrentLinkedQueue<>();
-    private final List<Half> halves = new CopyOnWriteArrayList<>();
+    private final List<EndpointState> endpoints = new CopyOnWriteArrayList<>();
     private final Map<CompletionQueue, Pipeline> owners = new IdentityHashMap<>();
     private final SplittableRandom disturbances;
     private final IdleStrategy idle = new BackoffIdleStrategy();
@@ -92,25 +92,27 @@ final class Trial {
             AsyncEvents.Subscription deaths = AsyncEvents.listen(client.context(), this::onEvent)) {
             group = PipelineGroup.start(scene.topology().pollers(), this::pipeline);
             try {
-                Wiring.connect(scene, address, client, server, halves);
-                halves.forEach(half -> Wiring.queues(half).forEach(queue -> owners.put(queue, group.addQueue(queue))));
+                Wiring.connect(scene, address, client, server, endpoints);
+                endpoints.forEach(endpoint -> Wiring.queues(endpoint).forEach(queue -> owners.put(queue, group.addQueue(queue))));
                 post();
-                await("sends", () -> halves.stream().allMatch(half -> half.hasLostSends() || half.haveSendsEnded()));
-                halves.forEach(half -> half.connection().disconnect());
-                await("receives", () -> halves.stream().allMatch(half -> half.hasLostReceives() || half.haveReceivesEnded()));
+                await("sends", () -> endpoints.stream().allMatch(endpoint -> endpoint.hasLostSends() ||
+                    endpoint.haveSendsEnded()));
+                endpoints.forEach(endpoint -> endpoint.connection().disconnect());
+                await("receives", () -> endpoints.stream().allMatch(endpoint -> endpoint.hasLostReceives() ||
+                    endpoint.haveReceivesEnded()));
                 close();
-                violations.addAll(new Model(scene, halves).violations());
+                violations.addAll(new Model(scene, endpoints).violations());
                 count();
             } finally {
                 group.close(PATIENCE_NS);
-                halves.forEach(Half::close);
+                endpoints.forEach(EndpointState::close);
             }
         }
     }
 
     private void count() {
-        for (final Half half : halves) {
-            for (final Ends ends : List.of(half.sends(), half.receives())) {
+        for (final EndpointState endpoint : endpoints) {
+            for (final Ends ends : List.of(endpoint.sends(), endpoint.receives())) {
                 for (int i = 0; i < ends.size(); i++) {
                     ended += ends.count(i);
                 }
@@ -121,14 +123,14 @@ final class Trial {
     private void post() {
         await("room to post", () -> {
             boolean done = true;
-            for (final Half half : halves) {
-                half.postReceives();
-                if (half.hasLostSends()) {
-                    half.stopPosting();
+            for (final EndpointState endpoint : endpoints) {
+                endpoint.postReceives();
+                if (endpoint.hasLostSends()) {
+                    endpoint.stopPosting();
                 }
-                if (!half.isDone()) {
-                    progressed |= half.postNext();
-                    done &= half.isDone();
+                if (!endpoint.isDone()) {
+                    progressed |= endpoint.postNext();
+                    done &= endpoint.isDone();
                 }
             }
             disturb();
@@ -140,7 +142,7 @@ final class Trial {
     private void await(final String what, final BooleanSupplier condition) {
         long deadlineNs = System.nanoTime() + PATIENCE_NS;
         while (!condition.getAsBoolean()) {
-            halves.forEach(Half::postReceives);
+            endpoints.forEach(EndpointState::postReceives);
             putQueuesBack();
             resume();
             idle.idle(progressed ? 1 : 0);
@@ -155,7 +157,7 @@ final class Trial {
     }
 
     private void close() {
-        halves.stream().flatMap(half -> Wiring.queues(half).stream()).forEach(this::remove);
+        endpoints.stream().flatMap(endpoint -> Wiring.queues(endpoint).stream()).forEach(this::remove);
         for (final PipelineReport report : group.close(PATIENCE_NS)) {
             if (!report.inTime() || report.unhandled() != 0) {
                 violations.add("a pipeline left something: " + report);
@@ -172,9 +174,9 @@ final class Trial {
         if (!scene.topology().disturbed() || disturbances.nextLong(DISTURBANCE_ONE_IN) != 0) {
             return;
         }
-        final int victim = disturbances.nextInt(halves.size());
+        final int victim = disturbances.nextInt(endpoints.size());
         if (disturbances.nextBoolean()) {
-            putBack(Wiring.queues(halves.get(victim)).getFirst());
+            putBack(Wiring.queues(endpoints.get(victim)).getFirst());
         } else if (paused == null) {
             paused = group.pipelines().get(victim % group.pipelines().size());
             if (!paused.pause(PATIENCE_NS)) {
@@ -195,8 +197,8 @@ final class Trial {
     private void putQueuesBack() {
         for (String name = failedQueues.poll(); name != null; name = failedQueues.poll()) {
             final String failed = name;
-            halves.stream().filter(half -> !half.hasLostSends() && !half.hasLostReceives())
-                .flatMap(half -> Wiring.queues(half).stream())
+            endpoints.stream().filter(endpoint -> !endpoint.hasLostSends() && !endpoint.hasLostReceives())
+                .flatMap(endpoint -> Wiring.queues(endpoint).stream())
                 .filter(queue -> queue.name().equals(failed)).forEach(this::putBack);
         }
     }
@@ -220,8 +222,8 @@ final class Trial {
 
     private void onEvent(final AsyncEvent event) {
         if (event.type() == AsyncEventType.CQ_ERR) {
-            for (final Half half : halves) {
-                Wiring.onDeath(half, event);
+            for (final EndpointState endpoint : endpoints) {
+                Wiring.onDeath(endpoint, event);
             }
         }
     }
@@ -242,6 +244,6 @@ final class Trial {
     }
 
     private PathRecorder recorder(final CompletionPath path) {
-        return new PathRecorder(path, scene, halves, failedQueues, violations);
+        return new PathRecorder(path, scene, endpoints, failedQueues, violations);
     }
 }

@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Connects the halves of a scene, in an order that a fault plan can count on: the n-th half has the n-th queue pair.
+ * Connects the endpoints of a scene, in an order that a fault plan can count on: the n-th endpoint has the n-th queue pair.
  *
  * <p>Stateless.
  */
@@ -26,16 +26,17 @@ final class Wiring {
     }
 
     static void connect(
-        final Scene scene, final String address, final Peer client, final Peer server, final List<Half> halves) {
+        final Scene scene, final String address, final Peer client, final Peer server, final List<EndpointState> endpoints) {
         final Topology topology = scene.topology();
         try (ConnectionConfig config = config(topology); Endpoint endpoint = server.listen(address, PORT)) {
             for (int i = 0; i < topology.connections(); i++) {
                 final Work forth = Work.draw(scene.random(2L * i), topology);
                 final Work back = Work.draw(scene.random(2L * i + 1), topology);
-                final Half active = new Half(2 * i, scene.seed(), forth, back.messages(), topology, client);
-                halves.add(active);
-                final Half passive = new Half(2 * i + 1, scene.seed(), back, forth.messages(), topology, server);
-                halves.add(passive);
+                final EndpointState active = new EndpointState(2 * i, scene.seed(), forth, back.messages(), topology, client);
+                endpoints.add(active);
+                final EndpointState passive = new EndpointState(2 * i + 1, scene.seed(), back, forth.messages(), topology,
+                    server);
+                endpoints.add(passive);
                 connect(client.request(address, PORT, config), endpoint, config, active, passive);
             }
         }
@@ -49,8 +50,8 @@ final class Wiring {
     }
 
     private static void connect(
-        final ConnectionRequest leaving, final Endpoint endpoint, final ConnectionConfig config, final Half active,
-        final Half passive) {
+        final ConnectionRequest leaving, final Endpoint endpoint, final ConnectionConfig config, final EndpointState active,
+        final EndpointState passive) {
         final Connection requesting = leaving.connect();
         active.connected(requesting, passive.descriptor());
         final ConnectionRequest request = endpoint.nextRequest(config, TIMEOUT_MS)
@@ -67,28 +68,28 @@ final class Wiring {
         }
     }
 
-    static List<RpmaCompletionQueue> queues(final Half half) {
-        if (half.connection() == null) {
+    static List<RpmaCompletionQueue> queues(final EndpointState endpoint) {
+        if (endpoint.connection() == null) {
             return List.of();
         }
         return Stream.concat(
-            Stream.of(half.connection().completionQueue()), half.connection().receiveCompletionQueue().stream()).toList();
+            Stream.of(endpoint.connection().completionQueue()), endpoint.connection().receiveCompletionQueue().stream()).toList();
     }
 
-    /** A completion queue has died, perhaps one of this half; any thread. */
-    static void onDeath(final Half half, final AsyncEvent event) {
-        if (half.connection() == null) {
+    /** A completion queue has died, perhaps one of this endpoint; any thread. */
+    static void onDeath(final EndpointState endpoint, final AsyncEvent event) {
+        if (endpoint.connection() == null) {
             return;
         }
-        final Optional<RpmaCompletionQueue> receiveQueue = half.connection().receiveCompletionQueue();
-        if (half.connection().completionQueue().isSubjectOf(event)) {
-            half.loseSends();
+        final Optional<RpmaCompletionQueue> receiveQueue = endpoint.connection().receiveCompletionQueue();
+        if (endpoint.connection().completionQueue().isSubjectOf(event)) {
+            endpoint.loseSends();
             if (receiveQueue.isEmpty()) {
-                half.loseReceives();
+                endpoint.loseReceives();
             }
         }
         if (receiveQueue.isPresent() && receiveQueue.get().isSubjectOf(event)) {
-            half.loseReceives();
+            endpoint.loseReceives();
         }
     }
 }

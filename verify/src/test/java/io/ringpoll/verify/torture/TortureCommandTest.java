@@ -77,9 +77,9 @@ class TortureCommandTest {
     @Test
     void shouldSayHowAWrongSceneIsPlayedAgain() {
         final TortureReport report =
-            new TortureReport(5, 3, 100, 7, 1.5, Scene.of(7), List.of("send 3 of half 1 ended 2 times"));
+            new TortureReport(5, 3, 100, 7, 1.5, Scene.of(7), List.of("send 3 of endpoint 1 ended 2 times"));
         report.print(new PrintWriter(out));
-        assertTrue(out.toString().contains("wrong: send 3 of half 1 ended 2 times"), out.toString());
+        assertTrue(out.toString().contains("wrong: send 3 of endpoint 1 ended 2 times"), out.toString());
         assertTrue(out.toString().contains("replay: ./ringpoll torture --seed 7 --scenes 1"), out.toString());
         assertTrue(report.toJson().contains("\"failedSeed\":7"), report.toJson());
     }

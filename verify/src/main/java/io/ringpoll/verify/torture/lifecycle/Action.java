@@ -222,8 +222,8 @@ enum Action {
     }
 
     private static void disconnect(final Operator operator) {
-        if (operator.anyQueue() instanceof final HalfQueue queue) {
-            queue.half().link().disconnect();
+        if (operator.anyQueue() instanceof final EndpointQueue queue) {
+            queue.endpoint().link().disconnect();
         }
     }
 
@@ -234,8 +234,8 @@ enum Action {
             return;
         }
         try {
-            if (queue instanceof final HalfQueue half) {
-                half.half().closeEarly();
+            if (queue instanceof final EndpointQueue endpoint) {
+                endpoint.endpoint().closeEarly();
             } else if (queue instanceof final SyntheticQueue synthetic && queue.owner() == null) {
                 synthetic.closeEarly();
             }

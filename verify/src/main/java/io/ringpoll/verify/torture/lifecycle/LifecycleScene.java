@@ -99,12 +99,12 @@ final class LifecycleScene {
             world.opened(peer.context());
             for (int i = 0; i < shape.links(); i++) {
                 final Link link = closed(new Link(nextNumber(), address, peer, shape, random.split(), violations));
-                for (final Half half : link.halves()) {
-                    world.queues().add(new HalfQueue(nextNumber(), half, half.connection().completionQueue(), true));
+                for (final EndpointState endpoint : link.endpoints()) {
+                    world.queues().add(new EndpointQueue(nextNumber(), endpoint, endpoint.connection().completionQueue(), true));
                 }
-                for (final Half half : link.halves()) {
-                    half.connection().receiveCompletionQueue().ifPresent(
-                        queue -> world.queues().add(new HalfQueue(nextNumber(), half, queue, false)));
+                for (final EndpointState endpoint : link.endpoints()) {
+                    endpoint.connection().receiveCompletionQueue().ifPresent(
+                        queue -> world.queues().add(new EndpointQueue(nextNumber(), endpoint, queue, false)));
                 }
             }
         }

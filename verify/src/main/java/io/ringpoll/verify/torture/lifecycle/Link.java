@@ -11,25 +11,25 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
 
-/** Two connected halves; any thread. */
+/** Two connected endpoints; any thread. */
 final class Link implements AutoCloseable {
     private static final int TIMEOUT_MS = 20_000;
     private static final int FIRST_PORT = 20_000;
     private static final int PORTS = 40_000;
 
-    private final Half client;
-    private final Half server;
+    private final EndpointState client;
+    private final EndpointState server;
     private volatile boolean broken;
 
-    /** Connects two halves, the second of which has the next number. */
+    /** Connects two endpoints, the second of which has the next number. */
     Link(
         final int number, final String address, final Peer peer, final Shape shape, final SplittableRandom random,
         final Violations violations) {
         final boolean receiveQueue = random.nextBoolean();
         final boolean sharedChannel = random.nextBoolean();
         final int depth = shape.depth();
-        client = new Half(number, this, peer, depth, violations);
-        server = new Half(number + 1, this, peer, depth, violations);
+        client = new EndpointState(number, this, peer, depth, violations);
+        server = new EndpointState(number + 1, this, peer, depth, violations);
         final String port = Integer.toString(FIRST_PORT + random.nextInt(PORTS));
         try (ConnectionConfig config = ConnectionConfig.create(); Endpoint endpoint = peer.listen(address, port)) {
             config.sqSize(depth).rqSize(depth).cqSize(receiveQueue ? depth + 1 : 2 * depth + 1)
@@ -44,8 +44,8 @@ final class Link implements AutoCloseable {
             server.connected(request.connect(), client.descriptor());
             client.linkedTo(server);
             server.linkedTo(client);
-            for (final Half half : halves()) {
-                final Optional<ConnectionEvent> event = half.connection().nextEvent(TIMEOUT_MS);
+            for (final EndpointState endpoint : endpoints()) {
+                final Optional<ConnectionEvent> event = endpoint.connection().nextEvent(TIMEOUT_MS);
                 if (!event.equals(Optional.of(ConnectionEvent.ESTABLISHED))) {
                     throw new IllegalStateException("a connection was not established: " + event);
                 }
@@ -53,7 +53,7 @@ final class Link implements AutoCloseable {
         }
     }
 
-    List<Half> halves() {
+    List<EndpointState> endpoints() {
         return List.of(client, server);
     }
 
@@ -69,9 +69,9 @@ final class Link implements AutoCloseable {
     /** Brings both ends down, so that all that is posted ends. */
     void disconnect() {
         broken = true;
-        for (final Half half : halves()) {
+        for (final EndpointState endpoint : endpoints()) {
             try {
-                half.connection().disconnect();
+                endpoint.connection().disconnect();
             } catch (final IllegalStateException | RpmaException closedOrDown) {
                 // The other end, or another thread, was faster.
             }

@@ -88,8 +88,8 @@ final class TortureHandler implements CompletionHandler {
                 slots.releaseThrough(sequence);
             }
         }
-        if (queue instanceof final HalfQueue halfQueue && random.nextInt(4) != 0) {
-            halfQueue.half().repost(path, random);
+        if (queue instanceof final EndpointQueue endpointQueue && random.nextInt(4) != 0) {
+            endpointQueue.endpoint().repost(path, random);
         }
     }
 

@@ -9,25 +9,25 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** A completion queue of a connection; a half has one or two. */
-final class HalfQueue extends TorturedQueue {
+/** A completion queue of a connection; an endpoint has one or two. */
+final class EndpointQueue extends TorturedQueue {
     private static final int BATCH = 64;
     private static final long SILENCE_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final long POLL_NS = 100_000;
 
-    private final Half half;
+    private final EndpointState endpoint;
     private final RpmaCompletionQueue queue;
     private final boolean first;
 
-    HalfQueue(final int number, final Half half, final RpmaCompletionQueue queue, final boolean first) {
+    EndpointQueue(final int number, final EndpointState endpoint, final RpmaCompletionQueue queue, final boolean first) {
         super(number);
-        this.half = half;
+        this.endpoint = endpoint;
         this.queue = queue;
         this.first = first;
     }
 
-    Half half() {
-        return half;
+    EndpointState endpoint() {
+        return endpoint;
     }
 
     @Override
@@ -45,25 +45,25 @@ final class HalfQueue extends TorturedQueue {
 
     @Override
     void feed(final SplittableRandom random) {
-        half.feed(random);
+        endpoint.feed(random);
     }
 
     @Override
     void onCompletion(final WorkCompletion completion, final CompletionPath path, final String where) {
-        half.onCompletion(completion, path, where);
+        endpoint.onCompletion(completion, path, where);
     }
 
     /** Takes what the disconnect has flushed, until all has ended or nothing comes any more. */
     @Override
     void settle() {
-        if (half.connection().isClosed()) {
+        if (endpoint.connection().isClosed()) {
             return;
         }
-        half.link().disconnect();
+        endpoint.link().disconnect();
         final WorkCompletions records = WorkCompletions.allocate(BATCH);
         final WorkCompletion completion = new WorkCompletion();
         long lastNs = System.nanoTime();
-        while (half.missing() > 0 && System.nanoTime() - lastNs < SILENCE_NS) {
+        while (endpoint.missing() > 0 && System.nanoTime() - lastNs < SILENCE_NS) {
             final int count = queue.poll(records, 0, BATCH);
             for (int i = 0; i < count; i++) {
                 records.show(i, completion);
@@ -81,18 +81,18 @@ final class HalfQueue extends TorturedQueue {
 
     @Override
     long missing() {
-        return first ? half.missing() : 0;
+        return first ? endpoint.missing() : 0;
     }
 
     @Override
     long ended() {
-        return first ? half.ended() : 0;
+        return first ? endpoint.ended() : 0;
     }
 
     @Override
     public void close() {
         if (first) {
-            half.close();
+            endpoint.close();
         }
     }
 }

@@ -18,13 +18,13 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <pre>
  *   memory:  cells of one message's length: reads | target of the other side's writes | each message | each receive
  *
- *   wr_id:   tag of the scene 16 | half 15 | receive 1 | index 32
+ *   wr_id:   tag of the scene 16 | endpoint 15 | receive 1 | index 32
  * </pre>
  */
-final class Half implements AutoCloseable {
+final class EndpointState implements AutoCloseable {
     private static final int TAG_SHIFT = 48;
-    private static final int HALF_SHIFT = 33;
-    private static final int HALF_MASK = 0x7FFF;
+    private static final int ENDPOINT_SHIFT = 33;
+    private static final int ENDPOINT_MASK = 0x7FFF;
     private static final long RECEIVE_BIT = 1L << 32;
     /** Receives that no message takes: a disconnect flushes them. */
     private static final int SPARE_RECEIVES = 3;
@@ -53,14 +53,15 @@ final class Half implements AutoCloseable {
     /**
      * Prepares a side.
      *
-     * @param number   of all halves of the scene, from 0
+     * @param number   of all endpoints of the scene, from 0
      * @param tag      of the scene, so that a completion of another is found out
      * @param work     what it posts
      * @param messages how many the other side posts at most
      * @param topology of the scene
      * @param peer     whose memory it is
      */
-    Half(final int number, final long tag, final Work work, final int messages, final Topology topology, final Peer peer) {
+    EndpointState(final int number, final long tag, final Work work, final int messages, final Topology topology,
+        final Peer peer) {
         this.number = number;
         this.tag = tag & 0xFFFF;
         this.work = work;
@@ -71,9 +72,9 @@ final class Half implements AutoCloseable {
         this.buffer = new UnsafeBuffer(memory.memory().asByteBuffer());
     }
 
-    /** Which half a work request belongs to, or -1 if it is of another scene. */
-    static int halfOf(final long workRequestId, final long tag) {
-        return workRequestId >>> TAG_SHIFT == (tag & 0xFFFF) ? (int) (workRequestId >>> HALF_SHIFT) & HALF_MASK : -1;
+    /** Which endpoint a work request belongs to, or -1 if it is of another scene. */
+    static int endpointOf(final long workRequestId, final long tag) {
+        return workRequestId >>> TAG_SHIFT == (tag & 0xFFFF) ? (int) (workRequestId >>> ENDPOINT_SHIFT) & ENDPOINT_MASK : -1;
     }
 
     static boolean isReceive(final long workRequestId) {
@@ -146,7 +147,7 @@ final class Half implements AutoCloseable {
     }
 
     private long id(final int index) {
-        return tag << TAG_SHIFT | (long) number << HALF_SHIFT | index;
+        return tag << TAG_SHIFT | (long) number << ENDPOINT_SHIFT | index;
     }
 
     boolean isDone() {

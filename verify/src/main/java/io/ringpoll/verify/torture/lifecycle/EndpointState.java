@@ -19,10 +19,10 @@ import java.util.concurrent.locks.ReentrantLock;
  * <p>Each side is posted to by one thread at a time, whichever that is; the two sides by different threads at the same time.
  *
  * <pre>
- *   wr_id:   number of the half 16 | receive 1 | index 47
+ *   wr_id:   number of the endpoint 16 | receive 1 | index 47
  * </pre>
  */
-final class Half implements AutoCloseable {
+final class EndpointState implements AutoCloseable {
     private static final int NUMBER_SHIFT = 48;
     private static final long RECEIVE_BIT = 1L << 47;
     private static final int MEMORY_BYTES = 4096;
@@ -38,21 +38,21 @@ final class Half implements AutoCloseable {
     private final Ledger receives;
     private final ReentrantLock sendSide = new ReentrantLock();
     private final ReentrantLock receiveSide = new ReentrantLock();
-    /** Receives that a message of the other half may take. */
+    /** Receives that a message of the other endpoint may take. */
     private final AtomicInteger credits = new AtomicInteger();
     private Connection connection;
     private RemoteMemoryRegion remote;
-    private Half other;
+    private EndpointState other;
     private volatile boolean closing;
 
-    Half(final int number, final Link link, final Peer peer, final int depth, final Violations violations) {
+    EndpointState(final int number, final Link link, final Peer peer, final int depth, final Violations violations) {
         this.number = number;
         this.link = link;
         this.depth = depth;
         this.violations = violations;
         this.memory = peer.allocate(MEMORY_BYTES, MemoryUsage.values());
-        this.sends = new Ledger("send side of half " + number, MOST_WORK_REQUESTS, violations);
-        this.receives = new Ledger("receive side of half " + number, MOST_WORK_REQUESTS, violations);
+        this.sends = new Ledger("send side of endpoint " + number, MOST_WORK_REQUESTS, violations);
+        this.receives = new Ledger("receive side of endpoint " + number, MOST_WORK_REQUESTS, violations);
     }
 
     void connected(final Connection established, final byte[] descriptorOfOther) {
@@ -60,8 +60,8 @@ final class Half implements AutoCloseable {
         remote = RemoteMemoryRegion.ofDescriptor(descriptorOfOther);
     }
 
-    void linkedTo(final Half otherHalf) {
-        other = otherHalf;
+    void linkedTo(final EndpointState otherEndpoint) {
+        other = otherEndpoint;
     }
 
     int number() {
@@ -150,14 +150,14 @@ final class Half implements AutoCloseable {
         if (accepted) {
             ledger.onAccepted();
         } else if (open < depth && !link.isBroken() && !closing) {
-            violations.add("a " + what + " of half " + number + " was refused with " + open + " of " + depth +
+            violations.add("a " + what + " of endpoint " + number + " was refused with " + open + " of " + depth +
                 " open, on " + Thread.currentThread().getName());
         }
     }
 
     private void judge(final String what, final RuntimeException failed) {
         if (!link.isBroken() && !closing) {
-            violations.unexpected("a " + what + " of half " + number, failed);
+            violations.unexpected("a " + what + " of endpoint " + number, failed);
         }
     }
 
@@ -170,9 +170,9 @@ final class Half implements AutoCloseable {
         final int index = (int) completion.workRequestId();
         (receive ? receives : sends).onEnded(index, path, where);
         violations.expect(path == CompletionPath.ERROR || receive == (path == CompletionPath.RECEIVE),
-            "half " + number + ": " + (receive ? "receive " : "send ") + index + " ended on " + path + " at " + where);
+            "endpoint " + number + ": " + (receive ? "receive " : "send ") + index + " ended on " + path + " at " + where);
         if (path == CompletionPath.ERROR && !link.isBroken()) {
-            violations.add("half " + number + ": " + (receive ? "receive " : "send ") + index + " failed with status " +
+            violations.add("endpoint " + number + ": " + (receive ? "receive " : "send ") + index + " failed with status " +
                 completion.status() + " although nobody broke the connection");
         }
     }
