@@ -84,7 +84,7 @@ void lb_cq_faults_close(struct lb_cq *cq)
     put(faults);
 }
 
-static struct lb_rule *strike(struct lb_cq_faults *faults, enum ringpoll_loopback_fault_kind kind, uint64_t n)
+static struct lb_rule *trigger(struct lb_cq_faults *faults, enum ringpoll_loopback_fault_kind kind, uint64_t n)
 {
     return lb_plan_strike(faults->plan, kind, RINGPOLL_LOOPBACK_OPERATION_ANY, faults->object, n);
 }
@@ -148,11 +148,11 @@ static void hold(struct lb_cq_faults *faults)
     uint64_t duration_ns = REORDER_LIMIT_NS;
 
     faults->hold_until_completions = UINT64_MAX;
-    struct lb_rule *rule = strike(faults, RINGPOLL_LOOPBACK_FAULT_DELAY, faults->completions);
+    struct lb_rule *rule = trigger(faults, RINGPOLL_LOOPBACK_FAULT_DELAY, faults->completions);
     if (rule != NULL) {
         duration_ns = rule->fault.duration_ns;
     } else {
-        rule = strike(faults, RINGPOLL_LOOPBACK_FAULT_REORDER, faults->completions);
+        rule = trigger(faults, RINGPOLL_LOOPBACK_FAULT_REORDER, faults->completions);
         if (rule == NULL)
             return;
         faults->hold_until_completions = completions_of_others(faults) + (rule->fault.times ? rule->fault.times : 1);
@@ -174,7 +174,7 @@ bool lb_cq_faults_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicite
 
     faults->completions++;
     atomic_fetch_add_explicit(&faults->plan->completions, 1, memory_order_relaxed);
-    if (!cq->dead && strike(faults, RINGPOLL_LOOPBACK_FAULT_OVERRUN, faults->completions) != NULL) {
+    if (!cq->dead && trigger(faults, RINGPOLL_LOOPBACK_FAULT_OVERRUN, faults->completions) != NULL) {
         lb_cq_die(cq, producer + faults->held);
     } else if (lb_cq_write(cq, cqe, producer + faults->held)) {
         if (!faults->holding)
@@ -199,7 +199,7 @@ bool lb_cq_faults_poll(struct lb_cq *cq)
     struct lb_cq_faults *faults = cq->faults;
     const uint64_t n = atomic_fetch_add_explicit(&faults->polls, 1, memory_order_relaxed) + 1;
 
-    if (strike(faults, RINGPOLL_LOOPBACK_FAULT_POLL, n) != NULL)
+    if (trigger(faults, RINGPOLL_LOOPBACK_FAULT_POLL, n) != NULL)
         return true;
     if (atomic_load_explicit(&faults->holding, memory_order_relaxed)) {
         lb_lock_acquire(&cq->push_lock);
@@ -214,7 +214,7 @@ void lb_cq_faults_notify(struct lb_cq *cq)
 {
     struct lb_cq_faults *faults = cq->faults;
 
-    if (cq->base.channel != NULL && strike(faults, RINGPOLL_LOOPBACK_FAULT_SPURIOUS_EVENT, ++faults->requests) != NULL)
+    if (cq->base.channel != NULL && trigger(faults, RINGPOLL_LOOPBACK_FAULT_SPURIOUS_EVENT, ++faults->requests) != NULL)
         lb_comp_channel_raise(cq);
 }
 
@@ -234,7 +234,7 @@ static void event_is_due(struct lb_timer *timer)
 bool lb_cq_faults_delay_event(struct lb_cq *cq)
 {
     struct lb_cq_faults *faults = cq->faults;
-    const struct lb_rule *rule = strike(faults, RINGPOLL_LOOPBACK_FAULT_LATE_EVENT, ++faults->events);
+    const struct lb_rule *rule = trigger(faults, RINGPOLL_LOOPBACK_FAULT_LATE_EVENT, ++faults->events);
 
     if (rule == NULL)
         return false;

@@ -115,7 +115,7 @@ static bool begins(const struct lb_plan *plan, const struct lb_rule *rule, uint3
     return n == fault->at || (fault->every != 0 && n > fault->at && (n - fault->at) % fault->every == 0);
 }
 
-static bool strikes(const struct lb_plan *plan, const struct lb_rule *rule, uint32_t object, uint64_t n)
+static bool triggers(const struct lb_plan *plan, const struct lb_rule *rule, uint32_t object, uint64_t n)
 {
     const struct ringpoll_loopback_fault *fault = &rule->fault;
     const bool repeats = fault->kind == RINGPOLL_LOOPBACK_FAULT_FULL || fault->kind == RINGPOLL_LOOPBACK_FAULT_POLL;
@@ -136,7 +136,7 @@ struct lb_rule *lb_plan_strike(struct lb_plan *plan, enum ringpoll_loopback_faul
     for (uint32_t i = 0; i < plan->count; i++) {
         struct lb_rule *rule = &plan->rules[i];
 
-        if (rule->fault.kind == kind && rule->fault.operation == operation && strikes(plan, rule, object, n)) {
+        if (rule->fault.kind == kind && rule->fault.operation == operation && triggers(plan, rule, object, n)) {
             atomic_fetch_add_explicit(&rule->injected, 1, memory_order_relaxed);
             return rule;
         }
@@ -157,7 +157,7 @@ bool lb_plan_fails(const char *function)
         if (rule->fault.kind != RINGPOLL_LOOPBACK_FAULT_CALL ||
             (rule->fault.function[0] != 0 && strcmp(rule->fault.function, function) != 0))
             continue;
-        if (strikes(plan, rule, 0, atomic_fetch_add(&rule->calls, 1) + 1)) {
+        if (triggers(plan, rule, 0, atomic_fetch_add(&rule->calls, 1) + 1)) {
             atomic_fetch_add_explicit(&rule->injected, 1, memory_order_relaxed);
             errno = (int)rule->fault.code;
             fails = true;

@@ -64,7 +64,7 @@ void lb_qp_faults_free(struct lb_qp *qp)
     free(qp->faults);
 }
 
-static struct lb_rule *strike(struct lb_qp_faults *faults, enum ringpoll_loopback_fault_kind kind,
+static struct lb_rule *trigger(struct lb_qp_faults *faults, enum ringpoll_loopback_fault_kind kind,
     enum ringpoll_loopback_fault_operation operation, uint64_t n)
 {
     return lb_plan_strike(faults->plan, kind, operation, faults->object, n);
@@ -74,14 +74,14 @@ bool lb_qp_faults_refuse(struct lb_qp *qp)
 {
     struct lb_qp_faults *faults = qp->faults;
 
-    return strike(faults, RINGPOLL_LOOPBACK_FAULT_FULL, RINGPOLL_LOOPBACK_OPERATION_ANY, ++faults->posts) != NULL;
+    return trigger(faults, RINGPOLL_LOOPBACK_FAULT_FULL, RINGPOLL_LOOPBACK_OPERATION_ANY, ++faults->posts) != NULL;
 }
 
 void lb_qp_faults_accepted(struct lb_qp *qp, struct lb_aftermath *aftermath)
 {
     struct lb_qp_faults *faults = qp->faults;
 
-    if (strike(faults, RINGPOLL_LOOPBACK_FAULT_DISCONNECT, RINGPOLL_LOOPBACK_OPERATION_ANY, ++faults->accepted) != NULL &&
+    if (trigger(faults, RINGPOLL_LOOPBACK_FAULT_DISCONNECT, RINGPOLL_LOOPBACK_OPERATION_ANY, ++faults->accepted) != NULL &&
         aftermath->disconnect == NULL) {
         lb_qp_get(qp);
         aftermath->disconnect = qp;
@@ -143,9 +143,9 @@ static const struct lb_rule *status_of(struct lb_qp_faults *faults, enum ringpol
 {
     const uint64_t of_any = ++faults->operations[RINGPOLL_LOOPBACK_OPERATION_ANY];
     const uint64_t of_this = ++faults->operations[operation];
-    const struct lb_rule *rule = strike(faults, RINGPOLL_LOOPBACK_FAULT_STATUS, RINGPOLL_LOOPBACK_OPERATION_ANY, of_any);
+    const struct lb_rule *rule = trigger(faults, RINGPOLL_LOOPBACK_FAULT_STATUS, RINGPOLL_LOOPBACK_OPERATION_ANY, of_any);
 
-    return rule != NULL ? rule : strike(faults, RINGPOLL_LOOPBACK_FAULT_STATUS, operation, of_this);
+    return rule != NULL ? rule : trigger(faults, RINGPOLL_LOOPBACK_FAULT_STATUS, operation, of_this);
 }
 
 static enum lb_outcome fail(struct lb_qp *qp, enum ibv_wc_status status, struct lb_failure *failure,
@@ -175,7 +175,7 @@ enum lb_outcome lb_qp_faults_execute(struct lb_qp *qp, const struct ibv_send_wr 
         if (rule != NULL)
             return fail(qp, (enum ibv_wc_status)rule->fault.code, failure, aftermath);
         if (operation == RINGPOLL_LOOPBACK_OPERATION_SEND || operation == RINGPOLL_LOOPBACK_OPERATION_WRITE_IMM) {
-            rule = strike(faults, RINGPOLL_LOOPBACK_FAULT_RNR, RINGPOLL_LOOPBACK_OPERATION_ANY, ++faults->messages);
+            rule = trigger(faults, RINGPOLL_LOOPBACK_FAULT_RNR, RINGPOLL_LOOPBACK_OPERATION_ANY, ++faults->messages);
             if (rule != NULL && qp->peer != NULL)
                 begin_not_ready(qp, rule->fault.times);
         }
@@ -194,7 +194,7 @@ enum ibv_wc_status lb_qp_faults_receive(struct lb_qp *qp)
 {
     struct lb_qp_faults *faults = qp->faults;
     const struct lb_rule *rule =
-        strike(faults, RINGPOLL_LOOPBACK_FAULT_STATUS, RINGPOLL_LOOPBACK_OPERATION_RECEIVE, ++faults->received);
+        trigger(faults, RINGPOLL_LOOPBACK_FAULT_STATUS, RINGPOLL_LOOPBACK_OPERATION_RECEIVE, ++faults->received);
 
     return rule != NULL ? (enum ibv_wc_status)rule->fault.code : IBV_WC_SUCCESS;
 }

@@ -56,10 +56,10 @@ public record FaultPlan(long seed, List<FaultRule> rules) {
      * @param n         the count, from 1
      * @return empty if nothing goes wrong
      */
-    public Optional<FaultRule> strike(final FaultKind kind, final FaultOperation operation, final int object, final long n) {
+    public Optional<FaultRule> trigger(final FaultKind kind, final FaultOperation operation, final int object, final long n) {
         for (int i = 0; i < rules.size(); i++) {
             final FaultRule rule = rules.get(i);
-            if (rule.kind() == kind && rule.operation() == operation && rule.strikes(seed, i, object, n)) {
+            if (rule.kind() == kind && rule.operation() == operation && rule.triggers(seed, i, object, n)) {
                 return Optional.of(rule);
             }
         }

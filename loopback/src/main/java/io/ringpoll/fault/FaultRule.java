@@ -41,8 +41,8 @@ public record FaultRule(
         Objects.requireNonNull(function, "function");
         final FaultKind.Argument argument = kind.argument();
         require(at >= 0 && every >= 0 && oneIn >= 0 && object >= 0, "a number is negative");
-        require(at > 0 != oneIn > 0, "it strikes either at a number or one in so many, and numbers begin with 1");
-        require(every == 0 || at > 0, "it strikes again after so many only if it strikes at a number first");
+        require(at > 0 != oneIn > 0, "it triggers either at a number or one in so many, and numbers begin with 1");
+        require(every == 0 || at > 0, "it triggers again after so many only if it triggers at a number first");
         require(times >= 1 && times <= MAX_TIMES, "times " + times + " is not from 1 to " + MAX_TIMES);
         require(times == 1 || argument == FaultKind.Argument.TIMES, kind.label() + " has no times");
         require(operation == FaultOperation.ANY || kind == FaultKind.STATUS, kind.label() + " has no operation");
@@ -223,7 +223,7 @@ public record FaultRule(
     }
 
     /** Whether it triggers at count n of an object, by the same decision as the device. */
-    boolean strikes(final long seed, final int index, final int ofObject, final long n) {
+    boolean triggers(final long seed, final int index, final int ofObject, final long n) {
         if (object != 0 && object != ofObject) {
             return false;
         }

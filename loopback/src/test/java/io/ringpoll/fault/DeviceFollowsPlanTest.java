@@ -45,9 +45,9 @@ class DeviceFollowsPlanTest {
             assertEquals(plan, injection.plan());
             int refused = 0;
             for (int n = 1; n <= POSTS; n++) {
-                final boolean strikes = plan.strike(FaultKind.FULL, FaultOperation.ANY, 1, n).isPresent();
-                assertEquals(strikes ? -1 : WcStatus.SUCCESS, write(pair), "post " + n);
-                refused += strikes ? 1 : 0;
+                final boolean triggers = plan.trigger(FaultKind.FULL, FaultOperation.ANY, 1, n).isPresent();
+                assertEquals(triggers ? -1 : WcStatus.SUCCESS, write(pair), "post " + n);
+                refused += triggers ? 1 : 0;
             }
             assertEquals(refused, injection.injected(plan.rules().size() - 1));
         }

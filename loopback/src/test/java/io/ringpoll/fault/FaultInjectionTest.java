@@ -54,7 +54,7 @@ class FaultInjectionTest {
 
     private static int predicted(final FaultPlan plan, final int queuePair) {
         int n = 1;
-        while (plan.strike(FaultKind.STATUS, FaultOperation.WRITE, queuePair, n).isEmpty()) {
+        while (plan.trigger(FaultKind.STATUS, FaultOperation.WRITE, queuePair, n).isEmpty()) {
             n++;
         }
         return n;

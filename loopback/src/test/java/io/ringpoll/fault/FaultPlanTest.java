@@ -141,9 +141,9 @@ class FaultPlanTest {
         assertRefused(() -> disconnect.every(-1), "a number is negative");
         assertRefused(() -> disconnect.oneIn(-1), "a number is negative");
         assertRefused(() -> disconnect.ofObject(-1), "a number is negative");
-        assertRefused(() -> disconnect.at(0), "it strikes either at a number or one in so many");
-        assertRefused(() -> rule(FaultKind.DISCONNECT, 0, 1, 0, "", 1, 1), "it strikes either at a number or one in so many");
-        assertRefused(() -> disconnect.oneIn(5).every(2), "it strikes either");
+        assertRefused(() -> disconnect.at(0), "it triggers either at a number or one in so many");
+        assertRefused(() -> rule(FaultKind.DISCONNECT, 0, 1, 0, "", 1, 1), "it triggers either at a number or one in so many");
+        assertRefused(() -> disconnect.oneIn(5).every(2), "it triggers either");
         assertRefused(() -> FaultRule.repeated(FaultKind.POLL, 0), "times 0 is not from 1 to 1024");
         assertRefused(() -> FaultRule.repeated(FaultKind.POLL, 1025), "times 1025 is not from 1 to 1024");
         assertRefused(() -> FaultRule.repeated(FaultKind.DISCONNECT, 2), "disconnect has no times");
@@ -177,17 +177,17 @@ class FaultPlanTest {
     @Test
     void shouldStrikeAtItsNumberAndAgain() {
         final FaultPlan plan = FaultPlan.parse("status:fatal-err:send@3+4,poll:2@5#2,disconnect@2");
-        final List<Long> struck = new ArrayList<>();
+        final List<Long> triggered = new ArrayList<>();
         for (long n = 1; n <= 12; n++) {
-            if (plan.strike(FaultKind.STATUS, FaultOperation.SEND, 9, n).isPresent()) {
-                struck.add(n);
+            if (plan.trigger(FaultKind.STATUS, FaultOperation.SEND, 9, n).isPresent()) {
+                triggered.add(n);
             }
-            assertFalse(plan.strike(FaultKind.STATUS, FaultOperation.WRITE, 9, n).isPresent());
-            assertEquals(n == 5 || n == 6, plan.strike(FaultKind.POLL, FaultOperation.ANY, 2, n).isPresent());
-            assertFalse(plan.strike(FaultKind.POLL, FaultOperation.ANY, 1, n).isPresent());
+            assertFalse(plan.trigger(FaultKind.STATUS, FaultOperation.WRITE, 9, n).isPresent());
+            assertEquals(n == 5 || n == 6, plan.trigger(FaultKind.POLL, FaultOperation.ANY, 2, n).isPresent());
+            assertFalse(plan.trigger(FaultKind.POLL, FaultOperation.ANY, 1, n).isPresent());
         }
-        assertEquals(List.of(3L, 7L, 11L), struck);
-        assertEquals(Optional.of(plan.rules().get(2)), plan.strike(FaultKind.DISCONNECT, FaultOperation.ANY, 1, 2));
+        assertEquals(List.of(3L, 7L, 11L), triggered);
+        assertEquals(Optional.of(plan.rules().get(2)), plan.trigger(FaultKind.DISCONNECT, FaultOperation.ANY, 1, 2));
     }
 
     @Test
@@ -195,8 +195,8 @@ class FaultPlanTest {
         for (long seed = 1; seed <= 50; seed++) {
             final FaultPlan once = FaultPlan.parse("seed=" + seed + ",poll@~2");
             final FaultPlan repeated = FaultPlan.parse("seed=" + seed + ",poll:1024@~2");
-            assertEquals(once.strike(FaultKind.POLL, FaultOperation.ANY, 1, 1).isPresent(),
-                repeated.strike(FaultKind.POLL, FaultOperation.ANY, 1, 1).isPresent(), "seed " + seed);
+            assertEquals(once.trigger(FaultKind.POLL, FaultOperation.ANY, 1, 1).isPresent(),
+                repeated.trigger(FaultKind.POLL, FaultOperation.ANY, 1, 1).isPresent(), "seed " + seed);
         }
     }
 
@@ -204,15 +204,15 @@ class FaultPlanTest {
     void shouldDrawFromTheSeedAlone() {
         final FaultPlan plan = FaultPlan.parse("seed=5,disconnect@~100");
         final FaultPlan again = FaultPlan.parse(plan.toString());
-        int struck = 0;
+        int triggered = 0;
         int differing = 0;
         for (long n = 1; n <= 100_000; n++) {
-            final boolean strikes = plan.strike(FaultKind.DISCONNECT, FaultOperation.ANY, 1, n).isPresent();
-            struck += strikes ? 1 : 0;
-            assertEquals(strikes, again.strike(FaultKind.DISCONNECT, FaultOperation.ANY, 1, n).isPresent());
-            differing += strikes != plan.strike(FaultKind.DISCONNECT, FaultOperation.ANY, 2, n).isPresent() ? 1 : 0;
+            final boolean triggers = plan.trigger(FaultKind.DISCONNECT, FaultOperation.ANY, 1, n).isPresent();
+            triggered += triggers ? 1 : 0;
+            assertEquals(triggers, again.trigger(FaultKind.DISCONNECT, FaultOperation.ANY, 1, n).isPresent());
+            differing += triggers != plan.trigger(FaultKind.DISCONNECT, FaultOperation.ANY, 2, n).isPresent() ? 1 : 0;
         }
-        assertTrue(struck > 800 && struck < 1200, struck + " of 100,000");
+        assertTrue(triggered > 800 && triggered < 1200, triggered + " of 100,000");
         assertTrue(differing > 1000, differing + " differ between two objects");
     }
 

@@ -10,7 +10,7 @@ import java.util.List;
  * What a fault plan did to a run.
  *
  * @param plan                as text
- * @param rules               each with how often it struck, in the plan's order
+ * @param rules               each with how often it triggered, in the plan's order
  * @param connectionsReplaced connections that failed and for which others were opened
  * @param queuesPutBack       completion queues that were polled again after a failed poll
  */
@@ -19,7 +19,7 @@ record FaultAccount(String plan, List<Rule> rules, long connectionsReplaced, lon
      * One rule.
      *
      * @param text     of the rule
-     * @param injected how often it struck
+     * @param injected how often it triggered
      */
     record Rule(String text, long injected) {
     }

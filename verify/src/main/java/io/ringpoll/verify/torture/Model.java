@@ -173,7 +173,7 @@ final class Model {
 
     private boolean isDisconnected(final EndpointState endpoint) {
         for (int n = 1; n <= endpoint.posted(); n++) {
-            if (strike(FaultKind.DISCONNECT, FaultOperation.ANY, endpoint, n).isPresent()) {
+            if (trigger(FaultKind.DISCONNECT, FaultOperation.ANY, endpoint, n).isPresent()) {
                 return true;
             }
         }
@@ -197,18 +197,18 @@ final class Model {
             ofThis += endpoint.work().kind(i).counted() == counted ? 1 : 0;
         }
         final int n = ofThis;
-        return strike(FaultKind.STATUS, FaultOperation.ANY, endpoint, index + 1)
-            .or(() -> strike(FaultKind.STATUS, counted, endpoint, n));
+        return trigger(FaultKind.STATUS, FaultOperation.ANY, endpoint, index + 1)
+            .or(() -> trigger(FaultKind.STATUS, counted, endpoint, n));
     }
 
     private Optional<FaultRule> receiveRule(final EndpointState endpoint, final int n) {
-        return strike(FaultKind.STATUS, FaultOperation.RECEIVE, endpoint, n);
+        return trigger(FaultKind.STATUS, FaultOperation.RECEIVE, endpoint, n);
     }
 
-    private Optional<FaultRule> strike(final FaultKind kind, final FaultOperation operation, final EndpointState endpoint,
+    private Optional<FaultRule> trigger(final FaultKind kind, final FaultOperation operation, final EndpointState endpoint,
         final int n) {
         final Optional<FaultPlan> plan = scene.plan();
-        return plan.isEmpty() ? Optional.empty() : plan.get().strike(kind, operation, endpoint.number() + 1, n);
+        return plan.isEmpty() ? Optional.empty() : plan.get().trigger(kind, operation, endpoint.number() + 1, n);
     }
 
     private static int messagesBefore(final EndpointState endpoint, final int end) {
