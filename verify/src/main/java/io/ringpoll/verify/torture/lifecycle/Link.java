@@ -31,7 +31,7 @@ final class Link implements AutoCloseable {
         client = new EndpointState(number, this, peer, depth, violations);
         server = new EndpointState(number + 1, this, peer, depth, violations);
         final String port = Integer.toString(FIRST_PORT + random.nextInt(PORTS));
-        try (ConnectionConfig config = ConnectionConfig.create(); Endpoint endpoint = peer.listen(address, port)) {
+        try (ConnectionConfig config = ConnectionConfig.create(); Endpoint listener = peer.listen(address, port)) {
             config.sqSize(depth).rqSize(depth).cqSize(receiveQueue ? depth + 1 : 2 * depth + 1)
                 .sharedCompletionChannel(sharedChannel);
             if (receiveQueue) {
@@ -39,7 +39,7 @@ final class Link implements AutoCloseable {
             }
             final Connection active = peer.request(address, port, config).connect();
             client.connected(active, server.descriptor());
-            final ConnectionRequest request = endpoint.nextRequest(config, TIMEOUT_MS)
+            final ConnectionRequest request = listener.nextRequest(config, TIMEOUT_MS)
                 .orElseThrow(() -> new IllegalStateException("no connection request arrived"));
             server.connected(request.connect(), client.descriptor());
             client.linkedTo(server);
