@@ -34,13 +34,13 @@ class NullArgumentsTest {
                 .meaningful(
                     // Named by start(), with all other faults of the description.
                     "PipelineBuilder.name(pipelineName)", "PipelineBuilder.pin(how)", "PipelineBuilder.queue(queue)",
-                    "PipelineBuilder.onFailure(listener)", "PipelineBuilder.onLeftOver(consumer)",
+                    "PipelineBuilder.onFailure(listener)", "PipelineBuilder.onUndelivered(consumer)",
                     "PipelineBuilder.onSendWrite(handler)", "PipelineBuilder.onReceive(handler)",
                     "PipelineBuilder.onError(handler)", "PipelineBuilder.onAll(handler)", "PipelineBuilder.on(handler)",
                     "PipelineBuilder.then(handler)", "HandlerOptions.onFailure(policy)",
                     // The default.
                     "PipelineBuilder.pollerName(threadName)", "PipelineBuilder.idleStrategy(strategy)",
-                    "HandlerOptions.name(name)", "HandlerOptions.waitBy(wait)", "HandlerOptions.waitBy(strategy)")
+                    "HandlerOptions.name(name)", "HandlerOptions.waitStrategy(wait)", "HandlerOptions.waitStrategy(strategy)")
                 .check(Pipeline.class).faults());
         }
     }
