@@ -18,6 +18,11 @@ interface Contestant extends AutoCloseable {
      */
     LatencyWindow run(Turn turn) throws TimeoutException;
 
+    /** Whether turns before the measurement make it faster, as they do where code is compiled. */
+    default boolean warmsUp() {
+        return true;
+    }
+
     /** Lets go of what it has kept between turns. */
     @Override
     void close();

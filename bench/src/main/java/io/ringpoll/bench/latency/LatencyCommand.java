@@ -206,8 +206,9 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         progress.println(name + ": " + options.rounds() + " turns of each of " +
             contestants.stream().map(Contestant::label).toList());
         progress.flush();
+        new LatencyMeter(contestants.stream().filter(Contestant::warmsUp).toList())
+            .play(options.warmUpRounds(), options.warmUpTurn(), window -> { });
         final LatencyMeter meter = new LatencyMeter(contestants);
-        meter.play(options.warmUpRounds(), options.warmUpTurn(), window -> { });
         final Map<String, List<LatencyWindow>> windows =
             meter.play(options.rounds(), options.turn(), window -> show(window, progress));
         if (census.isPresent()) {

@@ -60,6 +60,15 @@ class LatencyRunTest {
     }
 
     @Test
+    void shouldLeaveATurnThatRecordedNothingOutOfTheMedians() {
+        final LatencyWindow hung = new LatencyWindow(1, "ringpoll", new Histogram(3), 0, 0, NO_LOSS, 0, "it hung");
+        final LatencyRun run = run(PINNED, window(0, 100, 0, 0, NO_LOSS), hung, window(2, 102, 0, 0, NO_LOSS));
+        assertEquals(101, run.byTurn(50).median());
+        assertEquals(1, run.faultyTurns());
+        assertEquals(0, run(PINNED, hung).byTurn(50).median());
+    }
+
+    @Test
     void shouldNotLetOneBadTurnHideTheOthers() {
         final LatencyRun run = run(PINNED, window(0, 100, 0, 0, NO_LOSS), window(1, 1_000_000, 0, 0, NO_LOSS),
             window(2, 101, 0, 0, NO_LOSS));
