@@ -1,6 +1,7 @@
 package io.ringpoll.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.lifecycle.HotCalls;
@@ -43,6 +44,10 @@ class ViewCloseTest {
     private final AtomicInteger opened = new AtomicInteger();
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile RpmaCompletionQueue queue;
+    /** The queue whose connection has been closed last. */
+    private volatile RpmaCompletionQueue destroyed;
+    /** A view that another thread has opened and may close. */
+    private volatile VerbsCompletionQueue shown;
     private volatile boolean ended;
 
     /** A compiled loop has other safepoints than an interpreted one. In a guest that is emulated C2 would take too long. */
@@ -76,7 +81,8 @@ class ViewCloseTest {
         int rounds = 0;
         while (System.nanoTime() < endNs) {
             final ConnectedPair pair = ConnectedPair.ofDefaults();
-            queue = pair.client().completionQueue();
+            final RpmaCompletionQueue current = pair.client().completionQueue();
+            queue = current;
             LockSupport.parkNanos(random.nextInt(MAX_DELAY_NS));
             refusals.set(0);
             // Half of the closes find views of which the threads open no more, half find threads that go on for a while.
@@ -87,6 +93,7 @@ class ViewCloseTest {
             Collections.shuffle(closing, random);
             while (!closing.isEmpty()) {
                 closing.removeIf(this::isClosed);
+                destroyed = closing.contains(pair.client()) ? destroyed : current;
                 if (refusals.get() > MAX_REFUSALS) {
                     queue = null;
                 }
@@ -129,7 +136,9 @@ class ViewCloseTest {
                 continue;
             }
             opened.incrementAndGet();
+            shown = view;
             assertEquals(0, poll(view, records, POLLS));
+            assertNotSame(viewed, destroyed, "the queue has been destroyed under its view");
             view.close();
             assertEquals(-Errno.EINVAL, view.poll(records, 0, 1));
         }
@@ -143,6 +152,11 @@ class ViewCloseTest {
             if (polled != null) {
                 final int result = poll(polled, records, POLLS);
                 assertTrue(result == 0 || result == RpmaError.INVAL, () -> "the poll gave " + result);
+            }
+            final VerbsCompletionQueue view = shown;
+            if (view != null) {
+                final int result = poll(view, records, POLLS);
+                assertTrue(result == 0 || result == -Errno.EINVAL, () -> "the poll of a view gave " + result);
             }
         }
         return null;

@@ -1,6 +1,8 @@
 package io.ringpoll.testing;
 
-import java.io.File;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.io.IOException;
 import java.lang.reflect.Array;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
@@ -8,6 +10,12 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Parameter;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.FileSystem;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -16,6 +24,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Calls each public method of a package's public classes with null for one argument after the other. A null argument is refused
@@ -48,9 +57,8 @@ public final class NullArguments {
 
     /** Checks the public classes of the package that a class is in. */
     public NullArguments check(final Class<?> member) {
-        final File folder = new File(member.getResource(member.getSimpleName() + ".class").getPath()).getParentFile();
-        final String[] names = folder.list((where, name) -> name.endsWith(".class") && !name.startsWith("package-info"));
-        Arrays.sort(names);
+        final List<String> names = namesBeside(member);
+        assertFalse(names.isEmpty(), () -> "there are no classes beside " + member);
         for (final String name : names) {
             try {
                 checkClass(Class.forName(member.getPackageName() + "." + name.substring(0, name.length() - ".class".length()),
@@ -66,6 +74,27 @@ public final class NullArguments {
     public String faults() {
         unused.forEach(parameter -> faults.add(parameter + ": there is no such parameter"));
         return String.join("\n", faults);
+    }
+
+    private static List<String> namesBeside(final Class<?> member) {
+        try {
+            final URI place = member.getResource(member.getSimpleName() + ".class").toURI();
+            if (!"jar".equals(place.getScheme())) {
+                return classesIn(Path.of(place).getParent());
+            }
+            try (FileSystem jar = FileSystems.newFileSystem(place, Map.of())) {
+                return classesIn(jar.getPath(member.getPackageName().replace('.', '/')));
+            }
+        } catch (final IOException | URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static List<String> classesIn(final Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.map(file -> file.getFileName().toString())
+                .filter(name -> name.endsWith(".class") && !name.endsWith("-info.class")).sorted().toList();
+        }
     }
 
     private void checkClass(final Class<?> type) {
