@@ -4,11 +4,11 @@ import java.io.File;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
@@ -28,22 +28,24 @@ import org.pitest.util.Verbosity;
 /** One module's mutants, its own tests and those of its dependents. PIT does the work; its plug-ins here find this object. */
 final class ModuleRun {
     private static final String PROPERTY = "io.ringpoll.mutation.run";
-    private static final long TIMEOUT_MS = 5_000;
-    private static final float TIMEOUT_FACTOR = 2;
+    private static final float TIMEOUT_FACTOR = 3;
 
     private final Module module;
     private final Path root;
     private final Sample sample;
+    private final Duration patience;
     private final KnownSurvivors known;
     private final PrintStream out;
     private final MutantKeys mutantKeys;
     private final Map<MutationIdentifier, String> keys = new HashMap<>();
     private final List<Mutant> mutants = new ArrayList<>();
 
-    ModuleRun(final Module module, final Path root, final Sample sample, final KnownSurvivors known, final PrintStream out) {
+    ModuleRun(final Module module, final Path root, final Sample sample, final Duration patience, final KnownSurvivors known,
+        final PrintStream out) {
         this.module = module;
         this.root = root;
         this.sample = sample;
+        this.patience = patience;
         this.known = known;
         this.out = out;
         mutantKeys = new MutantKeys(module.sources(root));
@@ -70,7 +72,7 @@ final class ModuleRun {
         options.setGroupConfig(new TestGroupConfig().withExcludedGroups("cluster"));
         options.setNumberOfThreads(threads);
         options.setMutationUnitSize(isolate ? 1 : 0);
-        options.setTimeoutConstant(TIMEOUT_MS);
+        options.setTimeoutConstant(patience.toMillis());
         options.setTimeoutFactor(TIMEOUT_FACTOR);
         options.setMutationEngine("gregor");
         options.setMutators(List.of());
@@ -107,6 +109,8 @@ final class ModuleRun {
         final Mutant.Outcome outcome = switch (result.getStatus()) {
             case SURVIVED -> Mutant.Outcome.SURVIVED;
             case NO_COVERAGE -> Mutant.Outcome.NOT_COVERED;
+            case TIMED_OUT -> Mutant.Outcome.TIMED_OUT;
+            case MEMORY_ERROR, RUN_ERROR -> Mutant.Outcome.CRASHED;
             default -> {
                 if (!result.getStatus().isDetected()) {
                     throw new IllegalStateException(result + " has no outcome");
@@ -117,7 +121,9 @@ final class ModuleRun {
         final Mutant mutant = new Mutant(keys.get(result.getDetails().getId()), outcome);
         mutants.add(mutant);
         if (!mutant.isKilled() && known.kind(mutant.key()) == null) {
-            out.println(outcome.name().toLowerCase(Locale.ROOT) + ", not on the list: " + mutant.key());
+            out.println(mutant.outcome().label() + ", not on the list: " + mutant.key());
+        } else if (outcome == Mutant.Outcome.TIMED_OUT || outcome == Mutant.Outcome.CRASHED) {
+            out.println(mutant.outcome().label() + ": " + mutant.key());
         }
     }
 

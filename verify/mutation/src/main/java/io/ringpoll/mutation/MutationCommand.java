@@ -3,6 +3,7 @@ package io.ringpoll.mutation;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -30,7 +31,9 @@ public final class MutationCommand implements Callable<Integer> {
         description = "run only test classes with such names, to look at one class while its tests are written")
     private List<String> tests = List.of();
 
-    @Option(names = "--sample", defaultValue = "100", paramLabel = "PERCENT", description = "mutate a share of the instructions")
+    @Option(names = "--sample", defaultValue = "100", paramLabel = "PERCENT",
+        description = "mutate a share of the instructions, each with the same chance; the score then has its interval of " +
+            "95 %% confidence: 200 mutants give about 4 points to each side")
     private double percent;
 
     @Option(names = "--seed", defaultValue = "1", description = "another sample of the same size")
@@ -38,6 +41,10 @@ public final class MutationCommand implements Callable<Integer> {
 
     @Option(names = "--threads", defaultValue = "1", description = "JVMs at a time")
     private int threads;
+
+    @Option(names = "--patience", defaultValue = "15", paramLabel = "SECONDS",
+        description = "how much longer than on unchanged code a test may run before it counts as killed by its time limit")
+    private int patience;
 
     @Option(names = "--isolate", description = "a JVM for each mutant: for classes that keep objects in static fields")
     private boolean isolate;
@@ -68,9 +75,10 @@ public final class MutationCommand implements Callable<Integer> {
         for (final Module module : modules.isEmpty() ? List.of(Module.values()) : modules) {
             final KnownSurvivors known =
                 KnownSurvivors.read(root.resolve("verify/mutation/survivors").resolve(module.folder() + ".txt"));
-            final ModuleRun run = new ModuleRun(module, root, new Sample(percent, seed), known, out);
+            final ModuleRun run = new ModuleRun(module, root, new Sample(percent, seed), Duration.ofSeconds(patience),
+                known, out);
             run.run(classes, tests, threads, isolate);
-            final Score score = new Score(module.folder(), run.mutants(), known);
+            final Score score = new Score(module.folder(), run.mutants(), run.allKeys().size(), known);
             final Set<String> seen = run.allKeys().stream()
                 .map(key -> key.substring(0, key.indexOf(": ")).replaceAll("\\.[^.]+$", "")).collect(Collectors.toSet());
             passed &= score.unexplained().isEmpty();

@@ -1,6 +1,7 @@
 package io.ringpoll.mutation;
 
 import java.nio.charset.StandardCharsets;
+import java.util.SplittableRandom;
 import java.util.zip.CRC32C;
 
 /**
@@ -10,16 +11,15 @@ import java.util.zip.CRC32C;
  * @param seed    another one chooses others
  */
 record Sample(double percent, int seed) {
-    private static final long SPAN = 1L << 32;
+    private static final double SPAN = 1L << Integer.SIZE;
     private static final int ALL = 100;
 
     boolean contains(final String key) {
-        final CRC32C hash = new CRC32C();
-        hash.update((seed + key).getBytes(StandardCharsets.UTF_8));
-        return hash.getValue() < percent / ALL * SPAN;
-    }
-
-    boolean isAll() {
-        return percent >= ALL;
+        final CRC32C sum = new CRC32C();
+        sum.update(key.getBytes(StandardCharsets.UTF_8));
+        // The sums of similar keys, and of one key with different seeds, depend on each other; what the generator makes of them
+        // does not.
+        final long drawn = new SplittableRandom(sum.getValue() << Integer.SIZE | Integer.toUnsignedLong(seed)).nextLong();
+        return drawn >>> Integer.SIZE < percent / ALL * SPAN;
     }
 }

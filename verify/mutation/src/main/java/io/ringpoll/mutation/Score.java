@@ -13,11 +13,14 @@ final class Score {
 
     private final String module;
     private final List<Mutant> mutants;
+    private final int population;
     private final KnownSurvivors known;
 
-    Score(final String module, final List<Mutant> mutants, final KnownSurvivors known) {
+    /** Of the mutants that were tried, out of {@code population}. */
+    Score(final String module, final List<Mutant> mutants, final int population, final KnownSurvivors known) {
         this.module = module;
         this.mutants = mutants;
+        this.population = population;
         this.known = known;
     }
 
@@ -29,16 +32,34 @@ final class Score {
         return mutants.stream().filter(mutant -> !mutant.isKilled() && known.kind(mutant.key()) == Kind.EQUIVALENT).count();
     }
 
+    private long killed() {
+        return mutants.stream().filter(Mutant::isKilled).count();
+    }
+
+    private long counted() {
+        return mutants.size() - equivalent();
+    }
+
     /** The killed among those that are not equivalent, in per cent. */
     double percent() {
-        final long counted = mutants.size() - equivalent();
-        return counted == 0 ? ALL : ALL * count(Outcome.KILLED) / counted;
+        return counted() == 0 ? ALL : ALL * killed() / counted();
     }
 
     void print(final PrintStream out) {
-        out.printf(Locale.ROOT, "%-10s %6d mutants %6d killed %6d survived %6d not covered %6d equivalent   score %5.1f %%%n",
-            module, mutants.size(), count(Outcome.KILLED), count(Outcome.SURVIVED), count(Outcome.NOT_COVERED), equivalent(),
-            percent());
+        out.printf(Locale.ROOT, "%-8s %5d of %5d mutants: %5d killed by a test, %d by its time limit, %d by loss of the JVM; ",
+            module, mutants.size(), population, count(Outcome.KILLED), count(Outcome.TIMED_OUT), count(Outcome.CRASHED));
+        out.printf(Locale.ROOT, "%d survived, %d not covered, %d equivalent; score %.1f %%", killable(Outcome.SURVIVED),
+            killable(Outcome.NOT_COVERED), equivalent(), percent());
+        if (mutants.size() < population) {
+            final Interval interval = Interval.of(killed(), counted());
+            out.printf(Locale.ROOT, " (95 %%: %.1f to %.1f)", ALL * interval.low(), ALL * interval.high());
+        }
+        out.println();
+    }
+
+    private long killable(final Outcome outcome) {
+        return mutants.stream()
+            .filter(mutant -> mutant.outcome() == outcome && known.kind(mutant.key()) != Kind.EQUIVALENT).count();
     }
 
     /** Survivors without a reason. */

@@ -1,0 +1,23 @@
+package io.ringpoll.mutation;
+
+/**
+ * Where the share of a whole is, given a sample of it: Wilson's interval, which holds near 0 and 1 and for small samples.
+ *
+ * @param low  the share is above, with 97.5 % confidence
+ * @param high the share is below, with 97.5 % confidence
+ */
+record Interval(double low, double high) {
+    private static final double Z = 1.96;
+
+    /** For {@code hits} of {@code tries} that were drawn with the same chance each. */
+    static Interval of(final long hits, final long tries) {
+        if (tries == 0) {
+            return new Interval(0, 1);
+        }
+        final double share = (double) hits / tries;
+        final double square = Z * Z / tries;
+        final double middle = (share + square / 2) / (1 + square);
+        final double half = Z / (1 + square) * Math.sqrt(share * (1 - share) / tries + square / (4 * tries));
+        return new Interval(Math.max(0, middle - half), Math.min(1, middle + half));
+    }
+}

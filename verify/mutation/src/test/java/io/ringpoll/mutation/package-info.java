@@ -1,0 +1,2 @@
+/** Tests of the run over mutants. */
+package io.ringpoll.mutation;
