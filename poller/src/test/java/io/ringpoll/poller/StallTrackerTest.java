@@ -130,6 +130,71 @@ class StallTrackerTest {
     }
 
     @Test
+    void shouldKeepWindowsThatTakeBetweenHalfOfWhatIsLongAndAllOfIt() {
+        for (final boolean worked : new boolean[]{true, false}) {
+            for (final long eachNs : new long[]{2_000, 4_000}) {
+                final StallTracker tracker = trackerInWindowsOfTwo(worked);
+                cycles(tracker, 10, eachNs, worked);
+                assertEquals(5, readings, "two cycles of " + eachNs + " ns");
+            }
+        }
+    }
+
+    @Test
+    void shouldMeasureAnIdleCycleAfterASingleOneWithWorkAndTwoAfterTwo() {
+        final StallTracker tracker = trackerInWindowsOfTwo(true);
+        cycle(tracker, EMPTY_NS, false);
+        assertEquals(1, readings);
+        final StallTracker second = trackerInWindowsOfTwo(true);
+        cycles(second, 2, EMPTY_NS, true);
+        cycle(second, EMPTY_NS, false);
+        assertEquals(1, readings);
+        cycle(second, EMPTY_NS, false);
+        assertEquals(2, readings);
+    }
+
+    @Test
+    void shouldMeasureTheCycleAfterALongWindowAloneThoughItIsOfTheOtherKind() {
+        for (final boolean worked : new boolean[]{true, false}) {
+            final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
+            cycles(tracker, 20_000, EMPTY_NS, !worked);
+            cycles(tracker, 10_000, EMPTY_NS, worked);
+            cycle(tracker, 2_000_000, worked);
+            cycles(tracker, 1_000, EMPTY_NS, worked);
+            cycle(tracker, 5_000_000, worked);
+            cycles(tracker, 1_000, EMPTY_NS, !worked);
+        }
+        assertBetween(5_000_000, 5_001_000, counters.dutyCycleMaxNs());
+    }
+
+    @Test
+    void shouldTakeALongWindowForAStallIfTheNextCycleIsUpToHalfOfItsMean() {
+        final StallTracker tracker = trackerInWindowsOfTwo(false);
+        cycle(tracker, 10, false);
+        cycle(tracker, 39_990, false);
+        cycle(tracker, 10_000, false);
+        assertEquals(30_000, counters.dutyCycleMaxNs());
+    }
+
+    @Test
+    void shouldTakeALongWindowForLongCyclesIfTheNextCycleIsMoreThanHalfOfItsMean() {
+        final StallTracker tracker = trackerInWindowsOfTwo(false);
+        cycle(tracker, 10, false);
+        cycle(tracker, 39_990, false);
+        cycle(tracker, 10_001, false);
+        assertEquals(20_000, counters.dutyCycleMaxNs());
+    }
+
+    @Test
+    void shouldNotCountTheTimeOfASleepWithoutAThreshold() {
+        final StallTracker tracker = tracker(0, 1);
+        clock.advance(1_000_000);
+        tracker.restart(cycles);
+        cycle(tracker, 30, false);
+        assertEquals(30, counters.dutyCycleMaxNs());
+    }
+
+    @Test
     void shouldMeasureEachDutyCycleWithAShortThreshold() {
         final StallTracker tracker = tracker(0, StallTracker.MAX_WINDOW);
         cycles(tracker, 1_000, EMPTY_NS, false);
@@ -144,6 +209,14 @@ class StallTrackerTest {
         cycles(tracker, 1_000, EMPTY_NS, true);
         assertEquals(0, readings);
         assertEquals(0, counters.dutyCycleMaxNs());
+    }
+
+    /** After one cycle, which was short; readings are counted from here. */
+    private StallTracker trackerInWindowsOfTwo(final boolean worked) {
+        final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
+        cycle(tracker, EMPTY_NS, worked);
+        readings = 0;
+        return tracker;
     }
 
     private StallTracker tracker(final long thresholdNs, final int maxWindow) {

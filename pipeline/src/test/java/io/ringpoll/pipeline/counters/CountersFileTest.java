@@ -229,6 +229,19 @@ class CountersFileTest {
     }
 
     @Test
+    void shouldRefuseAFolderOfAnotherUser() throws IOException {
+        final Path foreign;
+        if (ProcessOwner.uid() == 0) {
+            foreign = Files.createDirectory(folder.resolve("foreign"));
+            Files.setAttribute(foreign, "unix:uid", 12_345);
+        } else {
+            foreign = Path.of("/");
+        }
+        final IOException refused = assertThrows(IOException.class, () -> CountersFolder.create(foreign));
+        assertEquals("it belongs to user " + ProcessOwner.uidOf(foreign), refused.getMessage());
+    }
+
+    @Test
     void shouldReadOrRejectAnyCorruptFile() throws IOException {
         final byte[] sound = sample();
         final Random random = new Random(7);
