@@ -11,16 +11,16 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * The RDMA device of a server, opened by an address that it has.
+ * The RDMA device of a server, opened by one of its addresses.
  *
  * @param peer    the device
- * @param address that it was found by
+ * @param address by which it was opened
  */
 record LocalDevice(Peer peer, String address) {
     /**
      * Opens a device.
      *
-     * @param host its address; null for that of the first interface that has one
+     * @param host its address; null for the first interface with an RDMA device
      */
     static LocalDevice open(final String host) throws IOException {
         if (host != null && !host.isEmpty()) {
@@ -36,7 +36,7 @@ record LocalDevice(Peer peer, String address) {
             try {
                 return new LocalDevice(Peer.ofLocal(address), address);
             } catch (final RpmaException | IllegalStateException e) {
-                // Not an RDMA device's: the next one may be.
+                // This interface has no RDMA device: try the next one.
                 continue;
             }
         }

@@ -44,15 +44,15 @@ import org.apache.ratis.util.JavaUtils;
 import org.apache.ratis.util.TimeDuration;
 
 /**
- * The transport of a client. Its threads start with the first request. For any thread; successful replies of asynchronous
- * requests come on the thread of a handler, so that what follows them may not wait for another reply.
+ * The transport of a client. The first request starts its threads. Thread-safe. Asynchronous requests complete on a handler's
+ * thread, so dependent actions must not wait for another reply.
  */
 public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
     private final ClientNode node;
     private final TimeDuration requestTimeout;
     private final TimeDuration watchTimeout;
     private final ExecutorService retries;
-    /** What is for the leader and what is for a certain server is numbered apart. */
+    /** Requests to the leader and requests to a named server are numbered separately. */
     private final RequestSeries toLeader = new RequestSeries();
     private final Map<RaftPeerId, RequestSeries> toServer = new ConcurrentHashMap<>();
 
@@ -68,7 +68,7 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         retries = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(clientId + "-rdma-retry-", 0).factory());
     }
 
-    /** A client's node: opened for the first server, since only its address tells which device is right. */
+    /** A client's node, opened for the first server, whose address determines the device. */
     private static final class ClientNode {
         private final ClientId clientId;
         private final RaftProperties properties;
@@ -104,7 +104,7 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         private Node open(final NodeConfig config, final Peer peer) throws IOException {
             try {
                 return new Node(config, peer, (type, request) -> CompletableFuture.failedFuture(
-                    new UnsupportedOperationException("a client answers no requests")), counters);
+                    new UnsupportedOperationException("a client serves no requests")), counters);
             } catch (final RuntimeException e) {
                 CloseHelper.quietClose(peer);
                 throw new IOException(config.name() + " does not open: " + e.getMessage(), e);
@@ -176,7 +176,7 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         });
     }
 
-    /** A reply; fails with the reason if the engine is to ask another server, or this one again. */
+    /** Converts a reply; throws if the engine must retry with another server or with the same one. */
     private static RaftClientReply toAnswer(final MessageLite message) {
         final RaftClientReply reply = toReply(message);
         if (reply.getNotLeaderException() != null) {
@@ -188,18 +188,21 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         return reply;
     }
 
-    /** Hears of the end of a request before the engine does. */
+    /** Called at the end of a request, before the engine is notified. */
     @FunctionalInterface
     private interface EndListener {
         void onEnd(boolean failed);
     }
 
-    /** What the engine does about a failure may be another connection: not on the thread that this one is served by. */
+    /**
+     * Fails a request on another thread: the engine may open another connection, which this connection's thread must not wait
+     * for.
+     */
     private void fail(final CompletableFuture<RaftClientReply> result, final Throwable failure) {
         try {
             retries.execute(() -> result.completeExceptionally(failure));
         } catch (final RejectedExecutionException e) {
-            // The client is closed: there is no other connection any more.
+            // The client is closed: no other connection will be opened.
             result.completeExceptionally(failure);
         }
     }
@@ -250,9 +253,9 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
     }
 
     /**
-     * What this client's transport counts.
+     * The counters of this client's transport.
      *
-     * @return the same at each call
+     * @return always the same instance
      */
     public TransportCounters counters() {
         return node.counters;

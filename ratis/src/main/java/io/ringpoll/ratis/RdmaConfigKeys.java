@@ -25,117 +25,119 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The transport's settings, in the engine's {@link RaftProperties}. Both sides of a connection may differ in all of them.
+ * The transport's settings in the engine's {@link RaftProperties}. The two sides of a connection may differ in every setting.
  */
 public interface RdmaConfigKeys {
-    /** Beginning of all keys. */
+    /** Prefix of all keys. */
     String PREFIX = "raft.rdma";
 
-    /** Address of this server's RDMA device; by default that of the first interface that has one. */
+    /** Address of the server's RDMA device; the default is that of the first interface with such a device. */
     String SERVER_HOST_KEY = PREFIX + ".server.host";
-    /** Port that a server listens on; 0 takes one that is free. A name space of its own, beside TCP's. */
+    /** Port of a server; 0 selects a free port. RDMA ports are a namespace separate from TCP's. */
     String SERVER_PORT_KEY = PREFIX + ".server.port";
     /** Default of {@link #SERVER_PORT_KEY}. */
     int SERVER_PORT_DEFAULT = 0;
-    /** Address of a client's RDMA device; by default that which reaches the first server it speaks to. */
+    /** Address of a client's RDMA device; the default is the device that reaches the first server. */
     String CLIENT_HOST_KEY = PREFIX + ".client.host";
 
-    /** Length of a buffer: what is longer is fetched by an RDMA read. */
+    /** Length of a buffer. Longer messages are fetched by an RDMA read. */
     String BUFFER_SIZE_KEY = PREFIX + ".buffer.size";
     /** Default of {@link #BUFFER_SIZE_KEY}. */
     SizeInBytes BUFFER_SIZE_DEFAULT = SizeInBytes.valueOf("16KB");
-    /** Frames that each peer may have on their way here. */
+    /** Number of frames that each peer may have in flight to this node. */
     String CREDITS_KEY = PREFIX + ".credits";
     /** Default of {@link #CREDITS_KEY}. */
     int CREDITS_DEFAULT = 32;
-    /** Connections of a server or client, in both directions. */
+    /** Maximum number of connections of a server or client, in both directions. */
     String CONNECTIONS_MAX_KEY = PREFIX + ".connections.max";
     /** Default of {@link #CONNECTIONS_MAX_KEY}. */
     int CONNECTIONS_MAX_DEFAULT = 128;
-    /** The longest message; the engine's own limits for entries and snapshot chunks are to be below it. */
+    /** Maximum length of a message; the engine's limits for entries and snapshot chunks must be lower. */
     String MESSAGE_SIZE_MAX_KEY = PREFIX + ".message.size.max";
     /** Default of {@link #MESSAGE_SIZE_MAX_KEY}. */
     SizeInBytes MESSAGE_SIZE_MAX_DEFAULT = SizeInBytes.valueOf("64MB");
-    /** Memory for long messages that stays registered while it is not used, for each direction. */
+    /** Unused memory for long messages that remains registered, per direction. */
     String REGION_CACHE_SIZE_KEY = PREFIX + ".region.cache.size";
     /** Default of {@link #REGION_CACHE_SIZE_KEY}. */
     SizeInBytes REGION_CACHE_SIZE_DEFAULT = SizeInBytes.valueOf("32MB");
 
-    /** How long a connection may take to come about. */
+    /** Time-out of a connect. */
     String CONNECT_TIMEOUT_KEY = PREFIX + ".connect.timeout";
     /** Default of {@link #CONNECT_TIMEOUT_KEY}. */
     TimeDuration CONNECT_TIMEOUT_DEFAULT = TimeDuration.valueOf(2, TimeUnit.SECONDS);
-    /** Pause behind the first connect that failed; doubles with each further one. */
+    /** Delay after the first failed connect; doubles with each further failure. */
     String RECONNECT_DELAY_MIN_KEY = PREFIX + ".reconnect.delay.min";
     /** Default of {@link #RECONNECT_DELAY_MIN_KEY}. */
     TimeDuration RECONNECT_DELAY_MIN_DEFAULT = TimeDuration.valueOf(10, TimeUnit.MILLISECONDS);
-    /** The longest pause between two connects. */
+    /** Maximum delay between two connects. */
     String RECONNECT_DELAY_MAX_KEY = PREFIX + ".reconnect.delay.max";
     /** Default of {@link #RECONNECT_DELAY_MAX_KEY}. */
     TimeDuration RECONNECT_DELAY_MAX_DEFAULT = TimeDuration.valueOf(500, TimeUnit.MILLISECONDS);
 
     /**
-     * Whether the servers and clients of this process whose settings for a poller are the same have one together: what is sent
-     * from one to another on that poller's thread wakes nobody, and a poller that keeps its core keeps one only.
+     * Whether servers and clients of this process with equal poller settings share one poller. A message from one to another on
+     * that poller's thread wakes no thread, and a spinning poller occupies one core only.
      */
     String POLLER_SHARED_KEY = PREFIX + ".poller.shared";
     /** Default of {@link #POLLER_SHARED_KEY}. */
     boolean POLLER_SHARED_DEFAULT = false;
     /**
-     * The CPU that the polling thread is pinned to; -1 for none. Several nodes of a process need {@link #POLLER_SHARED_KEY}, or
-     * their pollers take turns on that CPU.
+     * CPU to which the polling thread is pinned; -1 for none. Several nodes of a process need {@link #POLLER_SHARED_KEY},
+     * otherwise their pollers compete for that CPU.
      */
     String POLLER_CPU_KEY = PREFIX + ".poller.cpu";
     /** Default of {@link #POLLER_CPU_KEY}. */
     int POLLER_CPU_DEFAULT = -1;
-    /** What the poller does while nothing comes: event-driven, backoff, yield or busy-spin. */
+    /** Idle strategy of the poller: event-driven, backoff, yield or busy-spin. */
     String POLLER_IDLE_KEY = PREFIX + ".poller.idle";
     /** Default of {@link #POLLER_IDLE_KEY}. */
     String POLLER_IDLE_DEFAULT = "event-driven";
-    /** How long an event-driven poller spins before it sleeps. */
+    /** Time that an event-driven poller spins before it sleeps. */
     String POLLER_SPIN_KEY = PREFIX + ".poller.spin";
     /** Default of {@link #POLLER_SPIN_KEY}. */
     TimeDuration POLLER_SPIN_DEFAULT = TimeDuration.valueOf(20, TimeUnit.MICROSECONDS);
     /**
-     * Where completions are handled: on the poller's thread, on one of their own, or parallel, on one for each of the three
-     * paths.
+     * Threads of the handlers: the poller's, one for all paths, or parallel with one for each of the three paths.
      */
     String HANDLERS_KEY = PREFIX + ".handlers";
     /** Default of {@link #HANDLERS_KEY}. */
     String HANDLERS_DEFAULT = "poller";
-    /** How handlers with threads of their own wait: block, sleep, yield or busy-spin. */
+    /** Wait strategy of handlers with threads of their own: block, sleep, yield or busy-spin. */
     String HANDLER_WAIT_KEY = PREFIX + ".handler.wait";
     /** Default of {@link #HANDLER_WAIT_KEY}. */
     String HANDLER_WAIT_DEFAULT = "block";
     /**
-     * Whether a server takes writes of clients, and entries of a leader that it follows already, on the thread of the handler
-     * that they come on. Only for state machines whose {@code startTransaction} and {@code preAppendTransaction} never wait, and
-     * logs that never do: meanwhile the server hears nothing.
+     * Whether a server processes client writes, and entries of the leader that it already follows, on the handler's thread. Only
+     * for state machines with {@code startTransaction} and {@code preAppendTransaction} that never block, and logs that never
+     * block: meanwhile the server receives nothing.
      */
     String DIRECT_KEY = PREFIX + ".server.direct";
     /** Default of {@link #DIRECT_KEY}. */
     boolean DIRECT_DEFAULT = false;
-    /** Whether {@code ringpoll stat} sees a server's own poller and handlers; one that is shared is always seen. */
+    /**
+     * Whether {@code ringpoll stat} can read the counters of a server's own poller and handlers; a shared poller always has a
+     * counters file.
+     */
     String COUNTERS_FILE_KEY = PREFIX + ".server.counters-file";
     /** Default of {@link #COUNTERS_FILE_KEY}. */
     boolean COUNTERS_FILE_DEFAULT = true;
 
-    /** Where the values that were found are logged. */
+    /** Logs the values that were read. */
     Logger LOG = LoggerFactory.getLogger(RdmaConfigKeys.class);
 
     /**
-     * Where the values that were found are logged.
+     * The logger of the values that were read.
      *
-     * @return the log's debug level
+     * @return logs at debug level
      */
     static Consumer<String> defaultLog() {
         return LOG::debug;
     }
 
     /**
-     * The value of {@link #SERVER_HOST_KEY}.
+     * Reads {@link #SERVER_HOST_KEY}.
      *
-     * @param properties read
+     * @param properties to read
      * @return an address, or null
      */
     static String serverHost(final RaftProperties properties) {
@@ -145,7 +147,7 @@ public interface RdmaConfigKeys {
     /**
      * Sets {@link #SERVER_HOST_KEY}.
      *
-     * @param properties changed
+     * @param properties to change
      * @param host       an address of this machine
      */
     static void setServerHost(final RaftProperties properties, final String host) {
@@ -153,9 +155,9 @@ public interface RdmaConfigKeys {
     }
 
     /**
-     * The value of {@link #SERVER_PORT_KEY}.
+     * Reads {@link #SERVER_PORT_KEY}.
      *
-     * @param properties read
+     * @param properties to read
      * @return the port
      */
     static int serverPort(final RaftProperties properties) {
@@ -165,7 +167,7 @@ public interface RdmaConfigKeys {
     /**
      * Sets {@link #SERVER_PORT_KEY}.
      *
-     * @param properties changed
+     * @param properties to change
      * @param port       the port
      */
     static void setServerPort(final RaftProperties properties, final int port) {
@@ -173,9 +175,9 @@ public interface RdmaConfigKeys {
     }
 
     /**
-     * The value of {@link #CLIENT_HOST_KEY}.
+     * Reads {@link #CLIENT_HOST_KEY}.
      *
-     * @param properties read
+     * @param properties to read
      * @return an address, or null
      */
     static String clientHost(final RaftProperties properties) {
@@ -183,30 +185,30 @@ public interface RdmaConfigKeys {
     }
 
     /**
-     * The value of {@link #DIRECT_KEY}.
+     * Reads {@link #DIRECT_KEY}.
      *
-     * @param properties read
-     * @return whether it is so
+     * @param properties to read
+     * @return true if requests are processed on the handler's thread
      */
     static boolean direct(final RaftProperties properties) {
         return getBoolean(properties::getBoolean, DIRECT_KEY, DIRECT_DEFAULT, defaultLog());
     }
 
     /**
-     * The value of {@link #COUNTERS_FILE_KEY}.
+     * Reads {@link #COUNTERS_FILE_KEY}.
      *
-     * @param properties read
-     * @return whether there is one
+     * @param properties to read
+     * @return true for a counters file
      */
     static boolean countersFile(final RaftProperties properties) {
         return getBoolean(properties::getBoolean, COUNTERS_FILE_KEY, COUNTERS_FILE_DEFAULT, defaultLog());
     }
 
     /**
-     * The value of {@link #RECONNECT_DELAY_MIN_KEY}.
+     * Reads {@link #RECONNECT_DELAY_MIN_KEY}.
      *
-     * @param properties read
-     * @return a time
+     * @param properties to read
+     * @return the delay
      */
     static TimeDuration reconnectDelayMin(final RaftProperties properties) {
         return getTimeDuration(properties.getTimeDuration(RECONNECT_DELAY_MIN_DEFAULT.getUnit()), RECONNECT_DELAY_MIN_KEY,
@@ -214,10 +216,10 @@ public interface RdmaConfigKeys {
     }
 
     /**
-     * The value of {@link #RECONNECT_DELAY_MAX_KEY}.
+     * Reads {@link #RECONNECT_DELAY_MAX_KEY}.
      *
-     * @param properties read
-     * @return a time
+     * @param properties to read
+     * @return the delay
      */
     static TimeDuration reconnectDelayMax(final RaftProperties properties) {
         return getTimeDuration(properties.getTimeDuration(RECONNECT_DELAY_MAX_DEFAULT.getUnit()), RECONNECT_DELAY_MAX_KEY,
@@ -225,13 +227,13 @@ public interface RdmaConfigKeys {
     }
 
     /**
-     * All that a node needs to know.
+     * Reads the configuration of a node.
      *
-     * @param properties   read
+     * @param properties   to read
      * @param name         of the node
-     * @param countersFile whether it has one
-     * @return the sizes and times
-     * @throws IllegalArgumentException if one is out of its range; names the key
+     * @param countersFile whether the node has a counters file
+     * @return the configuration
+     * @throws IllegalArgumentException if a value is out of range; the message contains the key
      */
     static NodeConfig nodeConfig(final RaftProperties properties, final String name, final boolean countersFile) {
         final int bufferBytes = size(properties, BUFFER_SIZE_KEY, BUFFER_SIZE_DEFAULT, NodeConfig.MIN_BUFFER_BYTES, 1 << 20);
@@ -251,7 +253,7 @@ public interface RdmaConfigKeys {
         final long max) {
         final SizeInBytes size = getSizeInBytes(properties::getSizeInBytes, key, byDefault, defaultLog());
         if (size.getSize() < min || size.getSize() > max) {
-            throw new IllegalArgumentException(key + " = " + size + ": give " + min + " to " + max + " bytes");
+            throw new IllegalArgumentException(key + " = " + size + ": use " + min + " to " + max + " bytes");
         }
         return size.getSizeInt();
     }
@@ -275,7 +277,7 @@ public interface RdmaConfigKeys {
             return PollerIdle.valueOf(constant(idle));
         } catch (final IllegalArgumentException e) {
             throw new IllegalArgumentException(
-                POLLER_IDLE_KEY + " = " + idle + ": give event-driven, backoff, yield or busy-spin", e);
+                POLLER_IDLE_KEY + " = " + idle + ": use event-driven, backoff, yield or busy-spin", e);
         }
     }
 
@@ -284,7 +286,7 @@ public interface RdmaConfigKeys {
         try {
             return HandlerThreads.valueOf(constant(handlers));
         } catch (final IllegalArgumentException e) {
-            throw new IllegalArgumentException(HANDLERS_KEY + " = " + handlers + ": give poller, one or parallel", e);
+            throw new IllegalArgumentException(HANDLERS_KEY + " = " + handlers + ": use poller, one or parallel", e);
         }
     }
 
@@ -293,7 +295,7 @@ public interface RdmaConfigKeys {
         try {
             return HandlerWait.valueOf(constant(wait));
         } catch (final IllegalArgumentException e) {
-            throw new IllegalArgumentException(HANDLER_WAIT_KEY + " = " + wait + ": give block, sleep, yield or busy-spin", e);
+            throw new IllegalArgumentException(HANDLER_WAIT_KEY + " = " + wait + ": use block, sleep, yield or busy-spin", e);
         }
     }
 

@@ -11,7 +11,7 @@ import org.apache.ratis.server.leader.FollowerInfo;
 import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.leader.LogAppender;
 
-/** Makes the transport of servers and clients. */
+/** Creates the transports of servers and clients. */
 public final class RdmaFactory implements ServerFactory, ClientFactory {
     private final RdmaRpcType type;
 

@@ -20,17 +20,17 @@ import org.apache.ratis.server.raftlog.RaftLogIOException;
 import org.apache.ratis.util.Timestamp;
 
 /**
- * Keeps one follower's log like the leader's: one request at a time, with all entries that have come meanwhile in the next.
+ * Replicates the leader's log to one follower: one request at a time, with all entries appended meanwhile in the next request.
  *
- * <p>It takes the place of the engine's default, which until its change RATIS-2605 takes a follower's answer to a heartbeat for
- * the length of a log that is the same as the leader's: a follower with entries of an earlier term behind the point that was
- * compared then counts for the majority, and entries are committed that it does not have. Here only entries that the follower
- * has accepted count. Nor is a follower told of a commit beyond what the request itself compares: see {@link #bounded}.
+ * <p>It replaces the engine's default appender. Until its change RATIS-2605, the default appender interprets a follower's reply
+ * to a heartbeat as a match of the whole log: a follower with entries of an earlier term after the compared index then counts for
+ * the majority, and entries are committed that it does not have. Here only entries accepted by the follower count, and a request
+ * carries no commit index beyond the entries that it compares: see {@link #bounded}.
  *
- * <p>While all goes well nobody waits for the appender's own thread: the thread that has appended an entry sends it, and a
- * success is taken on the thread that it comes on, which sends what has come meanwhile. Who sends has the turn until the reply
- * has been taken. The appender's own thread sends heartbeats, snapshots, and what is long or may have to be waited for, and sees
- * to all that fails.
+ * <p>In the normal case no thread waits for the appender's own thread: the thread that appends an entry sends it, and a
+ * successful reply is processed on the handler's thread, which sends the entries appended meanwhile. The sender holds the turn
+ * until the reply has been processed. The appender's own thread sends heartbeats, snapshots and long requests, and handles
+ * failures.
  */
 final class RdmaLogAppender extends LogAppenderBase {
     private static final int SHORT_ENTRIES = 64;
@@ -39,21 +39,24 @@ final class RdmaLogAppender extends LogAppenderBase {
 
     private final RdmaServerRpc rpc;
     private final SnapshotSender snapshots;
-    /** Whether somebody has the turn. Who gives it back looks whether there is more to send: who asks meanwhile need not. */
+    /**
+     * Whether a thread holds the turn. A thread that releases the turn checks for more entries, so that a thread which fails to
+     * acquire it need not.
+     */
     private final AtomicBoolean turn = new AtomicBoolean();
-    /** What the appender's own thread has to do before anything is sent, and has the turn for; null if there is nothing. */
+    /** Task of the appender's own thread, with the turn, before anything else is sent; null if none. */
     private volatile Remainder remainder;
-    /** Whether the follower has taken the latest request. */
+    /** Whether the follower has accepted the latest request. */
     private volatile boolean steady;
-    /** Whether anybody has read what only a leader can know to be the latest, and has waited for followers to say so. */
+    /** Whether a linearizable read has been requested, which requires the followers' acknowledgement. */
     private volatile boolean acknowledging;
     private volatile boolean woken;
     private volatile Thread thread;
 
-    /** What is left to do of a request, and may take its time. */
+    /** The part of a request's processing that may block. */
     @FunctionalInterface
     private interface Remainder {
-        void settle() throws IOException, InterruptedException;
+        void complete() throws IOException, InterruptedException;
     }
 
     RdmaLogAppender(final RaftServer.Division server, final LeaderState leaderState, final FollowerInfo follower) {
@@ -78,7 +81,9 @@ final class RdmaLogAppender extends LogAppenderBase {
         super.triggerHeartbeat();
     }
 
-    /** Called by the engine for each entry and, although there is then nothing to send, for each commit: that wakes nobody. */
+    /**
+     * Called by the engine for each entry and for each commit; a commit alone wakes no thread, because there is nothing to send.
+     */
     @Override
     public void notifyLogAppender() {
         if (shouldSendAppendEntries() && !turn.get() && !sendHere()) {
@@ -86,7 +91,7 @@ final class RdmaLogAppender extends LogAppenderBase {
         }
     }
 
-    /** Sends what the follower does not have, on this thread, whosever it is; false if that is for the appender's own. */
+    /** Sends the missing entries on the calling thread; returns false if the appender's own thread must send. */
     private boolean sendHere() {
         if (!steady || getHeartbeatWaitTimeMs() <= 0 || !rpc.isConnected(getFollowerId()) || !turn.compareAndSet(false, true)) {
             return false;
@@ -104,7 +109,7 @@ final class RdmaLogAppender extends LogAppenderBase {
         return false;
     }
 
-    /** Whether there are entries to send, few and short, that lie in memory: no call of the engine's then waits for anything. */
+    /** Whether the entries to send are few, short and in memory, so that no call of the engine blocks. */
     private boolean isShort() throws RaftLogIOException {
         final RaftLog log = getRaftLog();
         final long first = getFollower().getNextIndex();
@@ -116,7 +121,7 @@ final class RdmaLogAppender extends LogAppenderBase {
         for (long index = first; index < end; index++) {
             final LogEntryProto entry = log.get(index);
             if (entry == null || entry.getStateMachineLogEntry().hasStateMachineEntry()) {
-                // The state machine keeps what belongs to it.
+                // The state machine has part of the data.
                 return false;
             }
             bytes += entry.getSerializedSize();
@@ -132,7 +137,7 @@ final class RdmaLogAppender extends LogAppenderBase {
             final Remainder left = remainder;
             if (left != null) {
                 remainder = null;
-                left.settle();
+                left.complete();
                 turn.set(false);
             }
             if (isRunning() && shouldSendAppendEntries() && turn.compareAndSet(false, true) && !send()) {
@@ -145,7 +150,7 @@ final class RdmaLogAppender extends LogAppenderBase {
 
     private void await() throws InterruptedException {
         if (!woken && isRunning()) {
-            // Who has the turn wakes this thread if there is something to do, but not for the next heartbeat.
+            // The holder of the turn wakes this thread if there is a task, but not for the next heartbeat.
             final long waitMs = turn.get() ? getServer().properties().minRpcTimeoutMs() / HEARTBEAT_PARTS :
                 shouldSendAppendEntries() ? 0 : getHeartbeatWaitTimeMs();
             if (waitMs > 0) {
@@ -162,14 +167,14 @@ final class RdmaLogAppender extends LogAppenderBase {
         LockSupport.unpark(thread);
     }
 
-    /** Leaves the turn to the appender's own thread, with something to do. */
+    /** Passes the turn to the appender's own thread, with a task. */
     private void leave(final Remainder rest) {
         steady = false;
         remainder = rest;
         wakeUp();
     }
 
-    /** Sends what the follower lacks most; false if no request is on its way now. On the appender's own thread, with the turn. */
+    /** Sends a snapshot or entries; returns false if no request is in flight. Appender's own thread, with the turn. */
     private boolean send() throws IOException, InterruptedException {
         SnapshotSender.Need need = SnapshotSender.Need.TIME;
         try {
@@ -195,11 +200,11 @@ final class RdmaLogAppender extends LogAppenderBase {
     }
 
     private void onUnreachable(final Throwable failure) {
-        // The transport has seen to the connection.
+        // The transport handles the connection.
         LOG.debug("{}: the follower could not be reached", this, failure);
     }
 
-    /** Sends entries, or a heartbeat if it is time for one, with the turn; false if there is nothing that can be sent now. */
+    /** Sends entries, or a heartbeat if one is due, with the turn; returns false if nothing can be sent now. */
     private boolean appendEntries() throws RaftLogIOException {
         final AppendEntriesRequestProto next = newAppendEntriesRequest(CallId.getAndIncrement(), false);
         if (next == null) {
@@ -207,7 +212,7 @@ final class RdmaLogAppender extends LogAppenderBase {
         }
         final AppendEntriesRequestProto request = bounded(next);
         if (Thread.currentThread() == thread) {
-            // Who has asked for a heartbeat counts only requests that begin after that, which the others' may not.
+            // A heartbeat trigger is satisfied only by a request that starts after it, so it must be reset first.
             resetHeartbeatTrigger();
         }
         final Timestamp sendTime = Timestamp.currentTime();
@@ -220,7 +225,7 @@ final class RdmaLogAppender extends LogAppenderBase {
         return true;
     }
 
-    /** Takes what has become of a request, with its turn, on the thread of a handler, which may not wait. */
+    /** Processes the end of a request, with its turn, on a handler's thread, which must not block. */
     private void onEnd(final AppendEntriesRequestProto request, final Timestamp sendTime, final AppendEntriesReplyProto reply,
         final Throwable failure) {
         if (failure != null) {
@@ -258,7 +263,7 @@ final class RdmaLogAppender extends LogAppenderBase {
         }
         onReply(reply, sendTime);
         if (acknowledging) {
-            // A read that has waited for it goes on with the state machine's answer, which takes as long as it takes.
+            // A pending read continues with the state machine, which may block.
             rpc.executeOnRequestThread(() -> getLeaderState().onAppendEntriesReply(this, reply));
         }
     }
@@ -270,9 +275,9 @@ final class RdmaLogAppender extends LogAppenderBase {
     }
 
     /**
-     * A request without a previous entry compares nothing but the entries it brings, and the engine's followers take one more
-     * for compared: told of a commit by a heartbeat, they commit a first entry that a leader before may have written, and
-     * never again let go of it. So the commit that is told ends where the entries end.
+     * Limits the commit index of a request to its last entry. A request without a previous entry compares only the entries that
+     * it carries, but the engine's followers treat one more index as compared. A heartbeat with a larger commit index would make
+     * them commit a first entry written by an earlier leader, permanently.
      */
     static AppendEntriesRequestProto bounded(final AppendEntriesRequestProto request) {
         if (request.hasPreviousLog()) {

@@ -15,8 +15,8 @@ import org.apache.ratis.util.IOUtils;
 import org.apache.ratis.util.TimeDuration;
 
 /**
- * One peer, as the engine sees it: a connection that requests go through. When it fails, the engine drops this and makes
- * another. For any thread.
+ * A peer as seen by the engine: a connection for requests. When it fails, the engine discards the proxy and creates another.
+ * Thread-safe.
  */
 final class RdmaProxy implements Closeable {
     private final Link link;
@@ -25,7 +25,7 @@ final class RdmaProxy implements Closeable {
         this.link = link;
     }
 
-    /** Sends a request that is given up after a time; the reply comes on the thread of a handler. */
+    /** Sends a request with a time-out; the reply completes on a handler's thread. */
     CompletableFuture<MessageLite> sendAsync(final MessageType type, final MessageLite request, final TimeDuration timeout) {
         return link.request(type, request, timeout.toLong(TimeUnit.NANOSECONDS)).future();
     }
@@ -36,13 +36,13 @@ final class RdmaProxy implements Closeable {
         try {
             return reply.future().get(timeout.getDuration(), timeout.getUnit());
         } catch (final InterruptedException e) {
-            reply.forget();
+            reply.cancel();
             Thread.currentThread().interrupt();
             throw IOUtils.toInterruptedIOException("interrupted while waiting for " + link.name(), e);
         } catch (final ExecutionException e) {
             throw IOUtils.toIOException(e);
         } catch (final TimeoutException e) {
-            reply.giveUp();
+            reply.expire();
             throw new TimeoutIOException("no reply from " + link.name() + " to " + type + " in " + timeout, e);
         }
     }
@@ -54,7 +54,7 @@ final class RdmaProxy implements Closeable {
 
     @Override
     public void close() {
-        link.fail(new IOException("this side has closed it"));
+        link.fail(new IOException("closed by this side"));
     }
 
     @Override

@@ -13,9 +13,9 @@ import org.apache.ratis.util.IOUtils;
 import org.apache.ratis.util.NetUtils;
 import org.apache.ratis.util.PeerProxyMap;
 
-/** The peers of a server or a client; each is connected to when something is first sent to it. */
+/** The peers of a server or client. A connection is opened when the first request is sent to its peer. */
 final class RdmaProxyMap extends PeerProxyMap<RdmaProxy> {
-    /** Where the node comes from: a client's is opened for the first peer it speaks to. */
+    /** Supplies the node; a client's node is opened for the first peer. */
     @FunctionalInterface
     interface NodeSource {
         Node nodeFor(InetSocketAddress address) throws IOException;
@@ -50,22 +50,22 @@ final class RdmaProxyMap extends PeerProxyMap<RdmaProxy> {
                 reconnection.onFailure(peer.getId(), System.nanoTime());
                 throw e;
             } catch (final RuntimeException e) {
-                // The engine's map never again connects to a peer whose connect has thrown anything else.
+                // After any other exception the engine's map would never connect to the peer again.
                 reconnection.onFailure(peer.getId(), System.nanoTime());
                 throw new IOException("cannot connect to " + peer, e);
             }
         }
     }
 
-    /** Whether there is a connection to a peer that has not failed. */
+    /** Whether there is an open connection to a peer. */
     boolean isConnected(final RaftPeerId peer) {
         final RdmaProxy proxy = latest.get(peer);
         return proxy != null && proxy.isOpen();
     }
 
     /**
-     * Has a new connection made if the one that failed has not been replaced already: several who hear of one failure must not
-     * end each other's new connections.
+     * Replaces a failed connection unless it has already been replaced: several threads that observe one failure must not close
+     * each other's new connections.
      */
     @Override
     public boolean handleException(final RaftPeerId peer, final Throwable failure, final boolean reconnect) {

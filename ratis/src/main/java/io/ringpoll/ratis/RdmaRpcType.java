@@ -4,16 +4,16 @@ import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.rpc.RpcType;
 
 /**
- * The transport's name to Apache Ratis: {@code raft.rpc.type = io.ringpoll.ratis.RdmaRpcType}, or
- * {@code RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType())}.
+ * The transport's RPC type in Apache Ratis: {@code raft.rpc.type = io.ringpoll.ratis.RdmaRpcType}, or {@code
+ * RaftConfigKeys.Rpc.setType(properties, new RdmaRpcType())}.
  */
 public final class RdmaRpcType implements RpcType {
-    /** Creates it; the engine does so by the class's name. */
+    /** Called by the engine, by reflection. */
     public RdmaRpcType() {
     }
 
     /**
-     * What the engine finds it by.
+     * The name by which the engine finds this type.
      *
      * @return the name of this class
      */

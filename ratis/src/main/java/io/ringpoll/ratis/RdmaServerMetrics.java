@@ -6,7 +6,7 @@ import org.apache.ratis.metrics.MetricRegistryInfo;
 import org.apache.ratis.metrics.RatisMetricRegistry;
 import org.apache.ratis.metrics.RatisMetrics;
 
-/** Shows a server's counts in the engine's registry, as gauges of the application {@code ratis_rdma}. */
+/** Registers a server's counters with the engine's metrics registry, as gauges of the application {@code ratis_rdma}. */
 final class RdmaServerMetrics extends RatisMetrics {
     static final String APPLICATION = "ratis_rdma";
     static final String COMPONENT = "server";

@@ -31,11 +31,11 @@ import org.apache.ratis.util.CodeInjectionForTesting;
 import org.apache.ratis.util.TimeDuration;
 
 /**
- * The transport of a server: answers peers and clients, and sends what the engine has for its peers. For any thread.
+ * The transport of a server: serves peers and clients, and sends the engine's requests to peers. Thread-safe.
  */
 public class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
     implements RaftServerAsynchronousProtocol {
-    /** Name of the engine's hook for tests, called before a server sends a request. */
+    /** Name of the engine's injection point for tests, called before a server sends a request. */
     public static final String SEND_SERVER_REQUEST = RdmaServerRpc.class.getSimpleName() + ".sendServerRequest";
 
     private static final int FIRST_FREE_PORT = 49_152;
@@ -112,9 +112,9 @@ public class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMa
     }
 
     /**
-     * What this server's transport counts.
+     * The counters of this server's transport.
      *
-     * @return the same at each call
+     * @return always the same instance
      */
     public TransportCounters counters() {
         return node.counters();
@@ -159,17 +159,17 @@ public class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMa
             .thenApplyAsync(ReadIndexReplyProto.class::cast, node.executor());
     }
 
-    /** Whether a request to a peer would be sent at once: if not, a connection is made first, which takes its time. */
+    /** Whether a request to a peer would be sent directly; otherwise a connection is opened first, which blocks. */
     boolean isConnected(final RaftPeerId peer) {
         return getProxies().isConnected(peer);
     }
 
-    /** Runs what may wait on a thread that may; not at all if the server is closing. */
+    /** Runs a task that may block on a request thread; the task is dropped if the server is closing. */
     void executeOnRequestThread(final Runnable task) {
         try {
             node.executor().execute(task);
         } catch (final RejectedExecutionException e) {
-            // Nobody waits for it any more.
+            // No thread waits for the task any more.
             return;
         }
     }

@@ -8,9 +8,8 @@ import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftPeerId;
 
 /**
- * How long to leave a peer alone that could not be reached: the pause doubles with each failure, and a connection that comes
- * about forgets them. The engine makes a new connection whenever it sends; this keeps that from becoming a storm. For any
- * thread.
+ * Delays reconnects to a peer that could not be reached: the delay doubles with each failure and is reset by a successful
+ * connect. The engine opens a connection for every request; the delay prevents a storm of connects. Thread-safe.
  */
 final class Reconnection {
     private static final int MAX_DOUBLINGS = 20;
@@ -32,7 +31,7 @@ final class Reconnection {
         this.maxNs = maxNs;
     }
 
-    /** Throws if the pause is not over. */
+    /** Throws if the delay has not elapsed. */
     synchronized void check(final RaftPeerId peer, final long nowNs) throws ConnectException {
         final Failures failures = byPeer.get(peer);
         if (failures != null && failures.untilNs - nowNs > 0) {

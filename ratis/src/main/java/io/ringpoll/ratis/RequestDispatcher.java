@@ -32,12 +32,11 @@ import org.apache.ratis.util.ProtoUtils;
 import org.apache.ratis.util.function.CheckedSupplier;
 
 /**
- * Brings the requests of a connection to the engine, on threads of the server's own: whatever the engine is asked may wait for
- * locks, disks, or the state machine. What clients ask is brought one by one, in the order they have sent it, since the engine
- * appends in the order in which it is called.
+ * Passes the requests of a connection to the engine on the server's request threads, because the engine may block on locks, disks
+ * or the state machine. A client's requests are passed in order, one at a time, because the engine appends in the order of the
+ * calls.
  *
- * <p>A server may be told that none of this takes long: then what a client writes, and what a leader that is known appends, is
- * brought on the thread of the handler that it comes on.
+ * <p>If the server is configured as direct, client writes and the entries of a known leader are passed on the handler's thread.
  */
 final class RequestDispatcher implements RequestHandler {
     private static final Executor HERE = Runnable::run;
@@ -65,7 +64,7 @@ final class RequestDispatcher implements RequestHandler {
         try {
             executorFor(type, request).execute(() -> call(result, () -> ask(type, request)));
         } catch (final RuntimeException e) {
-            // The server is closing and takes no more.
+            // The server is closing and accepts no more requests.
             result.completeExceptionally(e);
         }
         return result;
@@ -73,7 +72,7 @@ final class RequestDispatcher implements RequestHandler {
 
     private Executor executorFor(final MessageType type, final MessageLite request) {
         return switch (type) {
-            // Behind what the client has sent before.
+            // After the client's earlier requests.
             case CLIENT_REQUEST ->
                 direct && inOrder.isIdle() && ((RaftClientRequestProto) request).hasWrite() ? HERE : inOrder;
             case APPEND_ENTRIES -> direct && isOfKnownLeader((AppendEntriesRequestProto) request) ? HERE : executor;
@@ -81,7 +80,7 @@ final class RequestDispatcher implements RequestHandler {
         };
     }
 
-    /** Whether the leader is the one that it was: to follow another one the engine ends what it does, and writes to disk. */
+    /** Whether the leader is the current one: to follow another leader, the engine ends its activities and writes to disk. */
     private boolean isOfKnownLeader(final AppendEntriesRequestProto request) {
         final RaftRpcRequestProto header = request.getServerRequest();
         try {
@@ -89,7 +88,7 @@ final class RequestDispatcher implements RequestHandler {
             return info.isFollower() && info.getCurrentTerm() == request.getLeaderTerm() &&
                 RaftPeerId.valueOf(header.getRequestorId()).equals(info.getLeaderId());
         } catch (final IOException e) {
-            // There is no such group: the engine says so.
+            // There is no such group: the engine reports it.
             return false;
         }
     }
@@ -113,7 +112,7 @@ final class RequestDispatcher implements RequestHandler {
     }
 
     /**
-     * The server would have one of its own threads ask the group, and wait for that: this thread is free to do so itself.
+     * Submits directly to the group. The server's own method would use another of its threads and wait for it.
      */
     private CompletableFuture<RaftClientReply> submit(final RaftClientRequest request) throws Exception {
         return server.getDivision(request.getRaftGroupId()) instanceof final RaftClientAsynchronousProtocol group ?

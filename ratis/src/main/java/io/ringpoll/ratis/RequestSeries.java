@@ -5,31 +5,32 @@ import java.util.TreeMap;
 import org.apache.ratis.protocol.RaftClientRequest;
 
 /**
- * Keeps a client's ordered requests in the order of their numbers, whatever connections they go through. A connection keeps them
- * in it by itself; but when it has failed, or another server leads, the engine's client sends all again that are not answered,
- * the first of them alone, the others in any order and among new ones.
+ * Keeps a client's ordered requests in order across connections. A single connection preserves the order; but after a failed
+ * connection or a change of the leader, the engine's client resends all requests without a reply, the first one alone, the others
+ * in any order and mixed with new ones.
  *
- * <p>So a request waits here for those before it that are to be sent again, and for all that are on their way through another
- * connection. That ends: each of those is answered, or fails and is sent again, or the engine's client gives up all of them.
+ * <p>Therefore a request waits here for its predecessors that will be resent, and for all requests in flight on another
+ * connection. The wait is finite: each of those requests receives a reply, or fails and is resent, or the engine's client fails
+ * all of them.
  *
- * <p>One for each series of numbers. For any thread; requests are sent one at a time, without the lock.
+ * <p>One instance per series of numbers. Thread-safe; requests are sent one at a time, outside the lock.
  */
 final class RequestSeries {
-    /** What has failed and is to be sent again, and what waits for that. */
+    /** Failed requests that will be resent, and requests that wait for them. */
     private final TreeMap<Long, Waiting> waiting = new TreeMap<>();
-    /** The connection that all go through that are on their way. */
+    /** The connection of all requests in flight. */
     private RdmaProxy current;
     private int onTheirWay;
     private boolean sending;
     private boolean closed;
 
-    /** A request that is not on its way: null for both if the engine's client is to send it again. */
+    /** A request that is not in flight; both components are null if the engine's client will resend it. */
     private record Waiting(RdmaProxy proxy, Runnable send) {
         private static final Waiting FOR_THE_ENGINE = new Waiting(null, null);
     }
 
     /**
-     * Whether a request is numbered, and so one of a series.
+     * Whether a request is numbered and part of a series.
      *
      * @param request of the engine's client
      * @return false if it may overtake others
@@ -39,11 +40,11 @@ final class RequestSeries {
     }
 
     /**
-     * Sends a request, now or when its turn has come.
+     * Sends a request, now or when it is next in order.
      *
      * @param number of the request
-     * @param proxy  the connection that it goes through
-     * @param send   sends it, and does not wait; followed by {@link #answered} or {@link #failed} once
+     * @param proxy  its connection
+     * @param send   sends it without blocking; {@link #answered} or {@link #failed} follows once
      */
     void send(final long number, final RdmaProxy proxy, final Runnable send) {
         synchronized (this) {
@@ -52,7 +53,7 @@ final class RequestSeries {
         sendDue();
     }
 
-    /** A request that was sent has been answered. */
+    /** Called when a request has received its reply. */
     void answered() {
         synchronized (this) {
             onTheirWay--;
@@ -61,7 +62,7 @@ final class RequestSeries {
     }
 
     /**
-     * A request that was sent has failed, and the engine's client is to send it again: told before it can.
+     * Called when a request has failed and the engine's client will resend it, before the client can do so.
      *
      * @param number of the request
      */
@@ -74,7 +75,7 @@ final class RequestSeries {
     }
 
     /**
-     * A request could not be sent, since there is no connection: told before the engine's client can send it again.
+     * Called when a request could not be sent for lack of a connection, before the engine's client can resend it.
      *
      * @param number of the request
      */
@@ -82,7 +83,7 @@ final class RequestSeries {
         waiting.put(number, Waiting.FOR_THE_ENGINE);
     }
 
-    /** Lets everything go that waits: the connections are closed, and say so. */
+    /** Sends all waiting requests: the connections are closed and fail them. */
     void close() {
         synchronized (this) {
             closed = true;

@@ -5,7 +5,7 @@ import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Runs tasks one by one, in the order they came, on the threads of another executor. For any thread. */
+/** Runs tasks one at a time, in submission order, on the threads of another executor. Thread-safe. */
 final class SerialExecutor implements Executor {
     private static final Logger LOG = LoggerFactory.getLogger(SerialExecutor.class);
 
@@ -37,7 +37,7 @@ final class SerialExecutor implements Executor {
         }
     }
 
-    /** Whether nothing runs or waits. */
+    /** Whether no task is running or pending. */
     synchronized boolean isIdle() {
         return !running;
     }

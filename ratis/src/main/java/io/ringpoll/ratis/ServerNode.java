@@ -14,8 +14,8 @@ import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.server.RaftServer;
 
 /**
- * A server's node, with the threads that its requests may block. Opened when the server starts or, since the engine holds
- * elections before that, when it first speaks to a peer. For any thread.
+ * A server's node and its request threads, which may block. It is opened when the server starts, or by the server's first request
+ * to a peer, because the engine holds elections before the start. Thread-safe.
  */
 final class ServerNode {
     private static final long EXECUTOR_STOP_MS = 1_000;
@@ -58,7 +58,7 @@ final class ServerNode {
         }
     }
 
-    /** The address of the device; once it is open. */
+    /** The address of the device; defined after the node has been opened. */
     synchronized String host() {
         return host;
     }
@@ -75,7 +75,7 @@ final class ServerNode {
         synchronized (this) {
             closed = true;
         }
-        // Nobody opens it any more.
+        // The node will not be opened any more.
         if (node == null) {
             return;
         }

@@ -15,18 +15,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings a follower a snapshot that needs what the leader's log does not have any more: sends it piece by piece, or, if the
- * engine is so configured ({@code raft.server.log.appender.install.snapshot.enabled = false}), has the follower's state machine
- * get one from wherever it can. Belongs to the appender's thread.
+ * Sends a snapshot to a follower that needs entries which the leader's log no longer contains. If the engine is configured
+ * accordingly ({@code raft.server.log.appender.install.snapshot.enabled = false}), it makes the follower's state machine fetch a
+ * snapshot instead. Belongs to the appender's thread.
  */
 final class SnapshotSender {
-    /** What a follower needs. */
+    /** The need of a follower. */
     enum Need {
         /** Entries of the log. */
         ENTRIES,
-        /** A snapshot, and it was brought a step further. */
+        /** A snapshot, part of which has been sent. */
         SNAPSHOT,
-        /** A snapshot that it does not have yet, so that it should be left alone for a while. */
+        /** A snapshot that it does not have yet: wait before the next request. */
         TIME
     }
 
@@ -42,7 +42,7 @@ final class SnapshotSender {
         sends = RaftServerConfigKeys.Log.Appender.installSnapshotEnabled(appender.getServer().getRaftServer().getProperties());
     }
 
-    /** Finds out what the follower needs, and sends or announces a snapshot if it needs that. */
+    /** Determines the need of the follower, and sends or announces a snapshot if necessary. */
     Need send() throws IOException {
         if (sends) {
             final SnapshotInfo snapshot = appender.shouldInstallSnapshot();
@@ -50,7 +50,7 @@ final class SnapshotSender {
         }
         final TermIndex firstAvailable = firstAvailable();
         return firstAvailable == null ? Need.ENTRIES :
-            settle(ask(appender.newInstallSnapshotNotificationRequest(firstAvailable)), null);
+            complete(ask(appender.newInstallSnapshotNotificationRequest(firstAvailable)), null);
     }
 
     private InstallSnapshotReplyProto ask(final InstallSnapshotRequestProto request) throws IOException {
@@ -69,10 +69,10 @@ final class SnapshotSender {
                 break;
             }
         }
-        return reply == null ? Need.TIME : settle(reply, snapshot);
+        return reply == null ? Need.TIME : complete(reply, snapshot);
     }
 
-    /** From where on the leader has a log, if that is behind what the follower needs next; null if it is not. */
+    /** The first entry of the leader's log if it is after the follower's next index; null otherwise. */
     private TermIndex firstAvailable() {
         final RaftLog log = appender.getRaftLog();
         final long startIndex = log.getStartIndex();
@@ -87,7 +87,7 @@ final class SnapshotSender {
         return first != null ? first : TermIndex.valueOf(appender.getServer().getInfo().getCurrentTerm(), log.getNextIndex());
     }
 
-    private Need settle(final InstallSnapshotReplyProto reply, final SnapshotInfo sent) {
+    private Need complete(final InstallSnapshotReplyProto reply, final SnapshotInfo sent) {
         switch (reply.getResult()) {
             case SUCCESS -> {
                 if (sent != null && reply.getServerReply().getSuccess()) {
@@ -100,7 +100,7 @@ final class SnapshotSender {
             case ALREADY_INSTALLED, SNAPSHOT_INSTALLED -> has(reply);
             case SNAPSHOT_UNAVAILABLE -> {
                 follower.setAttemptedToInstallSnapshot();
-                tellStateMachine(InstallSnapshotResult.SNAPSHOT_UNAVAILABLE, RaftLog.INVALID_LOG_INDEX);
+                notifyStateMachine(InstallSnapshotResult.SNAPSHOT_UNAVAILABLE, RaftLog.INVALID_LOG_INDEX);
             }
             case SNAPSHOT_EXPIRED -> follower.setAttemptedToInstallSnapshot();
             case NOT_LEADER -> appender.onFollowerTerm(reply.getTerm());
@@ -114,7 +114,7 @@ final class SnapshotSender {
         };
     }
 
-    /** The follower has a snapshot, whose last entry it names. */
+    /** Updates the follower with the last entry of its snapshot. */
     private void has(final InstallSnapshotReplyProto reply) {
         if (!reply.hasSnapshotIndex()) {
             follower.setAttemptedToInstallSnapshot();
@@ -127,11 +127,11 @@ final class SnapshotSender {
         appender.getLeaderState().onFollowerCommitIndex(follower, index);
         follower.updateNextIndex(index + 1);
         if (reply.getResult() == InstallSnapshotResult.SNAPSHOT_INSTALLED && index + 1 >= appender.getRaftLog().getStartIndex()) {
-            tellStateMachine(InstallSnapshotResult.SUCCESS, index);
+            notifyStateMachine(InstallSnapshotResult.SUCCESS, index);
         }
     }
 
-    private void tellStateMachine(final InstallSnapshotResult result, final long index) {
+    private void notifyStateMachine(final InstallSnapshotResult result, final long index) {
         appender.getServer().getStateMachine().event().notifySnapshotInstalled(result, index, follower.getPeer());
     }
 }

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** On which thread, and when, an appender sends; the engine around it is one of mocks, whose log the test makes longer. */
+/** The thread and the time at which an appender sends; the engine is mocked, and the test appends to its log. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class LogAppenderTurnTest {
     private static final int LONG_MS = 200_000;
@@ -63,9 +63,9 @@ class LogAppenderTurnTest {
     private volatile boolean broken;
     private RdmaLogAppender appender;
 
-    /** A request that is on its way. */
+    /** A request in flight. */
     private record Sent(int entries, Thread by, CompletableFuture<AppendEntriesReplyProto> reply) {
-        /** Answers, once the appender waits for it. */
+        /** Replies when the appender waits for the reply. */
         void answer(final AppendResult result) {
             while (reply.getNumberOfDependents() == 0) {
                 Thread.onSpinWait();
@@ -74,7 +74,7 @@ class LogAppenderTurnTest {
         }
     }
 
-    /** An entry that lies in memory. */
+    /** An entry in memory. */
     private record EntryOf(LogEntryProto proto) implements RaftLog.EntryWithData {
         @Override
         public int getSerializedSize() {
@@ -95,7 +95,7 @@ class LogAppenderTurnTest {
         when(server.getInfo().isAlive()).thenReturn(true);
         when(server.getInfo().isLeader()).thenReturn(true);
         when(server.getStateMachine().getLatestSnapshot()).thenReturn(null);
-        // No heartbeat comes between.
+        // No heartbeat interferes.
         when(server.properties().minRpcTimeoutMs()).thenReturn(LONG_MS);
         when(server.properties().rpcSleepTime()).thenReturn(TimeDuration.valueOf(SHORT_MS, TimeUnit.MILLISECONDS));
         when(server.getRaftLog()).thenReturn(log);
@@ -154,7 +154,7 @@ class LogAppenderTurnTest {
         appender.notifyLogAppender();
     }
 
-    /** A follower that has taken its first request, from the appender's own thread. */
+    /** A follower that has accepted its first request, sent by the appender's own thread. */
     private Thread follow() throws InterruptedException {
         logEnd.set(1);
         appender.start();
@@ -164,10 +164,10 @@ class LogAppenderTurnTest {
     }
 
     @Test
-    void shouldSendOnTheThreadThatHasAppendedTheEntry() throws Exception {
+    void shouldSendOnTheAppendingThread() throws Exception {
         assertNotSame(Thread.currentThread(), follow());
         append();
-        // It is on its way when the call returns.
+        // The request is in flight when the call returns.
         final Sent second = sent.poll();
         assertNotNull(second);
         assertSame(Thread.currentThread(), second.by());
@@ -177,14 +177,14 @@ class LogAppenderTurnTest {
     }
 
     @Test
-    void shouldSendWhatHasComeMeanwhileOnTheThreadOfTheReply() throws Exception {
+    void shouldSendEntriesAppendedMeanwhileOnTheThreadOfTheReply() throws Exception {
         follow();
         append();
         append();
         append();
         final Sent second = sent.poll();
         assertEquals(1, second.entries());
-        assertNull(sent.poll(), "a request beside the one on its way");
+        assertNull(sent.poll(), "a second request in flight");
         second.answer(AppendResult.SUCCESS);
         final Sent third = sent.poll();
         assertNotNull(third);
@@ -193,7 +193,7 @@ class LogAppenderTurnTest {
     }
 
     @Test
-    void shouldSendNothingWhenTheEngineTellsOfACommitOnly() throws Exception {
+    void shouldSendNothingOnACommitOnly() throws Exception {
         follow();
         appender.notifyLogAppender();
         append();
@@ -202,7 +202,7 @@ class LogAppenderTurnTest {
     }
 
     @Test
-    void shouldLeaveWhatTheStateMachineKeepsToItsOwnThread() throws Exception {
+    void shouldSendEntriesWithStateMachineDataOnTheAppendersThread() throws Exception {
         final Thread own = follow();
         entry = StateMachineLogEntryProto.newBuilder().setStateMachineEntry(StateMachineEntryProto.getDefaultInstance()).build();
         append();
@@ -210,7 +210,7 @@ class LogAppenderTurnTest {
     }
 
     @Test
-    void shouldConnectOnItsOwnThread() throws Exception {
+    void shouldConnectOnTheAppendersThread() throws Exception {
         final Thread own = follow();
         connected = false;
         append();
@@ -218,7 +218,7 @@ class LogAppenderTurnTest {
     }
 
     @Test
-    void shouldTryAgainOnItsOwnThreadWhenTheFollowerCouldNotBeReached() throws Exception {
+    void shouldRetryOnTheAppendersThreadWhenTheFollowerIsUnreachable() throws Exception {
         final Thread own = follow();
         append();
         next().reply().completeExceptionally(new IOException("gone"));
@@ -228,7 +228,7 @@ class LogAppenderTurnTest {
     }
 
     @Test
-    void shouldTryAgainOnItsOwnThreadWhenARequestCouldNotBeSent() throws Exception {
+    void shouldRetryOnTheAppendersThreadWhenARequestCouldNotBeSent() throws Exception {
         final Thread own = follow();
         broken = true;
         append();
@@ -238,7 +238,7 @@ class LogAppenderTurnTest {
     }
 
     @Test
-    void shouldSendAFewEntriesHereAndLeaveMoreToItsOwnThread() throws Exception {
+    void shouldSendFewEntriesDirectlyAndManyOnTheAppendersThread() throws Exception {
         final Thread own = follow();
         logEnd.addAndGet(63);
         append();
@@ -253,7 +253,7 @@ class LogAppenderTurnTest {
     }
 
     @Test
-    void shouldTellTheLeaderOfARefusal() throws Exception {
+    void shouldReportARejectionToTheLeader() throws Exception {
         follow();
         append();
         next().answer(AppendResult.INCONSISTENCY);
@@ -263,7 +263,7 @@ class LogAppenderTurnTest {
     }
 
     @Test
-    void shouldSettleARefusalOnItsOwnThread() throws Exception {
+    void shouldHandleARejectionOnTheAppendersThread() throws Exception {
         final Thread own = follow();
         append();
         next().answer(AppendResult.INCONSISTENCY);
@@ -272,7 +272,7 @@ class LogAppenderTurnTest {
     }
 
     @Test
-    void shouldNotLetAReadRunOnTheThreadOfTheReply() throws Exception {
+    void shouldNotRunAReadOnTheThreadOfTheReply() throws Exception {
         follow();
         append();
         next().answer(AppendResult.SUCCESS);

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Three servers and a client of the engine, and each kind of request that they send over this transport. */
+/** Three servers and a client of the engine with every kind of request over this transport. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class RdmaClusterTest {
@@ -48,7 +48,7 @@ class RdmaClusterTest {
     private RaftGroup group;
     private RaftClient client;
 
-    /** Answers a read with what was asked. */
+    /** Replies to a read with its content. */
     private static final class Machine extends BaseStateMachine {
         @Override
         public CompletableFuture<Message> query(final Message request) {
@@ -120,7 +120,7 @@ class RdmaClusterTest {
     }
 
     @Test
-    void shouldReplicateWhatAClientWritesAndAnswerWhatItReads() throws Exception {
+    void shouldReplicateWritesAndServeReads() throws Exception {
         final String longText = "x".repeat(1 << 20);
         assertEquals(longText, text(client.io().send(message(longText))));
         final List<CompletableFuture<RaftClientReply>> replies = new ArrayList<>();
@@ -135,7 +135,7 @@ class RdmaClusterTest {
             lastIndex = reply.getLogIndex();
         }
         assertEquals("two?", text(client.io().sendReadOnly(message("two"))));
-        // A follower asks the leader first.
+        // A follower first asks the leader.
         assertEquals("three?", text(client.io().sendReadOnly(message("three"), follower())));
         assertEquals("four?", text(client.async().sendReadOnlyUnordered(message("four")).get(WAIT_MS, TimeUnit.MILLISECONDS)));
         assertTrue(client.io().watch(lastIndex, ReplicationLevel.ALL).isSuccess());
@@ -148,7 +148,7 @@ class RdmaClusterTest {
     }
 
     @Test
-    void shouldAnswerWhatAnAdministratorAsks() throws Exception {
+    void shouldServeAdministrativeRequests() throws Exception {
         final RaftPeerId leader = leader();
         final RaftPeerId follower = follower();
         assertEquals(List.of(group.getGroupId()), client.getGroupManagementApi(follower).list().getGroupIds());
@@ -167,14 +167,14 @@ class RdmaClusterTest {
     }
 
     @Test
-    void shouldGoOnWithoutAServerThatHasStopped() throws Exception {
+    void shouldContinueWithoutAStoppedServer() throws Exception {
         final RaftPeerId leader = leader();
         for (final RaftServer server : servers) {
             if (server.getId().equals(leader)) {
                 server.close();
             }
         }
-        // A blocking request would be told of the connection's end, as over the engine's own transports.
+        // A blocking request would fail with the end of the connection, as with the engine's own transports.
         assertEquals("after", text(client.async().send(message("after")).get(WAIT_MS, TimeUnit.MILLISECONDS)));
         assertNotEquals(leader, leader());
     }

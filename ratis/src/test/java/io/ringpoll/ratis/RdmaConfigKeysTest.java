@@ -25,7 +25,7 @@ class RdmaConfigKeysTest {
     }
 
     @Test
-    void shouldHaveTheDefaultsThatAreDocumented() {
+    void shouldHaveTheDocumentedDefaults() {
         final NodeConfig config = nodeConfig();
         assertEquals(new NodeConfig("node", 16 << 10, 32, 128, 64 << 20, 32 << 20, 2_000,
             new PollerConfig(false, -1, PollerIdle.EVENT_DRIVEN, 20_000, HandlerThreads.POLLER, HandlerWait.BLOCK), true),
@@ -40,7 +40,7 @@ class RdmaConfigKeysTest {
     }
 
     @Test
-    void shouldReadWhatIsSet() {
+    void shouldReadTheSettings() {
         RdmaConfigKeys.setServerHost(properties, "10.0.0.1");
         RdmaConfigKeys.setServerPort(properties, 65_535);
         properties.set("raft.rdma.client.host", "10.0.0.2");
@@ -72,7 +72,7 @@ class RdmaConfigKeysTest {
     }
 
     @Test
-    void shouldTakeSizesUpToTheirBoundsAndNameTheKeyBeyond() {
+    void shouldAcceptSizesWithinBoundsAndNameTheKeyOtherwise() {
         assertBounds("raft.rdma.buffer.size", "256", "1MB", "255", "1048577");
         assertBounds("raft.rdma.credits", "2", "4096", "1", "4097");
         assertBounds("raft.rdma.connections.max", "1", "4096", "0", "4097");
@@ -100,7 +100,7 @@ class RdmaConfigKeysTest {
     }
 
     @Test
-    void shouldRefuseAServersPortThatIsNone() {
+    void shouldRejectAnInvalidServerPort() {
         for (final int port : new int[] {-1, 65_536}) {
             RdmaConfigKeys.setServerPort(properties, port);
             assertThrows(IllegalArgumentException.class, () -> RdmaConfigKeys.serverPort(properties));
@@ -108,7 +108,7 @@ class RdmaConfigKeysTest {
     }
 
     @Test
-    void shouldNameTheKeyThatASharedPollerNeeds() {
+    void shouldNameTheKeyRequiredByASharedPoller() {
         properties.set("raft.rdma.poller.shared", "true");
         assertTrue(nodeConfig().poller().shared());
         properties.set("raft.rdma.handlers", "one");

@@ -41,7 +41,7 @@ class RdmaLogAppenderTest {
     private long callId;
 
     @Test
-    void shouldTellOfNoCommitBeyondWhatARequestCompares() {
+    void shouldLimitTheCommitIndexToTheComparedEntries() {
         assertEquals(-1, RdmaLogAppender.bounded(request(2, 5)).getLeaderCommit());
         assertEquals(1, RdmaLogAppender.bounded(request(2, 5, entry(2, 0), entry(2, 1))).getLeaderCommit());
         final AppendEntriesRequestProto behind = request(2, 0, entry(2, 0), entry(2, 1));
@@ -51,12 +51,12 @@ class RdmaLogAppenderTest {
         assertSame(compared, RdmaLogAppender.bounded(compared));
     }
 
-    /** What a follower of the engine does that has the first entry of a leader which was replaced before it was committed. */
+    /** The engine's follower with the first entry of a leader that was replaced before the entry was committed. */
     @Test
-    void shouldLetAFollowerTakeTheNewLeadersFirstEntryAfterAHeartbeat() throws Exception {
+    void shouldLetAFollowerAcceptTheNewLeadersFirstEntryAfterAHeartbeat() throws Exception {
         try (RaftServer follower = follower()) {
             assertEquals(AppendResult.SUCCESS, append(follower, request(1, -1, entry(1, 0))));
-            // The heartbeat of a leader that has found out that it must go back to the beginning.
+            // The heartbeat of a leader that has found out that it must restart at the beginning.
             assertEquals(AppendResult.SUCCESS, append(follower, RdmaLogAppender.bounded(request(2, 0))));
             assertEquals(AppendResult.SUCCESS, append(follower, RdmaLogAppender.bounded(request(2, 0, entry(2, 0)))));
             assertEquals(2, follower.getDivision(GROUP).getRaftLog().getTermIndex(0).getTerm());
@@ -67,7 +67,7 @@ class RdmaLogAppenderTest {
         final RaftProperties properties = new RaftProperties();
         RaftConfigKeys.Rpc.setType(properties, SupportedRpcType.NETTY);
         RaftServerConfigKeys.setStorageDir(properties, List.of(folder.toFile()));
-        // No election comes between.
+        // No election interferes.
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(100, TimeUnit.SECONDS));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(200, TimeUnit.SECONDS));
         final RaftPeer self = RaftPeer.newBuilder().setId(FOLLOWER).build();

@@ -62,7 +62,7 @@ class RdmaProxyMapTest {
     }
 
     @Test
-    void shouldConnectAfterAConnectThatFailedUnexpectedly() throws Exception {
+    void shouldReconnectAfterAnUnexpectedFailure() throws Exception {
         final boolean[] isBroken = {true};
         final RdmaProxyMap map = new RdmaProxyMap("test", properties, address -> {
             if (isBroken[0]) {
@@ -73,14 +73,14 @@ class RdmaProxyMapTest {
         map.addRaftPeers(List.of(peer));
         assertThrows(IOException.class, () -> map.getProxy(peer.getId()));
         isBroken[0] = false;
-        // The pause behind a connect that failed.
+        // The delay after a failed connect.
         TimeUnit.MILLISECONDS.sleep(20);
         assertTrue(map.getProxy(peer.getId()).isOpen());
         map.close();
     }
 
     @Test
-    void shouldReplaceAConnectionThatHasFailedAndOnlyThat() throws Exception {
+    void shouldReplaceOnlyAFailedConnection() throws Exception {
         final RdmaProxyMap map = new RdmaProxyMap("test", properties, address -> client);
         map.addRaftPeers(List.of(peer));
         final RdmaProxy first = map.getProxy(peer.getId());
@@ -88,7 +88,7 @@ class RdmaProxyMapTest {
         assertTrue(map.handleException(peer.getId(), new AlreadyClosedException("gone"), false));
         final RdmaProxy second = map.getProxy(peer.getId());
         assertNotSame(first, second);
-        // Somebody else hears of the first one's end only now.
+        // Another thread observes the end of the first connection late.
         assertTrue(map.handleException(peer.getId(), new AlreadyClosedException("gone"), false));
         assertSame(second, map.getProxy(peer.getId()));
         assertTrue(second.isOpen());
@@ -97,7 +97,7 @@ class RdmaProxyMapTest {
     }
 
     @Test
-    void shouldEndTheConnectionToAPeerThatIsSilentForAsLongAsARequestMayTake() throws Exception {
+    void shouldEndTheConnectionToAPeerThatIsSilentForTheRequestTimeOut() throws Exception {
         final RdmaProxyMap map = new RdmaProxyMap("test", properties, address -> client);
         map.addRaftPeers(List.of(peer));
         final RdmaProxy proxy = map.getProxy(peer.getId());

@@ -16,7 +16,7 @@ class ReconnectionTest {
     private final Reconnection reconnection = new Reconnection(10, 50);
 
     @Test
-    void shouldDoubleThePauseUpToTheLongest() {
+    void shouldDoubleTheDelayUpToTheMaximum() {
         long nowNs = 1000;
         for (final int pauseNs : new int[] {10, 20, 40, 50, 50}) {
             reconnection.onFailure(PEER, nowNs);
@@ -29,7 +29,7 @@ class ReconnectionTest {
     }
 
     @Test
-    void shouldForgetFailuresOnceThePeerIsReached() {
+    void shouldResetTheDelayAfterASuccessfulConnect() {
         reconnection.onFailure(PEER, 0);
         reconnection.onFailure(PEER, 0);
         reconnection.onSuccess(PEER);
@@ -39,7 +39,7 @@ class ReconnectionTest {
     }
 
     @Test
-    void shouldLeaveOtherPeersAlone() {
+    void shouldNotAffectOtherPeers() {
         reconnection.onFailure(PEER, 0);
         assertDoesNotThrow(() -> reconnection.check(RaftPeerId.valueOf("s2"), 0));
     }

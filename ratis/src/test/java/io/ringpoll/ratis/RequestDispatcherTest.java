@@ -57,7 +57,7 @@ class RequestDispatcherTest {
 
     @BeforeEach
     void serve() throws Exception {
-        // What an engine's group is like whose state machine blocks in its first transaction.
+        // A group with a state machine that blocks in its first transaction.
         final RaftServer.Division group =
             mock(RaftServer.Division.class, withSettings().extraInterfaces(RaftClientAsynchronousProtocol.class));
         when(((RaftClientAsynchronousProtocol) group).submitClientRequestAsync(any())).thenAnswer(call -> {
@@ -79,7 +79,7 @@ class RequestDispatcherTest {
     }
 
     @Test
-    void shouldNeitherWaitForTheEngineNorLetOneRequestOvertakeAnother() throws Exception {
+    void shouldNeitherBlockOnTheEngineNorReorderRequests() throws Exception {
         final CompletableFuture<? extends MessageLite> first = ask(handler, 0);
         CompletableFuture<? extends MessageLite> last = first;
         for (int callId = 1; callId < 100; callId++) {
@@ -96,14 +96,14 @@ class RequestDispatcherTest {
     }
 
     @Test
-    void shouldNotLetOneConnectionWaitForAnother() throws Exception {
+    void shouldNotMakeOneConnectionWaitForAnother() throws Exception {
         final CompletableFuture<? extends MessageLite> blocked = ask(handler, 0);
         ask(new RequestDispatcher(server, executor, false).forConnection(), 1).get(30, TimeUnit.SECONDS);
         assertFalse(blocked.isDone());
     }
 
     @Test
-    void shouldAnswerWithWhatTheEngineHasThrown() throws Exception {
+    void shouldReplyWithTheEnginesException() throws Exception {
         when(server.getDivision(GROUP)).thenThrow(new GroupMismatchException("not here"));
         final CompletableFuture<? extends MessageLite> reply = ask(handler, 1);
         final Throwable failure = assertThrows(ExecutionException.class, () -> reply.get(30, TimeUnit.SECONDS)).getCause();
@@ -111,14 +111,14 @@ class RequestDispatcherTest {
     }
 
     @Test
-    void shouldAnswerWhenTheServerTakesNoMoreRequests() {
+    void shouldFailRequestsAfterTheServerHasClosed() {
         executor.shutdownNow();
         assertTrue(ask(handler, 1).isCompletedExceptionally());
         assertTrue(ask(handler, 2).isCompletedExceptionally());
     }
 
     @Test
-    void shouldTakeAWriteHereThatIsToBeTakenDirectlyButNotBeforeOthersThatWait() throws Exception {
+    void shouldProcessADirectWriteOnTheHandlersThreadUnlessOthersWait() throws Exception {
         final RequestHandler direct = new RequestDispatcher(server, executor, true).forConnection();
         assertTrue(ask(direct, 1).isDone());
         final CompletableFuture<? extends MessageLite> read =
@@ -132,7 +132,7 @@ class RequestDispatcherTest {
     }
 
     @Test
-    void shouldTakeEntriesHereOnlyOfALeaderThatIsFollowed() throws Exception {
+    void shouldProcessEntriesDirectlyOnlyFromTheKnownLeader() throws Exception {
         final RequestHandler direct = new RequestDispatcher(server, executor, true).forConnection();
         final DivisionInfo info = mock(DivisionInfo.class);
         when(server.getDivision(GROUP).getInfo()).thenReturn(info);

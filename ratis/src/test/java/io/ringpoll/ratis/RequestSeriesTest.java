@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class RequestSeriesTest {
-    // Where connections lead to makes no difference.
+    // The peers of the connections are irrelevant.
     private final RdmaProxy connection = new RdmaProxy(null);
     private final RdmaProxy next = new RdmaProxy(null);
     private final RequestSeries series = new RequestSeries();
@@ -40,7 +40,7 @@ class RequestSeriesTest {
     }
 
     @Test
-    void shouldOrderWhatTheEnginesClientHasNumbered() {
+    void shouldOrderNumberedRequests() {
         final RaftClientRequest.Builder request = RaftClientRequest.newBuilder().setClientId(ClientId.randomId())
             .setServerId(RaftPeerId.valueOf("s")).setGroupId(RaftGroupId.randomId()).setMessage(Message.EMPTY)
             .setType(RaftClientRequest.writeRequestType());
@@ -50,7 +50,7 @@ class RequestSeriesTest {
     }
 
     @Test
-    void shouldSendAtOnceWhatGoesThroughTheSameConnection() {
+    void shouldSendDirectlyOnTheSameConnection() {
         send(connection, 0, 1, 2);
         assertSent(0L, 1L, 2L);
         series.answered();
@@ -59,7 +59,7 @@ class RequestSeriesTest {
     }
 
     @Test
-    void shouldLetANewRequestWaitForThoseThatHaveFailed() {
+    void shouldHoldANewRequestUntilFailedOnesAreResent() {
         send(connection, 46, 47);
         series.failed(46);
         series.failed(47);
@@ -72,7 +72,7 @@ class RequestSeriesTest {
     }
 
     @Test
-    void shouldNotChangeTheConnectionWhileRequestsAreOnTheirWayThroughAnother() {
+    void shouldNotSwitchConnectionsWhileRequestsAreInFlightOnAnother() {
         send(connection, 5, 6);
         send(next, 7);
         series.answered();
@@ -84,7 +84,7 @@ class RequestSeriesTest {
     }
 
     @Test
-    void shouldGoOnThroughAnotherConnectionAsSoonAsTheLastThroughTheFirstHasFailed() {
+    void shouldContinueOnAnotherConnectionAfterTheLastFailureOfTheFirst() {
         send(connection, 5, 6);
         series.failed(5);
         send(next, 5);
@@ -96,7 +96,7 @@ class RequestSeriesTest {
     }
 
     @Test
-    void shouldWaitForARequestThatFoundNoConnection() {
+    void shouldWaitForARequestWithoutConnection() {
         series.notSent(0);
         send(next, 1, 2);
         assertSent();
@@ -105,7 +105,7 @@ class RequestSeriesTest {
     }
 
     @Test
-    void shouldGoOnThroughAnotherConnectionWhenAllIsAnswered() {
+    void shouldContinueOnAnotherConnectionAfterAllReplies() {
         send(connection, 0);
         send(next, 1);
         assertSent(0L);
@@ -114,7 +114,7 @@ class RequestSeriesTest {
     }
 
     @Test
-    void shouldLetAllGoAtTheEnd() {
+    void shouldSendAllWaitingRequestsOnClose() {
         send(connection, 0, 1);
         series.failed(0);
         send(next, 2, 3);
@@ -123,7 +123,7 @@ class RequestSeriesTest {
     }
 
     @Test
-    void shouldKeepTheOrderWhenConnectionsFailUnderManyThreads() throws Exception {
+    void shouldPreserveTheOrderWhenConnectionsFailUnderManyThreads() throws Exception {
         final int requests = 20_000;
         final AtomicLong answered = new AtomicLong();
         final List<Long> log = Collections.synchronizedList(new ArrayList<>());
@@ -139,7 +139,7 @@ class RequestSeriesTest {
             }
             all.get(20, TimeUnit.SECONDS);
         }
-        // As the engine's log is: what came again is there once.
+        // As in the engine's log: a resent request is contained once.
         final List<Long> appended = log.stream().distinct().toList();
         assertEquals(requests, appended.size());
         for (int i = 0; i < requests; i++) {
@@ -148,7 +148,7 @@ class RequestSeriesTest {
         assertTrue(log.size() > requests, "nothing was sent again");
     }
 
-    /** Answers or fails what it gets on other threads; each fiftieth failure has the connection replaced. */
+    /** Completes or fails its requests on other threads; every fiftieth failure replaces the connection. */
     private static final class Server {
         private final RequestSeries series;
         private final ExecutorService threads;
@@ -157,7 +157,7 @@ class RequestSeriesTest {
         private final AtomicLong arrivals = new AtomicLong();
         private volatile Connection current = new Connection();
 
-        /** What is taken through it before it breaks is appended. */
+        /** Requests accepted before the connection breaks are appended. */
         private static final class Connection {
             private final RdmaProxy proxy = new RdmaProxy(null);
             private boolean broken;
@@ -185,7 +185,7 @@ class RequestSeriesTest {
                     }
                 }
                 threads.execute(() -> {
-                    // Some are taken whose answer is lost.
+                    // Some requests are accepted, but their reply is lost.
                     if (taken && number % 7 != 0 || taken && !connection.broken) {
                         series.answered();
                         onAnswer.run();

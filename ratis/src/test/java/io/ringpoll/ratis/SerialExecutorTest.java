@@ -20,7 +20,7 @@ class SerialExecutorTest {
     private final List<Integer> ran = new ArrayList<>();
 
     @Test
-    void shouldTakeOneThreadForAllThatComeWhileItRuns() {
+    void shouldUseOneThreadForTasksSubmittedWhileRunning() {
         serial.execute(() -> {
             ran.add(1);
             serial.execute(() -> ran.add(3));
@@ -33,7 +33,7 @@ class SerialExecutorTest {
     }
 
     @Test
-    void shouldBeIdleOnlyWhenNothingRunsOrWaits() {
+    void shouldBeIdleOnlyWithoutRunningOrPendingTasks() {
         assertTrue(serial.isIdle());
         serial.execute(() -> assertFalse(serial.isIdle()));
         assertFalse(serial.isIdle());
@@ -44,7 +44,7 @@ class SerialExecutorTest {
     }
 
     @Test
-    void shouldGoOnBehindATaskThatFails() {
+    void shouldContinueAfterAFailedTask() {
         serial.execute(() -> {
             throw new IllegalStateException("on purpose");
         });
@@ -54,7 +54,7 @@ class SerialExecutorTest {
     }
 
     @Test
-    void shouldKeepNothingThatWasRefused() {
+    void shouldRetainNothingOfARejectedRequest() {
         final boolean[] refuses = {true};
         final SerialExecutor closing = new SerialExecutor(task -> {
             if (refuses[0]) {

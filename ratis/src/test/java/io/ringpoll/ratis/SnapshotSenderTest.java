@@ -25,7 +25,7 @@ import org.apache.ratis.statemachine.SnapshotInfo;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A leader whose log goes from 10 to 20. */
+/** A leader with a log from index 10 to 20. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class SnapshotSenderTest {
     private static final TermIndex FIRST = TermIndex.valueOf(3, 10);
@@ -56,14 +56,14 @@ class SnapshotSenderTest {
     }
 
     @Test
-    void shouldLeaveAFollowerToTheLogThatIsNotBehindIt() throws Exception {
+    void shouldNotSendASnapshotToAFollowerWithinTheLog() throws Exception {
         assertEquals(SnapshotSender.Need.ENTRIES, sender(false, 10).send());
         assertEquals(SnapshotSender.Need.ENTRIES, sender(false, 20).send());
         verify(appender.getServerRpc(), never()).installSnapshot(any());
     }
 
     @Test
-    void shouldGoOnBehindTheSnapshotThatAFollowerWasToldToGetAndHasGot() throws Exception {
+    void shouldContinueAfterASnapshotThatTheFollowerHasFetched() throws Exception {
         final SnapshotSender sender = sender(false, 5);
         answer(InstallSnapshotResult.SNAPSHOT_INSTALLED, 12);
         assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send());
@@ -73,7 +73,7 @@ class SnapshotSenderTest {
     }
 
     @Test
-    void shouldGiveAFollowerTimeThatIsGettingOne() throws Exception {
+    void shouldWaitForAFollowerThatIsFetchingASnapshot() throws Exception {
         final SnapshotSender sender = sender(false, 5);
         answer(InstallSnapshotResult.IN_PROGRESS, -1);
         assertEquals(SnapshotSender.Need.TIME, sender.send());
@@ -81,7 +81,7 @@ class SnapshotSenderTest {
     }
 
     @Test
-    void shouldTellTheStateMachineThatAFollowerFoundNone() throws Exception {
+    void shouldNotifyTheStateMachineWhenAFollowerFoundNoSnapshot() throws Exception {
         final SnapshotSender sender = sender(false, 5);
         answer(InstallSnapshotResult.SNAPSHOT_UNAVAILABLE, -1);
         assertEquals(SnapshotSender.Need.TIME, sender.send());
@@ -91,7 +91,7 @@ class SnapshotSenderTest {
     }
 
     @Test
-    void shouldSendASnapshotPieceByPiece() throws Exception {
+    void shouldSendASnapshotInPieces() throws Exception {
         final SnapshotSender sender = sender(true, 5);
         final SnapshotInfo snapshot = mock(SnapshotInfo.class);
         when(snapshot.getTermIndex()).thenReturn(TermIndex.valueOf(3, 15));

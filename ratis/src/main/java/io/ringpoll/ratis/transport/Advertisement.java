@@ -3,8 +3,7 @@ package io.ringpoll.ratis.transport;
 import java.nio.ByteBuffer;
 
 /**
- * The payload of a rendezvous frame: where the message is to be read.
- *
+ * The payload of a rendezvous frame: the location of the message.
  * <pre>
  *    0               8        12                  14
  *   +---------------+--------+-------------------+------------+
@@ -14,7 +13,7 @@ import java.nio.ByteBuffer;
  *
  * @param offset     of the message in the region
  * @param number     of the region among those that its owner has advertised on this connection
- * @param descriptor of the region, as librpma makes it
+ * @param descriptor of the region, in librpma's format
  */
 record Advertisement(long offset, int number, byte[] descriptor) {
     private static final int NUMBER_OFFSET = 8;
@@ -25,14 +24,14 @@ record Advertisement(long offset, int number, byte[] descriptor) {
         return DESCRIPTOR_OFFSET + descriptor.length;
     }
 
-    /** Writes it behind a frame's header. */
+    /** Writes the payload after a frame's header. */
     void write(final ByteBuffer frame) {
         final int base = FrameHeader.LENGTH_BYTES;
         frame.putLong(base, offset).putInt(base + NUMBER_OFFSET, number)
             .putShort(base + LENGTH_OFFSET, (short) descriptor.length).put(base + DESCRIPTOR_OFFSET, descriptor);
     }
 
-    /** Reads it behind a frame's header. */
+    /** Reads the payload after a frame's header. */
     static Advertisement read(final ByteBuffer frame, final FrameHeader header) throws ProtocolException {
         final int base = FrameHeader.LENGTH_BYTES;
         if (header.payloadLength() < DESCRIPTOR_OFFSET) {

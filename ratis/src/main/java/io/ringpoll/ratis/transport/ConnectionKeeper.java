@@ -21,11 +21,11 @@ import java.util.concurrent.TimeoutException;
 import org.agrona.CloseHelper;
 
 /**
- * The thread that owns the life of all connections of a node: takes requests of peers, hears what becomes of connections, and
- * closes them. What others want of it comes as a command.
+ * Owns the lifecycle of a node's connections on a thread of its own: accepts requests of peers, processes connection events, and
+ * closes connections. Other threads submit commands.
  *
- * <p>The end of a connection: it is disconnected, the peer answers or a time passes, its queue leaves the poller's round, and
- * only then are its memory and its queue pair freed.
+ * <p>The end of a connection, in order: disconnect, the peer's disconnect or a time-out, removal of the queue from the poller's
+ * round, release of the memory and the queue pair.
  */
 final class ConnectionKeeper {
     private static final int TICK_MS = 100;
@@ -39,11 +39,11 @@ final class ConnectionKeeper {
     private final Thread thread;
     private Endpoint endpoint;
     private ConnectionConfig acceptConfig;
-    /** Why no connection is kept any more; null until the node closes. */
+    /** The reason for which connections are no longer accepted; null until the node closes. */
     private volatile IOException closing;
     private volatile boolean stopped;
 
-    /** What is known of a connection. */
+    /** The state of a connection. */
     private static final class Kept {
         private final Link link;
         private boolean polled;
@@ -69,7 +69,7 @@ final class ConnectionKeeper {
         return Thread.currentThread() == thread;
     }
 
-    /** Takes requests of peers from now on. */
+    /** Starts to accept requests of peers. */
     void listen(final Endpoint listening, final ConnectionConfig config) {
         execute(() -> {
             endpoint = listening;
@@ -78,22 +78,22 @@ final class ConnectionKeeper {
         });
     }
 
-    /** Takes care of a connection that this side has asked for. */
+    /** Takes ownership of a connection that this side has requested. */
     void keep(final Link link) {
         execute(() -> add(link));
     }
 
-    /** Ends a connection; any thread, and more than once. */
+    /** Ends a connection; any thread, idempotent. */
     void drop(final Link link) {
         execute(() -> disconnect(link));
     }
 
-    /** Gives up what it has before it was started. */
+    /** Releases its resources before the thread has started. */
     void abandon() {
         descriptors.close();
     }
 
-    /** Ends all connections and the thread, whether this thread is interrupted or not; false if they have not ended in time. */
+    /** Ends all connections and the thread, regardless of interrupts; returns false if they have not ended in time. */
     boolean close() {
         execute(() -> {
             closeEndpoint();
@@ -118,7 +118,7 @@ final class ConnectionKeeper {
         }
         if (thread.isAlive()) {
             stopped = true;
-            node.warn("its connections do not end");
+            node.warn("its connections have not ended");
             return false;
         }
         descriptors.close();
@@ -151,9 +151,9 @@ final class ConnectionKeeper {
                 accept(some.get());
             }
         } catch (final ProtocolException | RpmaException | IllegalStateException e) {
-            // What was not connected is rejected by its close. A peer that does not wait any more is found out by what fails.
+            // Closing an unaccepted request rejects it. A peer that no longer waits is detected by a failed call.
             node.counters().increment(Count.CONNECTIONS_REJECTED);
-            node.warn("rejected a peer, or it has given up: " + e.getMessage());
+            node.warn("rejected a peer, or the peer has disconnected: " + e.getMessage());
         }
     }
 
@@ -171,7 +171,7 @@ final class ConnectionKeeper {
         kept.polled = true;
         descriptors.add(link.connection().eventFd(), () -> onEvent(kept));
         if (closing != null) {
-            // It was made while the node closed.
+            // Created while the node was closing.
             link.fail(closing);
         }
         if (!link.isOpen()) {
@@ -190,7 +190,7 @@ final class ConnectionKeeper {
         }
         kept.link.fail(kept.established ? new IOException("the connection is " + some.get()) :
             new ConnectException("the connection is " + some.get()));
-        // The peer has left or was never there: nothing more is to be waited for.
+        // The peer has left or never was there: there is no event to wait for.
         startDisconnect(kept);
         finish(kept);
     }
@@ -229,7 +229,7 @@ final class ConnectionKeeper {
         try {
             kept.link.connection().disconnect();
         } catch (final RuntimeException e) {
-            // It was not connected, or is so no more: there is nothing left to tell the peer.
+            // Not connected, or no longer: there is no disconnect to send.
             kept.deadlineNs = System.nanoTime();
         }
     }
@@ -246,7 +246,7 @@ final class ConnectionKeeper {
         }
         if (overdue != null) {
             for (final Kept kept : overdue) {
-                kept.link.fail(new ConnectException("the connection did not come about in time"));
+                kept.link.fail(new ConnectException("the connection was not established in time"));
                 startDisconnect(kept);
                 finish(kept);
             }
@@ -261,10 +261,10 @@ final class ConnectionKeeper {
         final Connection connection = link.connection();
         if (kept.polled) {
             try {
-                node.pollNoMore(link);
+                node.stopPolling(link);
                 kept.polled = false;
             } catch (final TimeoutException e) {
-                // The poller still holds it: again at the next tick.
+                // The poller still polls the queue: retry at the next tick.
                 kept.deadlineNs = System.nanoTime();
                 return;
             }

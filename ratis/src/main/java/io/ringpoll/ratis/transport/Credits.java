@@ -1,26 +1,26 @@
 package io.ringpoll.ratis.transport;
 
 /**
- * How many frames the two sides of a connection may send. A credit stands for a receive that the other side has posted: the
- * sender of a frame spends one, and the receiver owes it again as soon as the receive is posted anew. Guarded by the connection's
- * lock.
+ * Flow control: the number of frames that each side of a connection may send. A credit represents a receive posted by the other
+ * side. The sender of a frame spends one, and the receiver owes it again when it has reposted the receive. Guarded by the
+ * connection's lock.
  */
 final class Credits {
-    /** What this side has given to the other at first. */
-    private final int given;
-    /** What the other side has given to this one at first. */
+    /** Number of credits granted to the peer initially. */
+    private final int granted;
+    /** Number of credits granted by the peer initially. */
     private int most;
     private int own;
-    /** What the other side still has, as far as this one knows. */
+    /** Number of credits that the peer has left, as far as this side knows. */
     private int peers;
     private int owed;
 
-    Credits(final int given) {
-        this.given = given;
-        peers = given;
+    Credits(final int granted) {
+        this.granted = granted;
+        peers = granted;
     }
 
-    /** Takes what the peer has given when it introduced itself. */
+    /** Adds the credits that the peer granted in its hello. */
     void begin(final int fromPeer) {
         most = fromPeer;
         own = fromPeer;
@@ -30,39 +30,40 @@ final class Credits {
         return own == 0;
     }
 
-    /** Spends one for a frame that has been posted. */
+    /** Spends a credit for a posted frame. */
     void spend() {
         own--;
     }
 
-    /** How many the next frame gives back. */
+    /** Number of credits to return with the next frame. */
     int owed() {
         return owed;
     }
 
-    /** Whether so many are owed that they are worth a frame of their own. */
+    /** Whether the number of owed credits justifies a credit frame. */
     boolean isRepaymentDue() {
-        return owed >= Math.max(1, given / 2);
+        return owed >= Math.max(1, granted / 2);
     }
 
-    /** A frame has been posted that gives back what was owed. */
+    /** Called when a frame has been posted that returns the owed credits. */
     void onRepaid() {
         peers += owed;
         owed = 0;
     }
 
-    /** Owes one more: its receive has been posted again, and what it brought needs no memory here any more. */
+    /** Owes another credit: the receive has been reposted, and its frame's content needs no memory here any more. */
     void owe() {
         owed++;
     }
 
-    /** Takes a frame that has come, whose receive has been posted again. */
+    /** Processes a received frame; its receive has been reposted. */
     void onFrame(final FrameHeader header) throws ProtocolException {
         if (header.kind() != FrameKind.CREDIT) {
             if (--peers < 0) {
-                throw new ProtocolException("a frame for which there was no credit");
+                throw new ProtocolException("a frame without credit");
             }
-            // The credit of a long message comes back when it has been read: no peer announces more than that at a time.
+            // The credit of a long message is returned after the message has been read, which bounds the messages that a peer can
+            // announce.
             owed += header.isRendezvous() ? 0 : 1;
         }
         own += header.credits();

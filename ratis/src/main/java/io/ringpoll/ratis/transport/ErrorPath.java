@@ -6,7 +6,7 @@ import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
 import java.io.IOException;
 
-/** Ends the connection whose work request, or whose queue, has failed. */
+/** Ends the connection of a failed work request or queue. */
 final class ErrorPath implements CompletionHandler {
     private final Node node;
 

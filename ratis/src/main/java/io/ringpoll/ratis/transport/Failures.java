@@ -9,8 +9,8 @@ import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferExce
 import org.apache.ratis.thirdparty.com.google.protobuf.Parser;
 
 /**
- * Exceptions as messages: classes and texts of the chain of causes, without stack traces. Nothing is deserialised: a class that
- * this side does not know, or that cannot be made of a text, becomes an {@link IOException} with its name in the text.
+ * Encodes exceptions as messages: the classes and texts of the chain of causes, without stack traces. Nothing is deserialised. A
+ * class that is unknown here, or has no constructor for a text, becomes an {@link IOException} with the class name in its text.
  */
 final class Failures {
     static final Parser<ThrowableProto> PARSER = ThrowableProto.parser();
@@ -25,7 +25,7 @@ final class Failures {
         return toProto(unwrap(failure), MAX_CAUSES);
     }
 
-    /** What the executors' wrappers hold. */
+    /** Removes the wrappers of executors. */
     static Throwable unwrap(final Throwable failure) {
         Throwable inner = failure;
         while ((inner instanceof CompletionException || inner instanceof ExecutionException) && inner.getCause() != null) {
@@ -47,10 +47,10 @@ final class Failures {
         return builder.build();
     }
 
-    /** The exception that a peer has answered with. */
+    /** Decodes the exception of a peer's reply. */
     static IOException toException(final ThrowableProto proto, final String peer) {
         final Throwable failure = instantiate(proto, MAX_CAUSES);
-        // An interruption was the peer's: to the engine the exception would be one of this thread.
+        // An interrupt concerned the peer's thread; the engine would apply an InterruptedIOException to this one.
         return failure instanceof final IOException io && !(failure instanceof InterruptedIOException) ? io :
             new IOException(peer + " has failed: " + failure, failure);
     }
@@ -59,7 +59,7 @@ final class Failures {
         final String text = proto.getErrorMessage();
         Throwable failure;
         try {
-            // Not initialised before it is known to be an exception: the name is the peer's choice.
+            // Not initialised before it is known to be an exception: the peer chooses the name.
             final Class<? extends Throwable> type =
                 Class.forName(proto.getClassName(), false, Failures.class.getClassLoader()).asSubclass(Throwable.class);
             failure = type.getConstructor(String.class).newInstance(text);

@@ -4,8 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The first bytes of every frame, and of nothing else.
- *
+ * The header of every frame.
  * <pre>
  *    0       2         3      4      5       6         8                16               20
  *   +-------+---------+------+------+-------+---------+----------------+----------------+----------------+
@@ -13,14 +12,14 @@ import java.nio.ByteOrder;
  *   +-------+---------+------+------+-------+---------+----------------+----------------+----------------+
  * </pre>
  *
- * <p>Little endian. The payload is what follows in this frame; the message is longer than it only if it is fetched by an RDMA
- * read ({@link #FLAG_RENDEZVOUS}), and the payload then says from where.
+ * <p>Little endian. The payload is the remainder of the frame. The message is longer than the payload only if it is fetched by an
+ * RDMA read ({@link #FLAG_RENDEZVOUS}); the payload then contains its location.
  *
  * @param kind          of {@link FrameKind}
- * @param type          code of a {@link MessageType}, 0 where there is no message
+ * @param type          code of a {@link MessageType}, 0 without a message
  * @param flags         {@link #FLAG_RENDEZVOUS} or 0
- * @param credits       how many frames more the receiver of this one may send
- * @param correlationId the same in a request and its reply
+ * @param credits       number of credits returned to the receiver of this frame
+ * @param correlationId equal in a request and its reply
  * @param payloadLength in bytes
  * @param messageLength in bytes
  */
@@ -44,7 +43,7 @@ record FrameHeader(byte kind, byte type, byte flags, int credits, long correlati
         return (flags & FLAG_RENDEZVOUS) != 0;
     }
 
-    /** Writes it at the buffer's beginning, whatever its position. */
+    /** Writes the header to the start of the buffer, regardless of its position. */
     void write(final ByteBuffer buffer) {
         buffer.order(ByteOrder.LITTLE_ENDIAN).putShort(0, MAGIC).put(VERSION_OFFSET, VERSION).put(KIND_OFFSET, kind)
             .put(TYPE_OFFSET, type).put(FLAGS_OFFSET, flags).putShort(CREDITS_OFFSET, (short) credits)
@@ -55,9 +54,9 @@ record FrameHeader(byte kind, byte type, byte flags, int credits, long correlati
     /**
      * Reads and checks the header of a frame.
      *
-     * @param frame         the whole frame, from 0 to its limit
-     * @param maxMessageLength the longest message that is taken
-     * @throws ProtocolException if it is none
+     * @param frame            the whole frame, from 0 to its limit
+     * @param maxMessageLength maximum length of a message
+     * @throws ProtocolException if the header is invalid
      */
     static FrameHeader read(final ByteBuffer frame, final int maxMessageLength) throws ProtocolException {
         final int length = frame.limit();
@@ -74,11 +73,11 @@ record FrameHeader(byte kind, byte type, byte flags, int credits, long correlati
 
     private void check(final int received, final int maxMessageLength) throws ProtocolException {
         require(kind >= FrameKind.REQUEST && kind <= FrameKind.RELEASE, "a frame of kind " + kind);
-        require(payloadLength == received, "a payload of " + payloadLength + " bytes in a frame that has " + received);
+        require(payloadLength == received, "a payload of " + payloadLength + " bytes in a frame with " + received);
         require((flags & ~FLAG_RENDEZVOUS) == 0, "a frame with flags " + flags);
         if (FrameKind.hasMessage(kind)) {
             require(messageLength >= 0 && messageLength <= maxMessageLength,
-                "a message of " + messageLength + " bytes, where at most " + maxMessageLength + " are taken");
+                "a message of " + messageLength + " bytes; the maximum is " + maxMessageLength);
             require(isRendezvous() || messageLength == payloadLength,
                 "a message of " + messageLength + " bytes in a payload of " + payloadLength);
         } else {
@@ -86,9 +85,9 @@ record FrameHeader(byte kind, byte type, byte flags, int credits, long correlati
         }
     }
 
-    private static void require(final boolean holds, final String what) throws ProtocolException {
+    private static void require(final boolean holds, final String violation) throws ProtocolException {
         if (!holds) {
-            throw new ProtocolException(what);
+            throw new ProtocolException(violation);
         }
     }
 }

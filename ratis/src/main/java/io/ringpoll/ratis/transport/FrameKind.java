@@ -1,16 +1,16 @@
 package io.ringpoll.ratis.transport;
 
-/** What a frame is for; the constants are on the wire. */
+/** The purpose of a frame; the constants are part of the wire format. */
 final class FrameKind {
-    /** A request that waits for a reply with the same correlation id. */
+    /** A request; a reply with the same correlation id follows. */
     static final byte REQUEST = 1;
-    /** The answer to a request. */
+    /** The reply to a request. */
     static final byte REPLY = 2;
-    /** The exception that a request has ended with. */
+    /** The exception that a request has caused. */
     static final byte FAILURE = 3;
-    /** Gives credits back and nothing else; the one kind that costs none. */
+    /** Returns credits only; the only kind that costs none. */
     static final byte CREDIT = 4;
-    /** Says that an advertised region has been read; the correlation id is its number. */
+    /** Reports that an advertised region has been read; the correlation id is the region's number. */
     static final byte RELEASE = 5;
 
     private FrameKind() {

@@ -1,11 +1,11 @@
 package io.ringpoll.ratis.transport;
 
-/** On which threads a node takes what has come. */
+/** The threads of a node's handlers. */
 public enum HandlerThreads {
-    /** The poller's own: nobody has to be woken for a completion. */
+    /** The poller's thread: a completion wakes no other thread. */
     POLLER,
-    /** One of its own for all three paths. */
+    /** One thread for all three paths. */
     ONE,
-    /** One for each of the three paths. */
+    /** One thread for each of the three paths. */
     PARALLEL
 }

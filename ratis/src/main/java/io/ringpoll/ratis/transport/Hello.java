@@ -4,11 +4,10 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What both sides tell each other when they connect, in the private data of the connection: 16 bytes, little endian. The
- * connection manager fills what is behind them with zeros.
+ * The private data exchanged at the connect: 16 bytes, little endian. The connection manager pads it with zeros.
  *
- * @param credits     how many frames the other side may send before it is given more
- * @param bufferBytes how long a frame may be
+ * @param credits     number of frames that the other side may send initially
+ * @param bufferBytes maximum length of a frame
  */
 record Hello(int credits, int bufferBytes) {
     static final int MAGIC = 0x5450_5052;
@@ -30,11 +29,11 @@ record Hello(int credits, int bufferBytes) {
         }
         final ByteBuffer buffer = ByteBuffer.wrap(privateData).order(ByteOrder.LITTLE_ENDIAN);
         if (buffer.getInt(0) != MAGIC) {
-            throw new ProtocolException("private data of something else: not a peer of this transport");
+            throw new ProtocolException("foreign private data: not a peer of this transport");
         }
         if (buffer.getShort(VERSION_OFFSET) != VERSION) {
             throw new ProtocolException(
-                "version " + buffer.getShort(VERSION_OFFSET) + " of the transport, here it is " + VERSION);
+                "version " + buffer.getShort(VERSION_OFFSET) + " of the transport; this side has version " + VERSION);
         }
         final Hello hello = new Hello(buffer.getShort(CREDITS_OFFSET) & FrameHeader.MAX_CREDITS, buffer.getInt(BUFFER_OFFSET));
         if (hello.credits < 1 || hello.bufferBytes < NodeConfig.MIN_BUFFER_BYTES) {

@@ -7,19 +7,19 @@ import org.apache.ratis.thirdparty.com.google.protobuf.InvalidProtocolBufferExce
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
 /**
- * A frame that has come, free of the buffer it came in.
+ * A received frame, independent of its receive buffer.
  *
  * @param header        checked
- * @param message       that it carried, or null
- * @param advertisement of the message that is to be read, or null
+ * @param message       contained in the frame, or null
+ * @param advertisement of a message to be read, or null
  */
 record Incoming(FrameHeader header, MessageLite message, Advertisement advertisement) {
     /**
      * Decodes a frame.
      *
      * @param frame            from 0 to its limit
-     * @param maxMessageLength the longest message that is taken
-     * @throws ProtocolException if it is none
+     * @param maxMessageLength maximum length of a message
+     * @throws ProtocolException if the frame is invalid
      */
     static Incoming decode(final ByteBuffer frame, final int maxMessageLength) throws ProtocolException {
         final FrameHeader header = FrameHeader.read(frame, maxMessageLength);
@@ -33,7 +33,7 @@ record Incoming(FrameHeader header, MessageLite message, Advertisement advertise
         return new Incoming(header, message(header, frame.slice(FrameHeader.LENGTH_BYTES, header.messageLength())), null);
     }
 
-    /** The same frame with the message that was advertised. */
+    /** The same frame with the message that was read from the peer's memory. */
     Incoming withMessage(final ByteBuffer bytes) throws ProtocolException {
         return new Incoming(header, message(header, bytes), null);
     }
@@ -44,11 +44,11 @@ record Incoming(FrameHeader header, MessageLite message, Advertisement advertise
             final CodedInputStream in = CodedInputStream.newInstance(bytes);
             final MessageLite message = type.parser(header.kind()).parseFrom(in);
             if (!in.isAtEnd()) {
-                throw new ProtocolException("bytes behind a message of type " + type);
+                throw new ProtocolException("bytes after a message of type " + type);
             }
             return message;
         } catch (final InvalidProtocolBufferException e) {
-            throw new ProtocolException("a message that is no " + type + ": " + e.getMessage(), e);
+            throw new ProtocolException("an invalid " + type + ": " + e.getMessage(), e);
         } catch (final ProtocolException e) {
             throw e;
         } catch (final IOException e) {

@@ -5,10 +5,10 @@ import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 
 /**
- * A long message on its way from the peer's memory, piece by piece: one RDMA read at a time. Guarded by the lock of its link.
+ * Fetches a long message from the peer's memory in pieces, one RDMA read at a time. Guarded by the lock of its link.
  */
 final class Landing {
-    /** Devices take 8 MiB at once at least (Soft-RoCE) and up to 2 GiB. */
+    /** The maximum length of a single read depends on the device: from 8 MiB (Soft-RoCE) to 2 GiB. */
     static final int MAX_READ_BYTES = 4 << 20;
 
     private final Incoming frame;
@@ -24,11 +24,11 @@ final class Landing {
     }
 
     /**
-     * Takes memory for a message, which the peer has in a region.
+     * Takes memory for a message in a region of the peer.
      *
-     * @param frame  that announces the message
-     * @param pool   for the memory
-     * @param remote owned by the landing; closed if there is no memory
+     * @param frame  advertises the message
+     * @param pool   provides the memory
+     * @param remote owned by the landing; closed if no memory is available
      */
     static Landing take(final Incoming frame, final RegionPool pool, final RemoteMemoryRegion remote) {
         boolean taken = false;
@@ -43,7 +43,7 @@ final class Landing {
         }
     }
 
-    /** Posts the read of the next piece; false if the queue has no room. */
+    /** Posts the read of the next piece; returns false if the queue is full. */
     boolean post(final Connection connection, final long workRequestId) {
         final int piece = Math.min(MAX_READ_BYTES, frame.header().messageLength() - done);
         if (!connection.read(lease.region(), done, remote, frame.advertisement().offset() + done, piece, CompletionFlag.ALWAYS,
@@ -54,24 +54,24 @@ final class Landing {
         return true;
     }
 
-    /** Takes note of a piece that has come; true if it was the last. */
+    /** Records a completed read; returns true if it was the last. */
     boolean onRead() {
         done += reading;
         reading = 0;
         return done == frame.header().messageLength();
     }
 
-    /** The frame with its message. */
+    /** The frame with its complete message. */
     Incoming decode() throws ProtocolException {
         return frame.withMessage(lease.buffer(frame.header().messageLength()));
     }
 
-    /** What the peer knows its region by. */
+    /** The number by which the peer identifies its region. */
     int advertised() {
         return frame.advertisement().number();
     }
 
-    /** Frees what it held; not while a read is on its way. */
+    /** Releases the memory; not while a read is in flight. */
     void close() {
         remote.close();
         lease.release();

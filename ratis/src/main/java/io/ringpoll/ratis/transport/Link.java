@@ -15,14 +15,14 @@ import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
 /**
- * One connection to a peer: requests and replies in both directions.
+ * A connection to a peer, for requests and replies in both directions.
  *
- * <p>Every frame but one that only gives credits costs a credit; who has none lets the frame wait. Nothing here blocks. For any
- * thread: the lock guards posting, credits, buffers and what is outstanding, and is never held while somebody else's code runs.
- * The connection's own life belongs to the {@link ConnectionKeeper}.
+ * <p>Every frame except a credit frame costs a credit; without credits, frames wait. No method blocks. Thread-safe: the lock
+ * guards posting, credits, buffers and outstanding requests, and is never held during calls of user code. The lifecycle of the
+ * connection belongs to the {@link ConnectionKeeper}.
  */
 public final class Link {
-    /** Frames that give credits back must find a buffer whatever waits. */
+    /** Buffers reserved for frames that return credits, so that waiting frames cannot block them. */
     private static final int CONTROL_BUFFERS = NodeConfig.CONTROL_FRAMES;
 
     private final Node node;
@@ -55,7 +55,7 @@ public final class Link {
     }
 
     /**
-     * Who is at the other end, for people.
+     * The name of the peer, for messages.
      *
      * @return the name
      */
@@ -66,7 +66,7 @@ public final class Link {
     /**
      * Whether requests can still be sent.
      *
-     * @return false once the connection has failed or was closed
+     * @return false after a failure or the close of the connection
      */
     public synchronized boolean isOpen() {
         return closedBy == null;
@@ -76,7 +76,7 @@ public final class Link {
         return number;
     }
 
-    /** Says that this side has asked for the connection. */
+    /** Marks the connection as requested by this side. */
     void outbound() {
         outbound = true;
     }
@@ -85,7 +85,7 @@ public final class Link {
         return outbound;
     }
 
-    /** What the pipeline knows its queue by; -1 until it polls it. */
+    /** Index of its queue in the pipeline; -1 until it is polled. */
     int queueIndex() {
         return queueIndex;
     }
@@ -106,12 +106,12 @@ public final class Link {
         return rendezvous;
     }
 
-    /** Completes when the connection is established, or with the reason why it will not be. */
+    /** Completes when the connection is established, or exceptionally when it cannot be. */
     CompletableFuture<Link> established() {
         return established;
     }
 
-    /** Takes what the peer said about itself. */
+    /** Processes the peer's hello. */
     void greet(final Hello hello) {
         synchronized (this) {
             credits.begin(hello.credits());
@@ -124,21 +124,21 @@ public final class Link {
      *
      * @param type    of the request
      * @param request of the type's class
-     * @return completes with the reply, of the type's class, on the thread of a handler: what follows it may not block. Or with
-     *     what the peer has answered, or why the connection ended: an {@link IOException}
+     * @return completes on a handler's thread, so dependent actions must not block: with the reply, of the type's class, or with
+     *     an {@link IOException}, which is the peer's exception or the reason for the end of the connection
      */
     public Reply request(final MessageType type, final MessageLite request) {
         return request(type, request, Reply.NO_TIMEOUT);
     }
 
     /**
-     * Sends a request that is given up after a time.
+     * Sends a request with a time-out.
      *
      * @param type      of the request
      * @param request   of the type's class
-     * @param timeoutNs after which the reply completes with a {@link TimeoutException}, up to a tenth of a second later: not by a
-     *                  timer for each request, which would have to be woken
-     * @return as {@link #request(MessageType, MessageLite)} says
+     * @param timeoutNs after which the reply completes with a {@link TimeoutException}, up to 0.1 s late: time-outs are checked
+     *     periodically, because a timer per request would have to be woken
+     * @return as {@link #request(MessageType, MessageLite)}
      */
     public Reply request(final MessageType type, final MessageLite request, final long timeoutNs) {
         final Reply reply;
@@ -148,35 +148,35 @@ public final class Link {
         try {
             send(FrameKind.REQUEST, type, reply.correlationId(), request);
         } catch (final IOException e) {
-            reply.forget();
+            reply.cancel();
             reply.future().completeExceptionally(e);
         } catch (final RuntimeException e) {
-            // Memory that could not be had, or was freed when the node closed: to whoever asked it is one more failure.
-            reply.forget();
+            // No memory, or the memory was freed when the node closed: a failure like any other for the caller.
+            reply.cancel();
             reply.future().completeExceptionally(new IOException("cannot send to " + name + ": " + e.getMessage(), e));
         }
         return reply;
     }
 
-    /** Gives up the requests whose time has passed; called by the keeper now and then. */
+    /** Fails the requests that have timed out; called periodically by the keeper. */
     void expire(final long nowNs) {
         final List<Reply> overdue;
         synchronized (this) {
             overdue = pending.overdue(nowNs);
         }
         for (final Reply reply : overdue) {
-            reply.giveUp();
+            reply.expire();
             reply.future().completeExceptionally(new TimeoutException("no reply from " + name));
         }
     }
 
-    /** Whether anything has come since then. */
-    synchronized boolean isHeardSince(final long timeNs) {
+    /** Whether a frame has been received since a time. */
+    synchronized boolean hasReceivedSince(final long timeNs) {
         return heardNs - timeNs >= 0;
     }
 
-    /** Drops the reply to a request when it comes. */
-    synchronized void forget(final long correlationId) {
+    /** Drops the reply to a request when it is received. */
+    synchronized void cancel(final long correlationId) {
         pending.remove(correlationId);
     }
 
@@ -204,7 +204,7 @@ public final class Link {
         node.counters().add(Count.BYTES_SENT, length);
     }
 
-    /** Sends a frame, or lets it wait for its turn. */
+    /** Sends a frame, or queues it. */
     void enqueue(final Outgoing frame) throws IOException {
         IOException failure = null;
         synchronized (this) {
@@ -232,14 +232,13 @@ public final class Link {
         }
     }
 
-    /** Posts what waits, as far as credits and buffers go; called with the lock held, when either have come back. */
+    /** Posts queued frames as far as credits and buffers permit; called with the lock held when either have been returned. */
     private void postWaiting() throws IOException {
         while (!waiting.isEmpty() && post(waiting.peekFirst())) {
             waiting.removeFirst();
         }
         rendezvous.postWaiting();
-        // What was posted has given back what was owed; when nothing was, it is done for its own sake. Without a buffer it is
-        // done when one comes back.
+        // A posted frame has returned the owed credits. Otherwise a credit frame does; without a buffer, when one is released.
         if (credits.isRepaymentDue() && buffers.available() > 0 && postFrame(Outgoing.CREDITS)) {
             node.counters().increment(Count.CREDIT_FRAMES_SENT);
         }
@@ -283,7 +282,7 @@ public final class Link {
         return posted;
     }
 
-    /** Takes a frame whose buffer has been posted again: settles the credits and passes on what it carries. */
+    /** Processes a frame after its receive buffer has been reposted: updates the credits and dispatches the content. */
     void onFrame(final Incoming frame) throws IOException {
         synchronized (this) {
             if (closedBy != null) {
@@ -303,7 +302,7 @@ public final class Link {
         }
     }
 
-    /** A long message has been read: tells the peer, and gives the credit back. */
+    /** Called when a long message has been read: notifies the peer and returns the credit. */
     void onLanded(final int advertised) throws IOException {
         synchronized (this) {
             credits.owe();
@@ -316,7 +315,7 @@ public final class Link {
         }
     }
 
-    /** Takes a message, from a frame or read from the peer's memory. */
+    /** Dispatches a message, from a frame or read from the peer's memory. */
     void onMessage(final Incoming frame) throws ProtocolException {
         final FrameHeader header = frame.header();
         node.counters().add(Count.BYTES_RECEIVED, header.messageLength());
@@ -331,7 +330,7 @@ public final class Link {
             reply = pending.remove(header.correlationId());
         }
         if (reply == null) {
-            // Whoever asked has given up.
+            // The request has timed out or was cancelled.
             return;
         }
         if (header.kind() == FrameKind.REPLY) {
@@ -350,14 +349,14 @@ public final class Link {
                 send(FrameKind.FAILURE, type, correlationId, Failures.toProto(failure));
             }
         } catch (final AlreadyClosedException e) {
-            // Nobody is there to hear it.
+            // The connection has ended: the reply cannot be sent.
             return;
         } catch (final IOException | RuntimeException e) {
-            fail(new IOException("cannot answer " + name + ": " + e.getMessage(), e));
+            fail(new IOException("cannot reply to " + name + ": " + e.getMessage(), e));
         }
     }
 
-    /** A send has completed: its buffer is free, and those of the sends before it. */
+    /** Called when a send has completed: releases its buffer and those of all earlier sends. */
     void onSent(final int slot) {
         IOException failure = null;
         synchronized (this) {
@@ -377,9 +376,9 @@ public final class Link {
     }
 
     /**
-     * Ends the connection, once: who waits for a reply hears why.
+     * Ends the connection once; outstanding requests fail.
      *
-     * @param reason told to them
+     * @param reason of their failure
      */
     public void fail(final IOException reason) {
         final List<Reply> orphans;

@@ -24,7 +24,7 @@ import org.apache.ratis.proto.RaftProtos.TransferLeadershipRequestProto;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.thirdparty.com.google.protobuf.Parser;
 
-/** What a request asks for; each type has one kind of request and one of reply, the engine's own. */
+/** The type of a request. Each type has one class of request and one of reply, defined by the engine. */
 public enum MessageType {
     /** A candidate asks for a vote. */
     REQUEST_VOTE(1, RequestVoteRequestProto.parser(), RequestVoteReplyProto.parser()),
@@ -32,9 +32,9 @@ public enum MessageType {
     APPEND_ENTRIES(2, AppendEntriesRequestProto.parser(), AppendEntriesReplyProto.parser()),
     /** A leader sends a piece of a snapshot. */
     INSTALL_SNAPSHOT(3, InstallSnapshotRequestProto.parser(), InstallSnapshotReplyProto.parser()),
-    /** A leader hands over. */
+    /** A leader transfers the leadership. */
     START_LEADER_ELECTION(4, StartLeaderElectionRequestProto.parser(), StartLeaderElectionReplyProto.parser()),
-    /** A follower asks what it must have applied before it may answer a read. */
+    /** A follower asks for the index that it must have applied before it serves a read. */
     READ_INDEX(5, ReadIndexRequestProto.parser(), ReadIndexReplyProto.parser()),
     /** A client writes, reads, watches or streams. */
     CLIENT_REQUEST(6, RaftClientRequestProto.parser(), RaftClientReplyProto.parser()),
@@ -75,7 +75,7 @@ public enum MessageType {
         return code;
     }
 
-    /** How a message of this type in a frame of a kind is read. */
+    /** The parser of a message of this type in a frame of a kind. */
     Parser<? extends MessageLite> parser(final byte kind) {
         return switch (kind) {
             case FrameKind.REQUEST -> request;

@@ -28,21 +28,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A server's or a client's place on the network: one device, one shared receive queue, one poller and its handlers for all
- * connections in both directions; the poller may be other nodes', too.
- *
+ * The network endpoint of a server or client: one device, one shared receive queue, and one poller with its handlers for all
+ * connections in both directions. The poller may be shared with other nodes.
  * <pre>
- *   connections' CQs, the receive CQ -&gt; poller -&gt; ring -&gt; receive path     decodes, passes on
- *                                                    |-&gt; send/write path  gives buffers back
+ *   connections' CQs, the receive CQ -&gt; poller -&gt; ring -&gt; receive path     decodes, dispatches
+ *                                                    |-&gt; send/write path  releases buffers
  *                                                    `-&gt; error path       ends connections
  * </pre>
  *
- * <p>For any thread.
+ * <p>Thread-safe.
  */
 public final class Node implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Node.class);
 
-    /** Each waits some seconds for whoever runs on the poller's thread. */
+    /** Number of attempts to leave the poller; each waits some seconds for handlers on the poller's thread. */
     private static final int LEAVE_ATTEMPTS = 3;
 
     private final NodeConfig config;
@@ -58,7 +57,7 @@ public final class Node implements AutoCloseable {
     private final NodePaths paths = new NodePaths(this);
     private final NodePoller poller;
 
-    /** Held while a connection is made and entered: a message that comes before waits for it. */
+    /** Held while a connection is created and registered: a message that is received earlier waits for it. */
     private final Object attaching = new Object();
     private volatile Int2ObjectHashMap<Link> byNumber = new Int2ObjectHashMap<>();
     private volatile Int2ObjectHashMap<Link> byQueuePair = new Int2ObjectHashMap<>();
@@ -68,11 +67,11 @@ public final class Node implements AutoCloseable {
     /**
      * Opens a node and starts its threads.
      *
-     * @param config   sizes and times
-     * @param peer     the device; closed with the node, but not if the node does not open
-     * @param requests answers what peers ask
-     * @param counters counted into
-     * @throws RuntimeException if there is no poller or no memory for it
+     * @param config   of the node
+     * @param peer     the device; closed with the node, but not if the node fails to open
+     * @param requests serves the peers' requests
+     * @param counters to update
+     * @throws RuntimeException if the poller cannot start or memory is exhausted
      */
     public Node(final NodeConfig config, final Peer peer, final RequestHandler requests, final TransportCounters counters) {
         this.config = config;
@@ -111,7 +110,7 @@ public final class Node implements AutoCloseable {
             return opened;
         } finally {
             if (!polls) {
-                giveUp(opened);
+                releaseAll(opened);
             }
         }
     }
@@ -123,13 +122,13 @@ public final class Node implements AutoCloseable {
             started = true;
         } finally {
             if (!started) {
-                giveUp(poller);
+                releaseAll(poller);
             }
         }
     }
 
-    /** Frees what this node has taken before it failed to open; its poller may be null. */
-    private void giveUp(final NodePoller opened) {
+    /** Releases the resources of a node that failed to open; its poller may be null. */
+    private void releaseAll(final NodePoller opened) {
         keeper.abandon();
         if (opened == null || leave(opened)) {
             receiveQueue.close();
@@ -162,18 +161,18 @@ public final class Node implements AutoCloseable {
     }
 
     /**
-     * Connects to a peer and waits until the connection is there, or its time has passed.
+     * Connects to a peer and waits until the connection is established or the time-out has elapsed.
      *
      * @param address of the peer
-     * @param port    it listens on
-     * @param name    for people
+     * @param port    of the peer
+     * @param name    of the peer, for messages
      * @return the connection
-     * @throws IOException a {@link ConnectException} if nobody answers or the peer refuses
+     * @throws IOException a {@link ConnectException} if the peer does not respond or rejects the connection
      */
     public Link connect(final String address, final int port, final String name) throws IOException {
         requireOpen();
         if (keeper.isCurrentThread()) {
-            throw new IllegalStateException("the thread that hears of connections cannot wait for one");
+            throw new IllegalStateException("the thread of connection events cannot wait for a connection");
         }
         final Link link;
         try (ConnectionConfig connectionConfig = connectionConfig().timeoutMs(config.connectTimeoutMs());
@@ -189,12 +188,12 @@ public final class Node implements AutoCloseable {
         try {
             return link.established().get(config.connectTimeoutMs(), TimeUnit.MILLISECONDS);
         } catch (final InterruptedException e) {
-            link.fail(new IOException("nobody waits for the connection any more"));
+            link.fail(new IOException("the connect was abandoned"));
             Thread.currentThread().interrupt();
             throw interrupted(name);
         } catch (final ExecutionException | TimeoutException e) {
             counters.increment(Count.CONNECTS_FAILED);
-            link.fail(new ConnectException("no answer in " + config.connectTimeoutMs() + " ms"));
+            link.fail(new ConnectException("no reply within " + config.connectTimeoutMs() + " ms"));
             throw withCause(new ConnectException("cannot connect to " + name + " at " + address + ":" + port), e);
         }
     }
@@ -204,9 +203,9 @@ public final class Node implements AutoCloseable {
     }
 
     /**
-     * Makes a connection, and enters it before anything that comes through it is looked at.
+     * Creates a connection, and registers it before its first completion is processed.
      *
-     * @param hello of the peer who asked for it; null if this side did, and hears it later
+     * @param hello of the requesting peer; null if this side requests, and receives it later
      */
     Link attach(final String name, final ConnectionRequest request, final Hello hello) {
         synchronized (attaching) {
@@ -224,7 +223,7 @@ public final class Node implements AutoCloseable {
             final Link link =
                 new Link(this, number, name, connection, new SendBuffers(memory, config.bufferBytes(), buffers));
             if (hello != null) {
-                // Before a first request is answered, which takes credits.
+                // Before the first request is served, because its reply needs credits.
                 link.greet(hello);
             } else {
                 link.outbound();
@@ -235,7 +234,7 @@ public final class Node implements AutoCloseable {
         }
     }
 
-    /** Forgets a connection that has been closed, and takes its memory back. */
+    /** Unregisters a closed connection and releases its memory. */
     void detach(final Link link) {
         synchronized (attaching) {
             byQueuePair = without(byQueuePair, link.connection().queuePairNumber(), link);
@@ -260,7 +259,7 @@ public final class Node implements AutoCloseable {
     }
 
     private ConnectionConfig connectionConfig() {
-        // A send for every buffer, a read for every long message that is being fetched, and room for the disconnect.
+        // A send per buffer, a read per long message being fetched, and one for the disconnect.
         final int requestsAtOnce = config.receivesPerConnection() + NodeConfig.CONTROL_FRAMES + Rendezvous.MAX_LANDINGS + 2;
         return ConnectionConfig.create().sharedReceiveQueue(receiveQueue).sqSize(requestsAtOnce).cqSize(requestsAtOnce);
     }
@@ -276,7 +275,7 @@ public final class Node implements AutoCloseable {
         }
     }
 
-    /** The connection of a number, or null if it has ended. */
+    /** The connection with a number, or null if it has ended. */
     Link link(final int number) {
         return byNumber.get(number);
     }
@@ -285,7 +284,7 @@ public final class Node implements AutoCloseable {
         return byNumber.isEmpty();
     }
 
-    /** Writes a message into memory that a peer is to read. */
+    /** Copies a message to memory that a peer will read. */
     RegionPool.Lease advertised(final MessageLite message, final int lengthBytes) throws IOException {
         final RegionPool.Lease lease = advertised.take(lengthBytes);
         boolean written = false;
@@ -302,29 +301,29 @@ public final class Node implements AutoCloseable {
         }
     }
 
-    /** The memory that messages of peers are read into. */
+    /** The memory into which messages of peers are read. */
     RegionPool landing() {
         return landing;
     }
 
-    /** Polls a connection's queue from now on. */
+    /** Starts to poll a connection's queue. */
     void poll(final Link link) {
         link.queueIndex(poller.add(link.connection().completionQueue(), paths));
     }
 
-    /** Polls a connection's queue no more; to be called again if the poller has not let go of it in time. */
-    void pollNoMore(final Link link) throws TimeoutException {
+    /** Stops polling a connection's queue; call again if the poller did not remove it in time. */
+    void stopPolling(final Link link) throws TimeoutException {
         poller.remove(link.queueIndex());
     }
 
-    /** Ends the connection of a queue that has failed; all of them if it is the one they share. */
-    void onQueueFault(final int queueIndex, final String what) {
-        warn(what);
+    /** Ends the connection of a failed queue, or all connections if it is the shared receive queue. */
+    void onQueueFault(final int queueIndex, final String fault) {
+        warn(fault);
         final List<Link> links = new ArrayList<>();
-        // Not by an iterator: the map has one for all threads.
+        // Not by an iterator: the map has a single iterator for all threads.
         byNumber.forEachInt((number, link) -> links.add(link));
         final List<Link> subjects = links.stream().filter(link -> link.queueIndex() == queueIndex).toList();
-        (subjects.isEmpty() ? links : subjects).forEach(link -> link.fail(new IOException(what)));
+        (subjects.isEmpty() ? links : subjects).forEach(link -> link.fail(new IOException(fault)));
     }
 
     NodeConfig config() {
@@ -351,14 +350,14 @@ public final class Node implements AutoCloseable {
         return keeper;
     }
 
-    /** A connection has ended for the engine; what is left of it is the keeper's. */
+    /** Called when a connection has ended for the engine; the keeper releases it. */
     void onEnd(final Link link, final IOException reason) {
         LOG.debug("{}: {} ends", config.name(), link, reason);
         keeper.drop(link);
     }
 
-    void warn(final String what) {
-        LOG.warn("{}: {}", config.name(), what);
+    void warn(final String message) {
+        LOG.warn("{}: {}", config.name(), message);
     }
 
     private void requireOpen() throws IOException {
@@ -375,8 +374,8 @@ public final class Node implements AutoCloseable {
     }
 
     /**
-     * Ends all connections and threads, and frees all memory; again does nothing. Called by what is chained to a reply, or to the
-     * lack of one, it returns at once, and a thread of its own does so.
+     * Ends all connections and threads and releases all memory; idempotent. A call on one of this node's threads starts the close
+     * on another thread and returns.
      */
     @Override
     public void close() {
@@ -393,7 +392,7 @@ public final class Node implements AutoCloseable {
         }
     }
 
-    /** Waits for handlers and for the keeper, and so is not for their threads. */
+    /** Waits for the handlers and the keeper; not on their threads. */
     private void end() {
         if (!keeper.close() || !leave(poller)) {
             return;
@@ -406,11 +405,11 @@ public final class Node implements AutoCloseable {
             landing.close();
             peer.close();
         } catch (final RpmaException | IllegalStateException e) {
-            warn("not all could be freed: " + e.getMessage());
+            warn("some resources could not be released: " + e.getMessage());
         }
     }
 
-    /** Whether nothing of this node is polled or handled any more, so that it can be freed. */
+    /** Removes this node from its poller; returns true if no handler uses the node any more, so that it can be released. */
     private boolean leave(final NodePoller left) {
         for (int attempt = 1; ; attempt++) {
             try {
@@ -418,7 +417,7 @@ public final class Node implements AutoCloseable {
                 return true;
             } catch (final TimeoutException e) {
                 if (attempt == LEAVE_ATTEMPTS) {
-                    warn("its memory is not freed: " + e.getMessage());
+                    warn("its memory is not released: " + e.getMessage());
                     return false;
                 }
             }

@@ -9,7 +9,7 @@ import io.ringpoll.verbs.WorkCompletion;
  *
  * @param receive   of successful receives
  * @param sendWrite of successful sends and reads
- * @param error     of what has failed
+ * @param error     of failed completions and queues
  */
 record NodePaths(ReceivePath receive, SendWritePath sendWrite, ErrorPath error) implements CompletionHandler {
     NodePaths(final Node node) {

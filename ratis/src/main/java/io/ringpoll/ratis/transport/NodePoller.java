@@ -20,16 +20,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that polls a node's completion queues, with its ring and handlers: the node's own, or one that nodes of this process
- * share, so that what is sent from one to another on this thread wakes nobody.
- *
+ * Polls a node's completion queues, with a ring and handlers. It belongs to one node, or is shared by nodes of this process, so
+ * that a message between two of them wakes no thread.
  * <pre>
- *   queues of node A -.                                  .-&gt; paths of node A
- *                     |-&gt; poller -&gt; ring -&gt; by the queue |
- *   queues of node B -'                                  '-&gt; paths of node B
+ *   queues of node A -.                                          .-&gt; paths of node A
+ *                     |-&gt; poller -&gt; ring -&gt; by the queue index |
+ *   queues of node B -'                                          '-&gt; paths of node B
  * </pre>
  *
- * <p>For any thread; the paths run where {@link PollerConfig#handlers()} says.
+ * <p>Thread-safe; the paths run on the threads of {@link PollerConfig#handlers()}.
  */
 final class NodePoller {
     private static final Logger LOG = LoggerFactory.getLogger(NodePoller.class);
@@ -38,7 +37,7 @@ final class NodePoller {
     private static final long CLOSE_NS = TimeUnit.SECONDS.toNanos(5);
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** Those that nodes share; guarded by itself, as what counts them and {@link #nodes} of each. */
+    /** The shared pollers; guarded by itself, as are their use counts and {@link #nodes}. */
     private static final Map<PollerConfig, NodePoller> SHARED = new HashMap<>();
 
     private static int sharedBefore;
@@ -47,11 +46,11 @@ final class NodePoller {
     private final Pipeline pipeline;
     private int nodes;
 
-    /** Held while a queue is added and entered: a completion that comes before waits for it. */
+    /** Held while a queue is added and registered: a completion that arrives earlier waits for it. */
     private final Object entering = new Object();
     private volatile Int2ObjectHashMap<Entry> byIndex = new Int2ObjectHashMap<>();
 
-    /** A queue, and whose it is. What comes through it is nobody's any more once its node leaves. */
+    /** A queue and its node's paths. Completions of a leaving node are dropped. */
     private record Entry(CompletionQueue queue, NodePaths paths, boolean leaving) {
         Entry left() {
             return new Entry(queue, paths, true);
@@ -64,10 +63,10 @@ final class NodePoller {
     }
 
     /**
-     * Gives a node its poller.
+     * Returns the poller of a node.
      *
      * @param config of the node
-     * @return its own, or that of all nodes that share one with these settings; ended by {@link #leave}
+     * @return its own poller, or the one shared by all nodes with equal settings; ended by {@link #leave}
      * @throws RuntimeException as {@link PipelineBuilder#start()}
      */
     static NodePoller of(final NodeConfig config) {
@@ -113,10 +112,10 @@ final class NodePoller {
     }
 
     /**
-     * Polls a queue from now on.
+     * Starts to poll a queue.
      *
-     * @param queue that nobody else polls
-     * @param paths that take what comes
+     * @param queue polled by this poller only
+     * @param paths handle its completions
      * @return the index that its completions carry
      * @throws IllegalStateException as {@link Pipeline#addQueue}
      */
@@ -131,10 +130,10 @@ final class NodePoller {
     }
 
     /**
-     * Takes a queue out and waits until the poller can no longer touch it.
+     * Removes a queue and waits until the poller no longer accesses it.
      *
-     * @param index of the queue; nothing happens if it is out already
-     * @throws TimeoutException as {@link Pipeline#removeQueue}; to be called again
+     * @param index of the queue; no effect if it has been removed
+     * @throws TimeoutException as {@link Pipeline#removeQueue}; call again
      */
     void remove(final int index) throws TimeoutException {
         final Entry entry = byIndex.get(index);
@@ -149,17 +148,16 @@ final class NodePoller {
     }
 
     /**
-     * Ends a node's use of this poller: none of its paths is called any more, and none of its queues polled. Not for a thread
-     * that paths run on.
+     * Ends a node's use of this poller: its paths are not called any more, and its queues are not polled. Not on a thread that
+     * runs paths.
      *
      * @param paths of the node
-     * @throws TimeoutException if the poller, or a handler, still holds something of the node, which must not be freed then; to
-     *     be called again
+     * @throws TimeoutException if the poller or a handler still uses the node, which must not be released; call again
      */
     void leave(final NodePaths paths) throws TimeoutException {
         if (!config.shared()) {
             if (!ends()) {
-                throw new TimeoutException("a handler of " + pipeline.pollerThread().getName() + " does not come back");
+                throw new TimeoutException("a handler of " + pipeline.pollerThread().getName() + " does not return");
             }
             return;
         }
@@ -178,12 +176,12 @@ final class NodePoller {
         }
     }
 
-    /** Calls a node's paths no more; the indexes of its queues. */
+    /** Stops the calls of a node's paths; returns the indexes of its queues. */
     private int[] cutOff(final NodePaths paths) {
         final IntArrayList indexes = new IntArrayList();
         synchronized (entering) {
             final Int2ObjectHashMap<Entry> cut = new Int2ObjectHashMap<>(byIndex);
-            // Not by an iterator: a map has one, which its copies for other threads share.
+            // Not by an iterator: a map has one iterator, which its copies for other threads share.
             byIndex.forEachInt((index, entry) -> {
                 if (entry.paths() == paths) {
                     indexes.addInt(index);
@@ -200,19 +198,19 @@ final class NodePoller {
         pipeline.close(CLOSE_NS);
         final List<Thread> threads = new ArrayList<>(pipeline.handlerThreads());
         threads.add(pipeline.pollerThread());
-        // A further close does not wait.
+        // A second close does not wait.
         while (threads.stream().anyMatch(Thread::isAlive) && System.nanoTime() - deadlineNs < 0) {
             LockSupport.parkNanos(PAUSE_NS);
         }
         return threads.stream().noneMatch(Thread::isAlive);
     }
 
-    /** Whether paths run on the calling thread, so that it cannot wait for them. */
+    /** Whether paths run on the calling thread, which cannot wait for them. */
     boolean isCurrentThread() {
         return Thread.currentThread() == pipeline.pollerThread() || pipeline.handlerThreads().contains(Thread.currentThread());
     }
 
-    /** How many queues are polled here. */
+    /** Number of polled queues. */
     int queues() {
         return byIndex.size();
     }
@@ -227,7 +225,7 @@ final class NodePoller {
         return entry == null || entry.leaving() ? null : entry.paths();
     }
 
-    /** Gives each completion to the node whose it is. What is left of a queue that has been taken out is nobody's. */
+    /** Dispatches each completion to its node. Completions of a removed queue are dropped. */
     private final class Distributor implements CompletionHandler {
         @Override
         public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {

@@ -6,26 +6,26 @@ import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
 /**
- * A frame that is to be sent, or waits until it may be.
+ * A frame to send.
  *
  * @param kind          of {@link FrameKind}
  * @param type          code of the message's type, or 0
  * @param correlationId as {@link FrameHeader#correlationId()}
- * @param message       in the frame, or null
- * @param lease         holds the message if the peer is to read it, or null
+ * @param message       contained in the frame, or null
+ * @param lease         of the memory that contains the message for the peer to read, or null
  * @param messageLength in bytes
  */
 record Outgoing(byte kind, byte type, long correlationId, MessageLite message, RegionPool.Lease lease, int messageLength) {
-    /** Gives back the credits that are owed. */
+    /** Returns the owed credits. */
     static final Outgoing CREDITS = new Outgoing(FrameKind.CREDIT, (byte) 0, 0, null, null, 0);
 
     /**
      * Writes the frame.
      *
-     * @param buffer     to its beginning
-     * @param credits    that it gives back
-     * @param advertised number of the region that the peer is to read, if there is one
-     * @return the frame's length, in bytes
+     * @param buffer     written from its start
+     * @param credits    to return
+     * @param advertised number of the region for the peer to read, if any
+     * @return the frame's length in bytes
      */
     int write(final ByteBuffer buffer, final int credits, final int advertised) throws IOException {
         final Advertisement advertisement = lease == null ? null : new Advertisement(0, advertised, lease.descriptor());

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
-/** The requests of one connection that have not been answered, by their correlation id. Guarded by the connection's lock. */
+/** The outstanding requests of one connection by correlation id. Guarded by the connection's lock. */
 final class PendingReplies {
     private final Link link;
     private final Map<Long, Reply> byId = new HashMap<>();
@@ -16,19 +16,19 @@ final class PendingReplies {
         this.link = link;
     }
 
-    /** Expects one more reply. */
+    /** Adds an outstanding request. */
     Reply add(final long timeoutNs) {
         final Reply reply = new Reply(link, nextId++, new CompletableFuture<>(), System.nanoTime(), timeoutNs);
         byId.put(reply.correlationId(), reply);
         return reply;
     }
 
-    /** The reply of an id, which is waited for no more; null if it was not. */
+    /** Removes the reply with an id; returns null if there is none. */
     Reply remove(final long correlationId) {
         return byId.remove(correlationId);
     }
 
-    /** Those whose time has passed; they stay. */
+    /** The replies that have timed out; they are not removed. */
     List<Reply> overdue(final long nowNs) {
         List<Reply> overdue = List.of();
         for (final Reply reply : byId.values()) {
@@ -40,7 +40,7 @@ final class PendingReplies {
         return overdue;
     }
 
-    /** All of them, which are waited for no more. */
+    /** Removes all replies. */
     List<Reply> removeAll() {
         final List<Reply> all = new ArrayList<>(byId.values());
         byId.clear();

@@ -4,38 +4,37 @@ import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.poller.EventDrivenIdle;
 
 /**
- * How a node's completion queues are polled, and where its handlers run. Nodes share a poller if they want to and are equal in
- * all of this.
+ * The configuration of a node's poller and handlers. Nodes share a poller if they are configured to and all settings are equal.
  *
- * @param shared      whether nodes of this process have one poller together
- * @param cpu         that the polling thread is pinned to; -1 for any
- * @param idle        what the poller does while nothing comes
- * @param spinNs      how long an event-driven poller spins before it sleeps, in nanoseconds
- * @param handlers    where they run
- * @param handlerWait of handlers with threads of their own
+ * @param shared      whether nodes of this process share a poller
+ * @param cpu         to which the polling thread is pinned; -1 for none
+ * @param idle        idle strategy of the poller
+ * @param spinNs      time that an event-driven poller spins before it sleeps, in nanoseconds
+ * @param handlers    threads of the handlers
+ * @param handlerWait wait of handlers with threads of their own
  */
 public record PollerConfig(boolean shared, int cpu, PollerIdle idle, long spinNs, HandlerThreads handlers,
     HandlerWait handlerWait) {
     /**
-     * Checks the settings, and drops those that mean nothing beside others.
+     * Checks the settings, and clears those without effect.
      *
-     * @throws IllegalArgumentException if a shared poller is to have handlers on other threads: a node that leaves could not know
-     *     when they have left it
+     * @throws IllegalArgumentException if a shared poller has handlers on other threads: a leaving node could not determine when
+     *     they have finished with it
      */
     public PollerConfig {
         if (shared && handlers != HandlerThreads.POLLER) {
-            throw new IllegalArgumentException("a poller that nodes share runs their handlers on its own thread");
+            throw new IllegalArgumentException("a shared poller runs the handlers on its own thread");
         }
-        // What means nothing makes no difference.
+        // Settings without effect must not make configurations unequal.
         spinNs = idle == PollerIdle.EVENT_DRIVEN ? spinNs : 0;
         handlerWait = handlers == HandlerThreads.POLLER ? HandlerWait.BLOCK : handlerWait;
     }
 
     /**
-     * A poller of a node's own that sleeps while nothing comes.
+     * A poller for one node that sleeps while idle.
      *
-     * @param handlers where they run; they block if they have threads of their own
-     * @return the settings
+     * @param handlers threads of the handlers; they block while idle if they have threads of their own
+     * @return the configuration
      */
     public static PollerConfig own(final HandlerThreads handlers) {
         return new PollerConfig(

@@ -6,15 +6,15 @@ import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.NoOpIdleStrategy;
 import org.agrona.concurrent.YieldingIdleStrategy;
 
-/** What a poller does while nothing comes. */
+/** The idle strategy of a poller. */
 public enum PollerIdle {
-    /** Spins for a time, then sleeps until a completion wakes it. */
+    /** Spins for a time, then sleeps until a completion event. */
     EVENT_DRIVEN,
-    /** Spins, yields and then parks, longer each time. */
+    /** Spins, yields, then parks for increasing periods. */
     BACKOFF,
-    /** Gives its core to whoever else wants it. */
+    /** Yields the core to other threads. */
     YIELD,
-    /** Keeps its core. */
+    /** Spins and occupies the core. */
     BUSY_SPIN;
 
     IdleStrategy newStrategy(final long spinNs) {

@@ -2,7 +2,7 @@ package io.ringpoll.ratis.transport;
 
 import java.io.IOException;
 
-/** The peer has sent what no peer of this version sends; its connection ends. */
+/** Thrown when a peer violates the protocol; its connection ends. */
 final class ProtocolException extends IOException {
     private static final long serialVersionUID = 1L;
 

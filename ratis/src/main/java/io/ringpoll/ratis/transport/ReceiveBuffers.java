@@ -9,11 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The receives of a node, posted to the queue that all its connections share. There are as many as all peers together have
- * credits for, so that a message never finds the receiver not ready; those of a connection that has ended serve the next one,
- * since a shared queue gives none back.
+ * The receives of a node, posted to the shared receive queue of all its connections. Their number covers the credits of all
+ * peers, so that a message never encounters receiver-not-ready. The receives of an ended connection serve the next one, since a
+ * shared queue does not return them.
  *
- * <p>Buffers are made by the thread that makes connections, and posted again by the handlers' threads.
+ * <p>Buffers are allocated by the thread that creates connections, and reposted by the handlers' threads.
  */
 final class ReceiveBuffers implements AutoCloseable {
     private static final int SLOT_BITS = 12;
@@ -25,7 +25,7 @@ final class ReceiveBuffers implements AutoCloseable {
     private volatile List<Block> blocks = List.of();
     private int posted;
 
-    /** Buffers that were made at once. */
+    /** Buffers of one allocation. */
     private record Block(LocalMemoryRegion region, ByteBuffer bytes) {
     }
 
@@ -35,7 +35,7 @@ final class ReceiveBuffers implements AutoCloseable {
         this.bufferBytes = bufferBytes;
     }
 
-    /** Sees to it that at least that many receives have been posted. */
+    /** Posts further receives until there are at least the given number. */
     synchronized void ensure(final int receives) {
         while (posted < receives) {
             final int slots = Math.min(SLOTS_PER_BLOCK, receives - posted);
@@ -51,12 +51,12 @@ final class ReceiveBuffers implements AutoCloseable {
         }
     }
 
-    /** The bytes of a buffer that has been filled. */
+    /** The content of a filled buffer. */
     ByteBuffer frame(final int slot, final int lengthBytes) {
         return blocks.get(slot >>> SLOT_BITS).bytes.slice(offset(slot), lengthBytes);
     }
 
-    /** Posts a buffer again. */
+    /** Reposts a buffer. */
     synchronized void post(final long workRequestId) {
         final int slot = WorkRequestId.index(workRequestId);
         if (!queue.receive(blocks.get(slot >>> SLOT_BITS).region, offset(slot), bufferBytes, workRequestId)) {
@@ -68,7 +68,7 @@ final class ReceiveBuffers implements AutoCloseable {
         return (slot & SLOTS_PER_BLOCK - 1) * bufferBytes;
     }
 
-    /** Frees the memory; after the queue has been closed. */
+    /** Releases the memory; after the queue has been closed. */
     @Override
     public synchronized void close() {
         blocks.forEach(block -> block.region.close());

@@ -4,7 +4,7 @@ import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.verbs.WorkCompletion;
 import java.io.IOException;
 
-/** Decodes what has come, posts the buffer again at once, and passes the message on. */
+/** Decodes received frames, reposts their buffers immediately, and dispatches the messages. */
 final class ReceivePath implements CompletionHandler {
     private final Node node;
 
@@ -26,7 +26,7 @@ final class ReceivePath implements CompletionHandler {
                 failure = e;
             }
         }
-        // Before the frame is taken: a credit that is given back stands for a receive that is posted.
+        // Before the frame is processed: a returned credit represents a posted receive.
         node.receives().post(id);
         if (frame != null) {
             try {
@@ -34,7 +34,7 @@ final class ReceivePath implements CompletionHandler {
             } catch (final IOException e) {
                 failure = e;
             } catch (final RuntimeException e) {
-                failure = new IOException("cannot take a frame of " + link.name(), e);
+                failure = new IOException("cannot process a frame from " + link.name(), e);
             }
         }
         if (failure != null) {

@@ -9,8 +9,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Registered memory for long messages, in powers of two. Registering costs far more than copying on most devices, so a bounded
- * amount stays registered while it is not used. For any thread.
+ * A pool of registered memory for long messages, in powers of two. Registration costs far more than copying on most devices, so a
+ * bounded amount of unused memory remains registered. Thread-safe.
  */
 final class RegionPool implements AutoCloseable {
     private static final int MIN_BYTES = 64 * 1024;
@@ -22,7 +22,7 @@ final class RegionPool implements AutoCloseable {
     private long cachedBytes;
     private boolean closed;
 
-    /** A region that one user has until it gives it back. */
+    /** A region in use by one owner until its release. */
     final class Lease {
         private final LocalMemoryRegion region;
         private final byte[] descriptor;
@@ -38,17 +38,17 @@ final class RegionPool implements AutoCloseable {
             return region;
         }
 
-        /** What a peer needs to read it. */
+        /** The descriptor that a peer needs to read the region. */
         byte[] descriptor() {
             return descriptor;
         }
 
-        /** Its first bytes. */
+        /** The first bytes of the region. */
         ByteBuffer buffer(final int lengthBytes) {
             return region.memory().asSlice(0, lengthBytes).asByteBuffer();
         }
 
-        /** Gives it back; once, and not while the device may still touch it. */
+        /** Returns the region to the pool; once, and not while the device may access it. */
         void release() {
             recycle(this);
         }
@@ -63,7 +63,7 @@ final class RegionPool implements AutoCloseable {
     /**
      * Takes a region.
      *
-     * @param lengthBytes at least that long
+     * @param lengthBytes minimum length
      */
     Lease take(final int lengthBytes) {
         final int capacity = ceilingPowerOfTwo(Math.max(MIN_BYTES, lengthBytes));
@@ -91,7 +91,7 @@ final class RegionPool implements AutoCloseable {
         lease.region.close();
     }
 
-    /** How much is registered and not used. */
+    /** Registered memory that is not in use. */
     synchronized long cachedBytes() {
         return cachedBytes;
     }

@@ -10,12 +10,12 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The long messages of one connection: those that the peer is to read from here, and those that are being read from the peer.
+ * The long messages of one connection: those that the peer will read from here, and those being read from the peer.
  *
- * <p>The lock of the link guards it.
+ * <p>Guarded by the lock of the link.
  */
 final class Rendezvous {
-    /** What one peer can make this node hold at a time, in messages. */
+    /** Maximum number of messages in this node's memory per peer. */
     static final int MAX_LANDINGS = 4;
 
     private final Link link;
@@ -34,31 +34,31 @@ final class Rendezvous {
         this.connection = connection;
     }
 
-    /** Takes note of a region that the peer is told of; called with the lock held. */
+    /** Registers a region that is advertised to the peer; called with the lock held. */
     int advertise(final RegionPool.Lease lease) {
         final int number = nextAdvertised++;
         advertised.put(number, lease);
         return number;
     }
 
-    /** Forgets a region that the peer was not told of after all; called with the lock held. */
+    /** Unregisters a region that was not advertised after all; called with the lock held. */
     void withdraw(final int number) {
         advertised.remove(number);
     }
 
-    /** The peer has read a region. */
+    /** Called when the peer has read a region. */
     void onReleased(final long number) throws ProtocolException {
         final RegionPool.Lease lease;
         synchronized (link) {
             lease = advertised.remove((int) number);
         }
         if (lease == null) {
-            throw new ProtocolException("the release of region " + number + ", which it was not told of");
+            throw new ProtocolException("the release of region " + number + ", which was not advertised");
         }
         lease.release();
     }
 
-    /** Reads a message that the peer has advertised, as soon as there is room. */
+    /** Reads a message that the peer has advertised, when memory and queue permit. */
     void fetch(final Incoming frame) throws IOException {
         synchronized (link) {
             announced.addLast(frame);
@@ -80,7 +80,7 @@ final class Rendezvous {
         try {
             remote = RemoteMemoryRegion.ofDescriptor(frame.advertisement().descriptor());
         } catch (final RpmaException e) {
-            throw new ProtocolException("what is no region's descriptor: " + e.getMessage(), e);
+            throw new ProtocolException("an invalid region descriptor: " + e.getMessage(), e);
         }
         final long offset = frame.advertisement().offset();
         if (length == 0 || offset < 0 || offset > remote.lengthBytes() - length) {
@@ -100,14 +100,14 @@ final class Rendezvous {
         }
     }
 
-    /** Posts reads for which the queue had no room; called with the lock held. */
+    /** Posts reads for which the queue was full; called with the lock held. */
     void postWaiting() {
         for (int i = unposted.size(); i > 0; i--) {
             post(unposted.removeFirst());
         }
     }
 
-    /** A read has completed. */
+    /** Called when a read has completed. */
     void onRead(final int index) throws IOException {
         final Landing landing;
         synchronized (link) {
@@ -119,7 +119,7 @@ final class Rendezvous {
                 post(index);
                 return;
             }
-            // From here on it is this thread's: a link that ends frees what is still in the map.
+            // From here on owned by this thread: the end of the link releases the landings that are still in the map.
             landings.remove(index);
         }
         final int number = landing.advertised();
@@ -135,7 +135,7 @@ final class Rendezvous {
         link.onMessage(frame);
     }
 
-    /** Frees everything; after the connection has been closed, so that neither side's device touches it any more. */
+    /** Releases everything; after the connection has been closed, so that neither side's device accesses the memory. */
     void close() {
         synchronized (link) {
             advertised.values().forEach(RegionPool.Lease::release);

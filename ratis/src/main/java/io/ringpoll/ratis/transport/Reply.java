@@ -5,35 +5,35 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
 /**
- * The reply to come.
+ * A pending reply.
  *
- * @param link          that it will come from
+ * @param link          connection of the request
  * @param correlationId of the request
- * @param future        as {@link Link#request} says
- * @param sentNs        when the request was sent
- * @param timeoutNs     how long the reply may take, or {@link #NO_TIMEOUT} if whoever waits sees to that
+ * @param future        as returned by {@link Link#request}
+ * @param sentNs        time at which the request was sent
+ * @param timeoutNs     time-out of the reply, or {@link #NO_TIMEOUT} if the caller handles it
  */
 public record Reply(Link link, long correlationId, CompletableFuture<MessageLite> future, long sentNs, long timeoutNs) {
-    /** For as long as it takes. */
+    /** No time-out. */
     static final long NO_TIMEOUT = Long.MAX_VALUE;
 
     boolean isOverdue(final long nowNs) {
         return timeoutNs != NO_TIMEOUT && nowNs - sentNs > timeoutNs;
     }
 
-    /** Stops waiting: the reply is dropped when it comes. */
-    public void forget() {
-        link.forget(correlationId);
+    /** Cancels the wait: the reply is dropped when it is received. */
+    public void cancel() {
+        link.cancel(correlationId);
     }
 
     /**
-     * Stops waiting since the time is up. A peer from which nothing at all has come since then is taken for dead and its
-     * connection ends; one that is only slow with this request keeps it, and with it what others have asked.
+     * Times out the wait. If the peer has sent nothing at all since the request, it is considered dead and the connection ends;
+     * otherwise only this request fails, and the connection remains for the others.
      */
-    public void giveUp() {
-        forget();
-        if (!link.isHeardSince(sentNs)) {
-            link.fail(new IOException("nothing has come from " + link.name() + " for as long as a request may take"));
+    public void expire() {
+        cancel();
+        if (!link.hasReceivedSince(sentNs)) {
+            link.fail(new IOException("no frame from " + link.name() + " within the time-out of a request"));
         }
     }
 }

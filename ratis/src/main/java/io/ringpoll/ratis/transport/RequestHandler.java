@@ -3,22 +3,22 @@ package io.ringpoll.ratis.transport;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
-/** Answers what peers ask. Called on the thread of a handler, so that it may not block. */
+/** Serves the requests of peers. Called on a handler's thread; must not block. */
 @FunctionalInterface
 public interface RequestHandler {
     /**
-     * Begins to answer a request.
+     * Starts to serve a request.
      *
      * @param type    of the request
      * @param request the message, of the type's class
-     * @return completes with the reply, of the type's class, or with the exception that the peer is to see
+     * @return completes with the reply, of the type's class, or with the exception for the peer
      */
     CompletableFuture<? extends MessageLite> handle(MessageType type, MessageLite request);
 
     /**
-     * The one that answers for a new connection, and is asked in the order in which its peer has sent.
+     * The handler for a new connection, called in the order in which the peer has sent its requests.
      *
-     * @return this one, if it makes no difference between connections
+     * @return this handler if it does not distinguish connections
      */
     default RequestHandler forConnection() {
         return this;

@@ -4,11 +4,11 @@ import io.ringpoll.rpma.LocalMemoryRegion;
 import java.nio.ByteBuffer;
 
 /**
- * The send buffers of one connection. Guarded by the connection's lock, so that nobody writes into one after the connection
- * has ended and the memory serves another.
+ * The send buffers of one connection. Guarded by the connection's lock, so that no thread writes to a buffer after the connection
+ * has ended and its memory is reused.
  *
- * <p>Sends complete in the order they were posted, so that not each of them needs a completion, which would wake the poller and
- * a handler: one that is signalled frees those before it, too.
+ * <p>Sends complete in the order of posting, so most sends are unsignalled and wake neither the poller nor a handler: a signalled
+ * completion also releases the buffers of the sends before it.
  */
 final class SendBuffers {
     private static final int QUARTERS = 4;
@@ -18,7 +18,7 @@ final class SendBuffers {
     private final int bufferBytes;
     private final int[] free;
     private int freeCount;
-    /** Slots in the order they were posted: those from the first on have not been freed. */
+    /** Slots in the order of posting; those from the first on have not been released. */
     private final int[] posted;
     private int firstPosted;
     private int postedCount;
@@ -48,23 +48,23 @@ final class SendBuffers {
         return free[--freeCount];
     }
 
-    /** Gives a buffer back that was not posted. */
+    /** Releases a buffer that was not posted. */
     void release(final int slot) {
         free[freeCount++] = slot;
     }
 
-    /** Whether the next send must be signalled: now and then, and always when buffers get scarce, so that some come back. */
+    /** Whether the next send must be signalled: periodically, and always when few buffers are free. */
     boolean isSignalNeeded() {
         return freeCount <= free.length / 2 || unsignalled >= free.length / QUARTERS;
     }
 
-    /** Takes note of a buffer that has been posted. */
+    /** Records a posted buffer. */
     void onPosted(final int slot, final boolean signalled) {
         posted[(firstPosted + postedCount++) % posted.length] = slot;
         unsignalled = signalled ? 0 : unsignalled + 1;
     }
 
-    /** Frees a buffer whose send has completed, and those of all sends before it. */
+    /** Releases the buffer of a completed send, and those of all earlier sends. */
     void onSent(final int slot) {
         boolean last = false;
         while (!last && postedCount > 0) {

@@ -4,7 +4,7 @@ import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.verbs.WorkCompletion;
 import java.io.IOException;
 
-/** Gives send buffers back, and takes messages that have been read from a peer's memory. */
+/** Releases send buffers, and processes messages that have been read from a peer's memory. */
 final class SendWritePath implements CompletionHandler {
     private final Node node;
 
@@ -28,7 +28,7 @@ final class SendWritePath implements CompletionHandler {
         } catch (final IOException e) {
             link.fail(e);
         } catch (final RuntimeException e) {
-            link.fail(new IOException("cannot take a message of " + link.name(), e));
+            link.fail(new IOException("cannot process a message from " + link.name(), e));
         }
     }
 }

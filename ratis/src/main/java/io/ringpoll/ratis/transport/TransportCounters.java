@@ -2,9 +2,9 @@ package io.ringpoll.ratis.transport;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What a node counts; written and read by any thread. */
+/** The counters of a node; any thread may read or write. */
 public final class TransportCounters {
-    /** One of the counts. */
+    /** A counter. */
     public enum Count {
         /** Frames sent. */
         FRAMES_SENT,
@@ -20,25 +20,25 @@ public final class TransportCounters {
         RENDEZVOUS_RECEIVED,
         /** Frames that had to wait for a credit or a buffer. */
         SENDS_DELAYED,
-        /** Frames that did nothing but give credits back. */
+        /** Frames that only returned credits. */
         CREDIT_FRAMES_SENT,
-        /** Connections that came about, in both directions. */
+        /** Connections established, in both directions. */
         CONNECTIONS_OPENED,
-        /** Connections that ended, for whatever reason. */
+        /** Connections ended, for any reason. */
         CONNECTIONS_CLOSED,
-        /** Connections that peers asked for and did not get. */
+        /** Connection requests of peers that were rejected. */
         CONNECTIONS_REJECTED,
-        /** Connections that could not be made. */
+        /** Connects that failed. */
         CONNECTS_FAILED,
-        /** Connections ended because the peer sent what no peer sends. */
+        /** Connections ended because of a protocol violation by the peer. */
         PROTOCOL_VIOLATIONS,
-        /** Work requests that ended with an error other than the flush behind a disconnect. */
+        /** Work requests that failed with an error other than the flush after a disconnect. */
         COMPLETION_ERRORS
     }
 
     private final LongAdder[] counts = new LongAdder[Count.values().length];
 
-    /** Creates counts of 0. */
+    /** Creates counters with value 0. */
     public TransportCounters() {
         for (int i = 0; i < counts.length; i++) {
             counts[i] = new LongAdder();
@@ -46,9 +46,9 @@ public final class TransportCounters {
     }
 
     /**
-     * A count as it is now.
+     * The current value of a counter.
      *
-     * @param count which
+     * @param count the counter
      * @return its value
      */
     public long value(final Count count) {

@@ -1,8 +1,7 @@
 package io.ringpoll.ratis.transport;
 
 /**
- * What a completion tells of its request: the kind in the highest byte, the number of the link, and an index of the link's or
- * the node's.
+ * The layout of a work request id: the kind in the highest byte, the number of the link, and an index of the link or node.
  */
 final class WorkRequestId {
     static final int RECEIVE = 1;

@@ -1,2 +1,2 @@
-/** Messages between two nodes over RDMA: frames, credits, buffers, rendezvous, and the life of a connection. */
+/** Messages between two nodes over RDMA: frames, credits, buffers, rendezvous, and the lifecycle of a connection. */
 package io.ringpoll.ratis.transport;

@@ -16,8 +16,7 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * Tests of the engine's own suites, chosen so that each kind of request is sent and none takes long. All of them:
- * {@link SuiteTable}.
+ * Tests of the engine's own suites, selected to send every kind of request in a short time. {@link SuiteTable} runs all of them.
  */
 @Tag("cluster")
 class EngineSuitesTest {
@@ -30,9 +29,9 @@ class EngineSuitesTest {
     @ParameterizedTest
     @MethodSource("chosen")
     @Timeout(value = 120, unit = TimeUnit.SECONDS)
-    void shouldPassTheEnginesOwnTest(final String test) {
+    void shouldPassTheEnginesOwnTests(final String test) {
         final String name = SuitesOverRdma.class.getName() + "$" + test;
-        // What one suite has set is not for the next; each is meant to have a JVM of its own.
+        // Each suite expects a JVM of its own: the settings of one must not affect the next.
         MiniRaftCluster.Factory.Get.PROPERTIES.get().clear();
         final SummaryGeneratingListener listener = new SummaryGeneratingListener();
         LauncherFactory.create()

@@ -5,9 +5,9 @@ import org.apache.ratis.server.impl.MiniRaftCluster;
 import org.junit.jupiter.api.Test;
 
 /**
- * The engine's suite with its methods marked as tests, which the engine leaves to subclasses.
+ * The engine's suite with its methods annotated as tests, which the engine leaves to subclasses.
  *
- * @param <C> the cluster it runs on
+ * @param <C> the cluster under test
  */
 abstract class InstallSnapshotFromLeaderSuite<C extends MiniRaftCluster> extends InstallSnapshotFromLeaderTests<C>
     implements MiniRaftCluster.Factory.Get<C> {

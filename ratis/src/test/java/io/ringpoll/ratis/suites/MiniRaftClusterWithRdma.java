@@ -16,7 +16,7 @@ import org.apache.ratis.util.NetUtils;
 
 /** The engine's test cluster over this transport. */
 public final class MiniRaftClusterWithRdma extends MiniRaftCluster.RpcBase {
-    /** For suites that make clusters in ways of their own. */
+    /** For suites that create clusters themselves. */
     public static final Factory<MiniRaftClusterWithRdma> FACTORY = new Factory<>() {
         @Override
         public MiniRaftClusterWithRdma newCluster(
@@ -38,7 +38,7 @@ public final class MiniRaftClusterWithRdma extends MiniRaftCluster.RpcBase {
     private static final DelayLocalExecutionInjection SEND_SERVER_REQUEST =
         new DelayLocalExecutionInjection(RdmaServerRpc.SEND_SERVER_REQUEST);
 
-    /** What a suite implements to run on this cluster. */
+    /** Implemented by a suite to run on this cluster. */
     public interface FactoryGet extends Factory.Get<MiniRaftClusterWithRdma> {
         @Override
         default Factory<MiniRaftClusterWithRdma> getFactory() {

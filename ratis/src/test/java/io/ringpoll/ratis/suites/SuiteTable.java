@@ -23,23 +23,23 @@ import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
 /**
- * Runs the engine's suites over this transport and over its own Netty transport, and prints a table of how they ended.
+ * Runs the engine's suites over this transport and over its own Netty transport, and prints a table of the results.
  *
- * <p>Arguments: names of suites; all if there are none. The property {@code ringpoll.suites.electionMs} is the shortest election
- * time-out, for machines that are too slow for the engine's 150 ms; a client then waits longer, too. Why a test has failed, or
- * has given up since what it assumes was not so, goes to standard error. {@code verify/ratis/suites} calls it.
+ * <p>Arguments: names of suites; all if none. The property {@code ringpoll.suites.electionMs} is the minimum election time-out,
+ * for machines that are too slow for the engine's 150 ms; the client's time-out scales with it. Causes of failed and aborted
+ * tests are written to standard error. {@code verify/ratis/suites} calls it.
  */
 public final class SuiteTable {
     private static final String TEST_TIMEOUT = "200 s";
-    /** A client's time-out as a multiple of the shortest election's, as with the engine's own 3 s and 150 ms. */
+    /** A client's time-out as a multiple of the minimum election time-out, as with the engine's 3 s and 150 ms. */
     private static final int REQUEST_BY_ELECTION = 20;
 
     private SuiteTable() {
     }
 
-    /** Runs and prints; ends with 1 if a suite failed over this transport alone. */
+    /** Runs and prints; exits with 1 if a suite failed over this transport only. */
     public static void main(final String[] names) {
-        // The suites print; the table does not mix with it.
+        // The suites print: their output must not mix with the table.
         final PrintStream out = new PrintStream(new java.io.FileOutputStream(java.io.FileDescriptor.out), true);
         System.setOut(new PrintStream(PrintStream.nullOutputStream()));
         out.println("| suite | over ringpoll | s | failed | over Netty | s | failed |");
@@ -57,7 +57,7 @@ public final class SuiteTable {
             onlyHere |= here.getTestsFailedCount() > 0 && there.getTestsFailedCount() == 0;
             out.println(cells(there).strip());
         }
-        // The engine leaves threads of its own.
+        // The engine leaves threads running.
         System.exit(onlyHere ? 1 : 0);
     }
 
@@ -67,7 +67,7 @@ public final class SuiteTable {
         return suites;
     }
 
-    /** Says why tests did not succeed. */
+    /** Prints the causes of tests that did not succeed. */
     private static final class Reasons implements TestExecutionListener {
         private final PrintStream log = System.err;
 
@@ -81,7 +81,7 @@ public final class SuiteTable {
     }
 
     private static TestExecutionSummary run(final Class<?> suite) {
-        // What one suite has set is not for the next; each is meant to have a JVM of its own.
+        // Each suite expects a JVM of its own: the settings of one must not affect the next.
         final RaftProperties properties = MiniRaftCluster.Factory.Get.PROPERTIES.get();
         properties.clear();
         final Integer electionMs = Integer.getInteger("ringpoll.suites.electionMs");

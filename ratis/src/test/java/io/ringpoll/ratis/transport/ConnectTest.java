@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Connections that do not come about. */
+/** Connections that cannot be established. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ConnectTest {
@@ -45,7 +45,7 @@ class ConnectTest {
     }
 
     @Test
-    void shouldGiveUpWhenThePeerDoesNotAnswerInTime() throws Exception {
+    void shouldTimeOutWhenThePeerDoesNotReply() throws Exception {
         final Node client = client(SHORT_MS);
         try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), port)) {
             final long startNs = System.nanoTime();
@@ -57,12 +57,12 @@ class ConnectTest {
         Nodes.await("its end", client::hasNoLinks);
         assertEquals(0, counters.value(Count.CONNECTIONS_OPENED));
         assertEquals(0, counters.value(Count.CONNECTIONS_CLOSED));
-        // The pool of connections is not a place poorer.
+        // No place in the pool of connections is lost.
         assertEquals(1, client.poller().queues());
     }
 
     @Test
-    void shouldStopConnectingWhenItIsInterrupted() throws Exception {
+    void shouldStopConnectingOnInterrupt() throws Exception {
         final Node client = client(30_000);
         try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), port)) {
             final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
@@ -83,7 +83,7 @@ class ConnectTest {
     }
 
     @Test
-    void shouldSayWhichPortIsTaken() throws Exception {
+    void shouldReportAPortInUse() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
         final Node other = client(SHORT_MS);
         final IOException failure = assertThrows(IOException.class, () -> other.listen(TestDevice.address(), server.port()));
@@ -93,7 +93,7 @@ class ConnectTest {
     }
 
     @Test
-    void shouldNotConnectAfterItsEnd() throws Exception {
+    void shouldNotConnectAfterClose() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
         final Node client = client(SHORT_MS);
         client.close();

@@ -20,7 +20,7 @@ class CreditsTest {
     }
 
     @Test
-    void shouldBeSpentAfterAsManyFramesAsThePeerHasGiven() throws Exception {
+    void shouldSpendOneCreditPerFrame() throws Exception {
         final Credits credits = new Credits(4);
         assertTrue(credits.isSpent(), "before the peer has introduced itself");
         credits.begin(2);
@@ -33,7 +33,7 @@ class CreditsTest {
     }
 
     @Test
-    void shouldRefuseMoreCreditsThanThereWereAtFirst() throws Exception {
+    void shouldRejectMoreCreditsThanGranted() throws Exception {
         final Credits credits = new Credits(4);
         credits.begin(2);
         credits.spend();
@@ -42,17 +42,17 @@ class CreditsTest {
     }
 
     @Test
-    void shouldRefuseAFrameForWhichThePeerHasNoCredit() throws Exception {
+    void shouldRejectAFrameWithoutCredit() throws Exception {
         final Credits credits = new Credits(2);
         credits.onFrame(frame(FrameKind.REQUEST, 0));
         credits.onFrame(frame(FrameKind.RELEASE, 0));
-        // One that only gives credits back costs none.
+        // A credit frame costs no credit.
         credits.onFrame(frame(FrameKind.CREDIT, 0));
         assertThrows(ProtocolException.class, () -> credits.onFrame(frame(FrameKind.REPLY, 0)));
     }
 
     @Test
-    void shouldTakeAsManyFramesMoreAsItHasGivenBack() throws Exception {
+    void shouldAcceptOneFramePerReturnedCredit() throws Exception {
         final Credits credits = new Credits(2);
         credits.onFrame(frame(FrameKind.REQUEST, 0));
         credits.onFrame(frame(FrameKind.REQUEST, 0));
@@ -65,7 +65,7 @@ class CreditsTest {
     }
 
     @Test
-    void shouldOweTheCreditOfALongMessageOnlyWhenItHasBeenRead() throws Exception {
+    void shouldReturnTheCreditOfALongMessageAfterItsRead() throws Exception {
         final Credits credits = new Credits(4);
         credits.onFrame(longMessage());
         assertEquals(0, credits.owed());
@@ -74,7 +74,7 @@ class CreditsTest {
     }
 
     @Test
-    void shouldRepayByAFrameOfItsOwnAsSoonAsHalfIsOwed() throws Exception {
+    void shouldSendACreditFrameWhenHalfTheCreditsAreOwed() throws Exception {
         final Credits credits = new Credits(4);
         assertFalse(credits.isRepaymentDue());
         credits.onFrame(frame(FrameKind.REQUEST, 0));

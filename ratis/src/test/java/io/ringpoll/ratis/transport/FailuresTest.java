@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 10, unit = TimeUnit.SECONDS)
 class FailuresTest {
     @Test
-    void shouldKeepClassesAndTextsOfTheChain() {
+    void shouldPreserveClassesAndTextsOfTheChain() {
         final IOException sent = new GroupMismatchException("no such group");
         sent.initCause(new IllegalStateException("inner"));
         final IOException received =
@@ -32,21 +32,21 @@ class FailuresTest {
     }
 
     @Test
-    void shouldWrapWhatIsNoIoException() {
+    void shouldWrapOtherExceptions() {
         final IOException received = Failures.toException(Failures.toProto(new ArithmeticException("by zero")), "s1");
         assertInstanceOf(ArithmeticException.class, received.getCause());
         assertTrue(received.getMessage().startsWith("s1 "), received.getMessage());
     }
 
     @Test
-    void shouldNotTakeThePeersInterruptionForAnInterruptionHere() {
+    void shouldNotPropagateAnInterruptOfThePeer() {
         final IOException received = Failures.toException(Failures.toProto(new InterruptedIOException("closing")), "s1");
         assertEquals(IOException.class, received.getClass());
         assertInstanceOf(InterruptedIOException.class, received.getCause());
     }
 
     @Test
-    void shouldShortenLongTextsAndKeepOthers() {
+    void shouldTruncateLongTextsOnly() {
         final String longest = "x".repeat(1_000);
         assertEquals(longest, Failures.toProto(new IOException(longest)).getErrorMessage());
         assertEquals(longest + "...", Failures.toProto(new IOException(longest + "y")).getErrorMessage());
@@ -54,7 +54,7 @@ class FailuresTest {
     }
 
     @Test
-    void shouldSendEightCausesAndTakeNoMore() throws Exception {
+    void shouldSendAndAcceptAtMostEightCauses() throws Exception {
         IOException failure = new IOException("cause 20");
         for (int i = 19; i >= 0; i--) {
             failure = new IOException("cause " + i, failure);
@@ -62,7 +62,7 @@ class FailuresTest {
         final ThrowableProto sent = Failures.toProto(failure);
         assertEquals(8, causes(sent));
         assertEquals(8, causes(Failures.toException(sent, "s1")));
-        // A peer that sends more.
+        // A peer that sends a longer chain.
         ThrowableProto deep = sent;
         for (int i = 0; i < 100; i++) {
             deep = ThrowableProto.newBuilder().setClassName(IOException.class.getName()).setErrorMessage("deep")
@@ -80,7 +80,7 @@ class FailuresTest {
     }
 
     @Test
-    void shouldKeepAFailureWhoseCauseIsDamaged() {
+    void shouldKeepAFailureWithAnInvalidCause() {
         final IOException received = Failures.toException(ThrowableProto.newBuilder().setClassName(IOException.class.getName())
             .setErrorMessage("text").setCause(ByteString.copyFrom(new byte[] {-1, -1})).build(), "s1");
         assertEquals("text", received.getMessage());
@@ -88,7 +88,7 @@ class FailuresTest {
     }
 
     @Test
-    void shouldTakeAFailureOutOfTheWrappersOfExecutors() {
+    void shouldUnwrapExceptionsOfExecutors() {
         final IOException inner = new IOException("inner");
         assertSame(inner, Failures.unwrap(new CompletionException(new ExecutionException(inner))));
         final ExecutionException empty = new ExecutionException("nothing in it", null);
@@ -97,9 +97,9 @@ class FailuresTest {
     }
 
     @Test
-    void shouldNameWhatItCannotMake() {
+    void shouldNameAnUnknownExceptionClass() {
         assertNamed("no.such.Exception");
-        // Known, but no exception; its initialisation must not run either.
+        // A known class that is not an exception; it must not be initialised either.
         assertNamed(Trap.class.getName());
         assertTrue(!Trap.sprung, "the class was initialised");
     }
@@ -119,7 +119,7 @@ class FailuresTest {
         }
     }
 
-    /** Would be asked if {@link Trap} were initialised by the name alone. */
+    /** Queried if {@link Trap} were initialised by its name alone. */
     static final class TrapSpring {
         static boolean armed = true;
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How much is on its way at a time: frames by credits, long messages by landings. */
+/** Flow control: frames are limited by credits, long messages by landings. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class FlowTest {
@@ -31,20 +31,20 @@ class FlowTest {
     }
 
     @Test
-    void shouldSendNoFrameForWhichItHasNoCredit() throws Exception {
+    void shouldSendNoFrameWithoutCredit() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
         final int credits = Nodes.CREDITS - 1;
-        try (Stranger stranger = new Stranger(server.port(), credits)) {
+        try (RawPeer rawPeer = new RawPeer(server.port(), credits)) {
             for (int i = 0; i < Nodes.CREDITS; i++) {
-                stranger.request(i, Nodes.request(ByteString.EMPTY));
+                rawPeer.request(i, Nodes.request(ByteString.EMPTY));
             }
             for (int i = 0; i < credits; i++) {
-                assertEquals(i, stranger.next().header().correlationId());
+                assertEquals(i, rawPeer.next().header().correlationId());
             }
             Nodes.await("a reply without a credit", () -> server.counters().value(Count.SENDS_DELAYED) == 1);
             assertEquals(credits, sentForCredits(server));
-            stranger.giveCredits(1);
-            assertEquals(credits, stranger.next().header().correlationId());
+            rawPeer.returnCredits(1);
+            assertEquals(credits, rawPeer.next().header().correlationId());
             assertEquals(credits + 1, sentForCredits(server));
         }
     }
@@ -54,24 +54,24 @@ class FlowTest {
     }
 
     @Test
-    void shouldSendAtOnceInOrderWhatHasWaitedForCredits() throws Exception {
+    void shouldSendQueuedFramesInOrderWhenCreditsReturn() throws Exception {
         final CountDownLatch unblocked = new CountDownLatch(1);
         final Nodes.Server server = nodes.server(blockingFirst(unblocked));
-        try (Stranger stranger = new Stranger(server.port(), 1)) {
+        try (RawPeer rawPeer = new RawPeer(server.port(), 1)) {
             for (int i = 0; i < Nodes.CREDITS; i++) {
-                stranger.request(i, Nodes.request(ByteString.EMPTY));
+                rawPeer.request(i, Nodes.request(ByteString.EMPTY));
             }
             unblocked.countDown();
             for (int i = 0; i < Nodes.CREDITS; i++) {
-                assertEquals(i, stranger.next().header().correlationId());
+                assertEquals(i, rawPeer.next().header().correlationId());
                 if (i < Nodes.CREDITS - 1) {
-                    stranger.giveCredits(1);
+                    rawPeer.returnCredits(1);
                 }
             }
         }
     }
 
-    /** Keeps the poller's thread until all that is to come has come. */
+    /** Blocks the poller's thread until all frames have been received. */
     private static RequestHandler blockingFirst(final CountDownLatch unblocked) {
         return (type, request) -> {
             try {
@@ -84,7 +84,7 @@ class FlowTest {
     }
 
     @Test
-    void shouldReadNoMoreLongMessagesAtATimeThanItHasLandingsFor() throws Exception {
+    void shouldLimitConcurrentReadsOfLongMessages() throws Exception {
         final int messages = 3 * Rendezvous.MAX_LANDINGS;
         final int regionBytes = 128 * 1024;
         final CountDownLatch unblocked = new CountDownLatch(1);
@@ -106,7 +106,7 @@ class FlowTest {
             assertEquals(contents.get(i), replies.get(i).get(30, TimeUnit.SECONDS), "reply " + i);
         }
         assertEquals(messages, server.counters().value(Count.RENDEZVOUS_RECEIVED));
-        // What was in use at the same time stays registered.
+        // Regions that were in use simultaneously remain registered.
         assertEquals(Rendezvous.MAX_LANDINGS * regionBytes, server.node().landing().cachedBytes());
     }
 
@@ -116,29 +116,29 @@ class FlowTest {
     }
 
     @Test
-    void shouldReadAMessageUpToTheLastByteOfItsRegionAndThenReleaseIt() throws Exception {
+    void shouldReadAMessageUpToTheEndOfItsRegionAndReleaseIt() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
         final byte[] content = Nodes.random(300).toByteArray();
         final byte[] message = Nodes.request(ByteString.copyFrom(content)).toByteArray();
-        try (Stranger stranger = new Stranger(server.port(), Nodes.CREDITS);
-            LocalMemoryRegion region = stranger.peer().allocate(4096, MemoryUsage.READ_SOURCE)) {
+        try (RawPeer rawPeer = new RawPeer(server.port(), Nodes.CREDITS);
+            LocalMemoryRegion region = rawPeer.peer().allocate(4096, MemoryUsage.READ_SOURCE)) {
             for (int i = 0; i < 3 * Nodes.CREDITS; i++) {
                 final int offset = i % 2 == 0 ? 0 : 4096 - message.length;
                 region.memory().asByteBuffer().put(offset, message);
-                stranger.advertise(i, message.length, new Advertisement(offset, 70 + i, region.descriptor()));
-                final Incoming release = stranger.next();
+                rawPeer.advertise(i, message.length, new Advertisement(offset, 70 + i, region.descriptor()));
+                final Incoming release = rawPeer.next();
                 assertEquals(FrameKind.RELEASE, release.header().kind());
                 assertEquals(70 + i, release.header().correlationId());
-                final Incoming reply = stranger.next();
+                final Incoming reply = rawPeer.next();
                 assertEquals(i, reply.header().correlationId());
                 assertArrayEquals(content, ((RaftClientReplyProto) reply.message()).getMessage().getContent().toByteArray());
-                stranger.giveCredits(2);
+                rawPeer.returnCredits(2);
             }
         }
     }
 
     @Test
-    void shouldTakeAMessageThatFillsItsRegion() throws Exception {
+    void shouldAcceptAMessageThatFillsItsRegion() throws Exception {
         final Link link = Nodes.connect(nodes.client(), nodes.server(Nodes::echo).port());
         for (final int around : new int[] {-1, 0, 1}) {
             final int messageBytes = 64 * 1024 + around;

@@ -18,7 +18,7 @@ class FrameTest {
     private static final int MAX_MESSAGE = 1000;
 
     @Test
-    void shouldReadWhatWasWritten() throws Exception {
+    void shouldReadAWrittenHeader() throws Exception {
         final FrameHeader header = new FrameHeader(FrameKind.REPLY, MessageType.GROUP_INFO.code(), (byte) 0, 40_000,
             0x1234_5678_9ABCL, 5, 5);
         final ByteBuffer frame = ByteBuffer.allocateDirect(FrameHeader.LENGTH_BYTES + 5);
@@ -41,7 +41,7 @@ class FrameTest {
     }
 
     @Test
-    void shouldReadAMessageInItsFrameAndOneThatWasAdvertised() throws Exception {
+    void shouldDecodeFramedAndAdvertisedMessages() throws Exception {
         final RaftClientRequestProto message = Nodes.request(Nodes.random(100));
         final byte[] bytes = message.toByteArray();
         final ByteBuffer frame = ByteBuffer.allocateDirect(FrameHeader.LENGTH_BYTES + bytes.length);
@@ -59,7 +59,7 @@ class FrameTest {
     }
 
     @Test
-    void shouldRefuseWhatNoPeerSends() {
+    void shouldRejectInvalidFrames() {
         assertRefused("magic number 0x1", frame -> frame.putShort(0, (short) 1));
         assertRefused("version", frame -> frame.put(2, (byte) 2));
         assertRefused("kind", frame -> frame.put(3, (byte) 0));
@@ -79,7 +79,7 @@ class FrameTest {
     private static void assertRefused(final String reason, final Consumer<ByteBuffer> damage) {
         final ByteBuffer frame = ByteBuffer.allocateDirect(FrameHeader.LENGTH_BYTES + 5);
         new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), (byte) 0, 0, 1, 5, 5).write(frame);
-        // An empty first field of 3 bytes: a message of its own.
+        // An empty first field of 3 bytes: a complete message.
         frame.put(24, RaftClientRequestProto.newBuilder().setMessage(
             org.apache.ratis.proto.RaftProtos.ClientMessageEntryProto.newBuilder().setContent(
                 org.apache.ratis.thirdparty.com.google.protobuf.ByteString.copyFromUtf8("x"))).build().toByteArray());
@@ -89,20 +89,20 @@ class FrameTest {
     }
 
     @Test
-    void shouldRefuseAPayloadShorterThanTheFrameEvenIfTheMessageFits() {
-        assertRefused("of 4 bytes in a frame that has 5", frame -> frame.putInt(16, 4).putInt(20, 4));
-        assertRefused("of 0 bytes in a frame that has 5", frame -> frame.putInt(16, 0).putInt(20, 0));
-        assertRefused("of -1 bytes in a frame that has 5", frame -> frame.putInt(16, -1).putInt(20, -1));
+    void shouldRejectAPayloadShorterThanTheFrame() {
+        assertRefused("of 4 bytes in a frame with 5", frame -> frame.putInt(16, 4).putInt(20, 4));
+        assertRefused("of 0 bytes in a frame with 5", frame -> frame.putInt(16, 0).putInt(20, 0));
+        assertRefused("of -1 bytes in a frame with 5", frame -> frame.putInt(16, -1).putInt(20, -1));
     }
 
     @Test
-    void shouldRefuseBytesBehindAMessage() {
-        // The end of a group that has not begun: the parser stops there.
+    void shouldRejectBytesAfterAMessage() {
+        // The end of a group that was not started: the parser stops there.
         assertRefused("behind a message", frame -> frame.put(24, (byte) 0x0C));
     }
 
     @Test
-    void shouldRefuseAnAdvertisedMessageOfNegativeLengthOrOverTheLimit() throws Exception {
+    void shouldRejectAnAdvertisedMessageOfInvalidLength() throws Exception {
         assertEquals(MAX_MESSAGE, advertised(MAX_MESSAGE).header().messageLength());
         assertEquals(0, advertised(0).header().messageLength());
         for (final int length : new int[] {-1, Integer.MIN_VALUE, MAX_MESSAGE + 1, Integer.MAX_VALUE}) {
@@ -125,7 +125,7 @@ class FrameTest {
     }
 
     @Test
-    void shouldRefuseAnAdvertisementWhoseDescriptorIsNotTheRestOfTheFrame() {
+    void shouldRejectAnAdvertisementWithADescriptorOfWrongLength() {
         final Advertisement advertisement = new Advertisement(0, 1, new byte[20]);
         for (final int payloadLength : new int[] {0, 13, 14, 33, 35}) {
             final ByteBuffer frame = frame(10, payloadLength, advertisement);
@@ -136,7 +136,7 @@ class FrameTest {
     }
 
     @Test
-    void shouldRefuseALengthOrFlagsWhereThereIsNoMessage() throws Exception {
+    void shouldRejectALengthOrFlagsWithoutMessage() throws Exception {
         for (final byte kind : new byte[] {FrameKind.CREDIT, FrameKind.RELEASE}) {
             assertEquals(kind, withoutMessage(kind, (byte) 0, 0).header().kind());
             assertThrows(ProtocolException.class, () -> withoutMessage(kind, FrameHeader.FLAG_RENDEZVOUS, 0));
@@ -155,7 +155,7 @@ class FrameTest {
     }
 
     @Test
-    void shouldKnowEveryTypeOfMessageByItsCodeAndNoOther() throws Exception {
+    void shouldMapMessageTypesToCodes() throws Exception {
         for (final MessageType type : MessageType.values()) {
             assertEquals(type, MessageType.of(type.code()));
         }
@@ -165,12 +165,12 @@ class FrameTest {
     }
 
     @Test
-    void shouldKeepKindLinkAndIndexOfAWorkRequestApart() {
+    void shouldEncodeKindLinkAndIndexOfAWorkRequest() {
         final long id = WorkRequestId.of(WorkRequestId.READ, 0xFF_FFFF, -2);
         assertEquals(WorkRequestId.READ, WorkRequestId.kind(id));
         assertEquals(0xFF_FFFF, WorkRequestId.link(id));
         assertEquals(-2, WorkRequestId.index(id));
-        // The numbers of links begin anew after 2^24.
+        // The numbers of links wrap after 2^24.
         assertEquals(WorkRequestId.of(WorkRequestId.SEND, 1, 5), WorkRequestId.of(WorkRequestId.SEND, 0x100_0001, 5));
         final long receive = WorkRequestId.receive(Integer.MAX_VALUE);
         assertEquals(WorkRequestId.RECEIVE, WorkRequestId.kind(receive));
@@ -178,7 +178,7 @@ class FrameTest {
     }
 
     @Test
-    void shouldRefusePrivateDataOfSomethingElse() throws Exception {
+    void shouldRejectForeignPrivateData() throws Exception {
         final Hello hello = new Hello(65_535, 1 << 20);
         assertEquals(hello, Hello.of(java.util.Arrays.copyOf(hello.bytes(), 56)));
         assertThrows(ProtocolException.class, () -> Hello.of(new byte[0]));

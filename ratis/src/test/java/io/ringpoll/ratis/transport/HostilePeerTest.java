@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Peers that speak librpma but not the transport's language lose their connection, and nobody else does. */
+/** A peer that uses librpma but violates the transport's protocol loses its connection, and other peers do not. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class HostilePeerTest {
@@ -40,7 +40,7 @@ class HostilePeerTest {
 
     @AfterEach
     void close() throws Exception {
-        // Whatever happened, an honest peer does not notice.
+        // In every case an honest peer is not affected.
         for (int i = 0; i < 3 * Nodes.CREDITS; i++) {
             Nodes.assertEchoed(honest, Nodes.random(i % 2 == 0 ? 10 : 100_000));
         }
@@ -48,7 +48,7 @@ class HostilePeerTest {
     }
 
     @Test
-    void shouldRejectAPeerThatIntroducesItselfWrongly() throws Exception {
+    void shouldRejectAPeerWithAnInvalidHello() throws Exception {
         try (Peer peer = Peer.ofRemote(TestDevice.address());
             ConnectionRequest request = peer.request(TestDevice.address(), Integer.toString(server.port()));
             Connection connection = request.connect(new byte[] {1, 2, 3})) {
@@ -58,7 +58,7 @@ class HostilePeerTest {
     }
 
     @Test
-    void shouldEndTheConnectionOfAPeerThatSendsNonsense() {
+    void shouldEndTheConnectionOfAPeerThatSendsGarbage() {
         assertConnectionLost(buffer -> {
             buffer.putLong(0, 0xDEAD_BEEF_DEAD_BEEFL);
             return 100;
@@ -66,12 +66,12 @@ class HostilePeerTest {
     }
 
     @Test
-    void shouldEndTheConnectionOfAPeerThatSendsLessThanAHeader() {
+    void shouldEndTheConnectionOfAPeerThatSendsAnIncompleteHeader() {
         assertConnectionLost(buffer -> 3);
     }
 
     @Test
-    void shouldEndTheConnectionOfAPeerThatSendsAMessageThatIsNone() {
+    void shouldEndTheConnectionOfAPeerThatSendsAnInvalidMessage() {
         assertConnectionLost(buffer -> {
             new FrameHeader(FrameKind.REQUEST, MessageType.REQUEST_VOTE.code(), (byte) 0, 0, 1, 50, 50).write(buffer);
             for (int i = 0; i < 50; i++) {
@@ -82,7 +82,7 @@ class HostilePeerTest {
     }
 
     @Test
-    void shouldEndTheConnectionOfAPeerThatGivesMoreCreditsThanThereAre() {
+    void shouldEndTheConnectionOfAPeerThatReturnsTooManyCredits() {
         assertConnectionLost(buffer -> {
             new FrameHeader(FrameKind.CREDIT, (byte) 0, (byte) 0, 1000, 0, 0, 0).write(buffer);
             return FrameHeader.LENGTH_BYTES;
@@ -90,7 +90,7 @@ class HostilePeerTest {
     }
 
     @Test
-    void shouldEndTheConnectionOfAPeerThatReleasesWhatItWasNotGiven() {
+    void shouldEndTheConnectionOfAPeerThatReleasesAnUnknownRegion() {
         assertConnectionLost(buffer -> {
             new FrameHeader(FrameKind.RELEASE, (byte) 0, (byte) 0, 0, 17, 0, 0).write(buffer);
             return FrameHeader.LENGTH_BYTES;
@@ -98,24 +98,24 @@ class HostilePeerTest {
     }
 
     @Test
-    void shouldEndTheConnectionOfAPeerThatAdvertisesARegionThatIsNone() {
+    void shouldEndTheConnectionOfAPeerThatAdvertisesAnInvalidRegion() {
         assertConnectionLost(buffer -> advertise(buffer, 5000, new Advertisement(0, 1, new byte[] {9, 9, 9, 9, 9})));
     }
 
     @Test
-    void shouldEndTheConnectionOfAPeerThatAdvertisesMoreThanItsRegionHolds() throws Exception {
+    void shouldEndTheConnectionOfAPeerThatAdvertisesBeyondItsRegion() throws Exception {
         try (Peer peer = Peer.ofRemote(TestDevice.address());
             LocalMemoryRegion region = peer.allocate(4096, MemoryUsage.READ_SOURCE)) {
             assertConnectionLost(peer, buffer -> advertise(buffer, 5000, new Advertisement(0, 1, region.descriptor())));
             assertConnectionLost(peer, buffer -> advertise(buffer, 4000, new Advertisement(97, 1, region.descriptor())));
             assertConnectionLost(peer, buffer -> advertise(buffer, 4000, new Advertisement(-1, 1, region.descriptor())));
         }
-        // Found here, and not by a read that the device refused.
+        // Detected here, and not by a read that the device rejected.
         Nodes.await("three violations", () -> server.counters().value(Count.PROTOCOL_VIOLATIONS) == 3);
     }
 
     @Test
-    void shouldEndTheConnectionOfAPeerWhoseRegionHasGone() {
+    void shouldEndTheConnectionOfAPeerWithAReleasedRegion() {
         try (Peer peer = Peer.ofRemote(TestDevice.address())) {
             final byte[] descriptor;
             try (LocalMemoryRegion region = peer.allocate(8192, MemoryUsage.READ_SOURCE)) {
@@ -126,18 +126,18 @@ class HostilePeerTest {
     }
 
     @Test
-    void shouldEndTheConnectionOfAPeerThatTakesNoNoticeOfCredits() throws Exception {
-        try (Stranger stranger = new Stranger(Peer.ofRemote(TestDevice.address()), true)) {
-            stranger.connect();
-            // Requests whose replies it never takes: it gives no credits back, and is answered until it has none left.
+    void shouldEndTheConnectionOfAPeerThatIgnoresCredits() throws Exception {
+        try (RawPeer rawPeer = new RawPeer(Peer.ofRemote(TestDevice.address()), true)) {
+            rawPeer.connect();
+            // Requests without processing the replies: the peer returns no credits and is served until it has none left.
             for (int i = 0; i < 100 * Nodes.CREDITS; i++) {
                 new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), (byte) 0, 0, i, 0, 0)
-                    .write(stranger.buffer());
-                if (!stranger.send(FrameHeader.LENGTH_BYTES)) {
+                    .write(rawPeer.buffer());
+                if (!rawPeer.send(FrameHeader.LENGTH_BYTES)) {
                     break;
                 }
             }
-            stranger.awaitEnd();
+            rawPeer.awaitEnd();
         }
     }
 
@@ -155,22 +155,22 @@ class HostilePeerTest {
     }
 
     private void assertConnectionLost(final Peer peer, final ToIntFunction<ByteBuffer> frame) {
-        try (Stranger stranger = new Stranger(peer, false)) {
-            stranger.connect();
-            assertTrue(stranger.send(frame.applyAsInt(stranger.buffer())));
-            stranger.awaitEnd();
+        try (RawPeer rawPeer = new RawPeer(peer, false)) {
+            rawPeer.connect();
+            assertTrue(rawPeer.send(frame.applyAsInt(rawPeer.buffer())));
+            rawPeer.awaitEnd();
         }
     }
 
-    /** A peer that introduces itself rightly and sends what it likes. */
-    private final class Stranger implements AutoCloseable {
+    /** A peer with a valid hello that sends arbitrary frames. */
+    private final class RawPeer implements AutoCloseable {
         private final Peer peer;
         private final boolean ownsPeer;
         private final LocalMemoryRegion memory;
         private final ByteBuffer buffer;
         private Connection connection;
 
-        private Stranger(final Peer peer, final boolean ownsPeer) {
+        private RawPeer(final Peer peer, final boolean ownsPeer) {
             this.peer = peer;
             this.ownsPeer = ownsPeer;
             memory = peer.allocate(4096, MemoryUsage.SEND, MemoryUsage.RECEIVE);
@@ -187,7 +187,7 @@ class HostilePeerTest {
                     .connect(new Hello(Nodes.CREDITS, Nodes.BUFFER_BYTES).bytes());
             }
             assertEquals(Optional.of(ConnectionEvent.ESTABLISHED), connection.nextEvent(ConnectedPair.TIMEOUT_MS));
-            // Room for what a node sends before it is given credits back.
+            // Receives for frames that a node sends before credits are returned.
             for (int i = 0; i < Nodes.CREDITS + 2; i++) {
                 assertTrue(connection.receive(memory, 2048, 1024, 0));
             }

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What becomes of a request that is not answered, or of a connection that fails. */
+/** Requests without a reply, and failed connections. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class LinkTest {
@@ -42,7 +42,7 @@ class LinkTest {
     }
 
     private Nodes.Server serverThatIsSlow() throws IOException {
-        // So many credits that none is given back by a frame of its own, which would be a sign of life.
+        // Enough credits that no credit frame is sent, which would count as a sign of life.
         final NodeConfig config = new NodeConfig("slow", Nodes.BUFFER_BYTES, 32, 8, Nodes.MAX_MESSAGE_BYTES, 0, 10_000,
             PollerConfig.own(HandlerThreads.POLLER), false);
         return nodes.server(config, (type, request) -> {
@@ -64,7 +64,7 @@ class LinkTest {
     }
 
     @Test
-    void shouldKeepAConnectionThatIsOnlySlowWithOneRequest() throws Exception {
+    void shouldKeepAConnectionWithOneSlowRequest() throws Exception {
         final Nodes.Server server = serverThatIsSlow();
         final Link link = Nodes.connect(nodes.client(), server.port());
         final long startNs = System.nanoTime();
@@ -73,14 +73,14 @@ class LinkTest {
         assertInstanceOf(TimeoutException.class, failureOf(slow.future()));
         assertTrue(System.nanoTime() - startNs >= SHORT_NS);
         assertTrue(link.isOpen());
-        // An answer that nobody waits for any more is dropped.
+        // A reply without a waiting request is dropped.
         unanswered.remove().complete(RaftClientReplyProto.getDefaultInstance());
         Nodes.assertEchoed(link, Nodes.random(10));
         assertEquals(0, server.counters().value(Count.PROTOCOL_VIOLATIONS));
     }
 
     @Test
-    void shouldEndAConnectionFromWhichNothingComesForAsLongAsARequestMayTake() throws Exception {
+    void shouldEndAConnectionThatIsSilentForTheRequestTimeOut() throws Exception {
         final Link link = Nodes.connect(nodes.client(), serverThatIsSlow().port());
         final Reply patient = request(link, SLOW, Reply.NO_TIMEOUT);
         final Reply slow = request(link, SLOW, SHORT_NS);
@@ -90,18 +90,18 @@ class LinkTest {
     }
 
     @Test
-    void shouldNotWaitForAReplyThatWasForgotten() throws Exception {
+    void shouldDropACancelledReply() throws Exception {
         final Link link = Nodes.connect(nodes.client(), serverThatIsSlow().port());
-        final Reply forgotten = request(link, SLOW, SHORT_NS);
+        final Reply cancelled = request(link, SLOW, SHORT_NS);
         Nodes.await("the request at the server", () -> !unanswered.isEmpty());
-        forgotten.forget();
+        cancelled.cancel();
         unanswered.remove().complete(RaftClientReplyProto.getDefaultInstance());
         Nodes.assertEchoed(link, Nodes.random(10));
-        assertFalse(forgotten.future().isDone());
+        assertFalse(cancelled.future().isDone());
     }
 
     @Test
-    void shouldEndTheConnectionOfARequestWhoseHandlerThrows() throws Exception {
+    void shouldEndTheConnectionOfARequestWithAThrowingHandler() throws Exception {
         final Nodes.Server server = nodes.server((type, request) -> {
             throw new IllegalStateException("on purpose");
         });
@@ -113,7 +113,7 @@ class LinkTest {
     }
 
     @Test
-    void shouldEndTheConnectionOfALongRequestWhoseHandlerThrows() throws Exception {
+    void shouldEndTheConnectionOfALongRequestWithAThrowingHandler() throws Exception {
         final Nodes.Server server = nodes.server((type, request) -> {
             throw new IllegalStateException("on purpose");
         });
@@ -124,7 +124,7 @@ class LinkTest {
     }
 
     @Test
-    void shouldEndTheConnectionWhenAnAnswerIsTooLong() throws Exception {
+    void shouldEndTheConnectionWhenAReplyIsTooLong() throws Exception {
         final Nodes.Server server = nodes.server((type, request) ->
             Nodes.echo(type, Nodes.request(Nodes.random(Nodes.MAX_MESSAGE_BYTES + 1))));
         final Link link = Nodes.connect(nodes.client(), server.port());
@@ -132,7 +132,7 @@ class LinkTest {
     }
 
     @Test
-    void shouldCountMessagesByTheirLengthOnBothSides() throws Exception {
+    void shouldCountMessagesAndBytesOnBothSides() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
         final TransportCounters counters = new TransportCounters();
         final Link link = Nodes.connect(nodes.node("client", Nodes::echo, counters), server.port());

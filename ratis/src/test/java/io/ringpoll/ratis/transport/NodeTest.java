@@ -44,10 +44,10 @@ class NodeTest {
     }
 
     @Test
-    void shouldAnswerRequestsOfEveryLength() throws Exception {
+    void shouldReplyToRequestsOfEveryLength() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
         final Link link = Nodes.connect(nodes.client(), server.port());
-        // Around the end of a buffer, and of a read; and over several reads.
+        // Around the end of a buffer and of a read, and over several reads.
         final int most = Nodes.BUFFER_BYTES - FrameHeader.LENGTH_BYTES;
         for (final int length : new int[] {0, 1, most - 8, most - 7, most - 6, most - 5, most, most + 1, 100_000,
             Landing.MAX_READ_BYTES, Landing.MAX_READ_BYTES + 1, Nodes.MAX_MESSAGE_BYTES - 100}) {
@@ -55,13 +55,13 @@ class NodeTest {
         }
         final long received = server.counters().value(Count.RENDEZVOUS_RECEIVED);
         assertTrue(received >= 5);
-        // Counted behind the post, and the reply may be here before that.
+        // Counted after the post: the reply may be received earlier.
         Nodes.await("as many replies", () -> server.counters().value(Count.RENDEZVOUS_SENT) == received);
         assertEquals(0, server.counters().value(Count.COMPLETION_ERRORS));
     }
 
     @Test
-    void shouldCarryManyRequestsAtOnceWithFewCredits() throws Exception {
+    void shouldCarryManyConcurrentRequestsWithFewCredits() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
         final List<Link> links = new ArrayList<>();
         final Node client = nodes.client();
@@ -83,7 +83,7 @@ class NodeTest {
     }
 
     @Test
-    void shouldGoOnInOneDirectionWithoutAnyReplies() throws Exception {
+    void shouldContinueInOneDirectionWithoutReplies() throws Exception {
         final ConcurrentLinkedQueue<CompletableFuture<MessageLite>> unanswered = new ConcurrentLinkedQueue<>();
         final Nodes.Server server = nodes.server((type, request) -> {
             final CompletableFuture<MessageLite> reply = new CompletableFuture<>();
@@ -95,7 +95,7 @@ class NodeTest {
         for (int i = 0; i < 100; i++) {
             replies.add(Nodes.reply(link, Nodes.random(10)));
         }
-        // Credits come back although nothing is sent that could carry them.
+        // Credits are returned although no frame is sent that could carry them.
         Nodes.await("all requests at the server", () -> unanswered.size() == 100);
         assertTrue(server.counters().value(Count.CREDIT_FRAMES_SENT) >= 100 / Nodes.CREDITS);
         unanswered.forEach(reply -> Nodes.echo(MessageType.CLIENT_REQUEST, Nodes.request(ByteString.EMPTY))
@@ -106,7 +106,7 @@ class NodeTest {
     }
 
     @Test
-    void shouldTellTheExceptionThatARequestEndedWith() throws Exception {
+    void shouldReportTheExceptionOfARequest() throws Exception {
         final Nodes.Server server =
             nodes.server((type, request) -> CompletableFuture.failedFuture(new GroupMismatchException("not this one")));
         final Link link = Nodes.connect(nodes.client(), server.port());
@@ -117,7 +117,7 @@ class NodeTest {
     }
 
     @Test
-    void shouldRefuseAMessageOverTheLimitAndKeepTheConnection() throws Exception {
+    void shouldRejectAMessageOverTheLimitAndKeepTheConnection() throws Exception {
         final Link link = Nodes.connect(nodes.client(), nodes.server(Nodes::echo).port());
         final Throwable failure = failureOf(Nodes.reply(link, Nodes.random(Nodes.MAX_MESSAGE_BYTES + 1)));
         assertTrue(failure.getMessage().contains("raft.rdma.message.size.max"), failure.getMessage());
@@ -125,7 +125,7 @@ class NodeTest {
     }
 
     @Test
-    void shouldTellThoseWhoWaitThatThePeerHasGone() throws Exception {
+    void shouldFailOutstandingRequestsWhenThePeerDisconnects() throws Exception {
         final Nodes.Server server = nodes.server((type, request) -> new CompletableFuture<MessageLite>());
         final Link link = Nodes.connect(nodes.client(), server.port());
         final CompletableFuture<ByteString> reply = Nodes.reply(link, Nodes.random(100_000));
@@ -138,7 +138,7 @@ class NodeTest {
     }
 
     @Test
-    void shouldSayThatNobodyListens() {
+    void shouldReportThatNoServerListens() {
         final Node client = nodes.client();
         final int port = Integer.parseInt(ConnectedPair.anyPort());
         final ConnectException failure = assertThrows(ConnectException.class, () -> Nodes.connect(client, port));
@@ -146,7 +146,7 @@ class NodeTest {
     }
 
     @Test
-    void shouldRefuseAConnectionTooMany() throws Exception {
+    void shouldRejectAConnectionAboveTheMaximum() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
         final Node first = nodes.client();
         final List<Link> links = new ArrayList<>();
@@ -163,13 +163,13 @@ class NodeTest {
     }
 
     @Test
-    void shouldServeConnectionsThatComeAndGo() throws Exception {
+    void shouldServeManySuccessiveConnections() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
         final Node client = nodes.client();
         for (int i = 0; i < 30; i++) {
             final Link link = Nodes.connect(client, server.port());
             Nodes.assertEchoed(link, Nodes.random(i % 2 == 0 ? 10 : 50_000));
-            // In the middle of more.
+            // During further requests.
             Nodes.reply(link, Nodes.random(100_000));
             link.fail(new IOException("enough"));
         }
@@ -180,7 +180,7 @@ class NodeTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldWorkWhereverHandlersRun(final HandlerThreads handlers) throws Exception {
+    void shouldWorkWithAllHandlerThreads(final HandlerThreads handlers) throws Exception {
         final TransportCounters counters = new TransportCounters();
         try (Node server =
             new Node(Nodes.config("placed", handlers), Peer.ofLocal(TestDevice.address()), Nodes::echo, counters)) {
@@ -200,7 +200,7 @@ class NodeTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldCloseWhereAReplyComes(final HandlerThreads handlers) throws Exception {
+    void shouldCloseOnTheThreadOfAReply(final HandlerThreads handlers) throws Exception {
         final CompletableFuture<MessageLite> answer = new CompletableFuture<>();
         final Nodes.Server server = nodes.server((type, request) -> answer);
         final int before = HotCalls.registered();
@@ -212,7 +212,7 @@ class NodeTest {
     }
 
     @Test
-    void shouldCloseWhereTheEndOfAConnectionIsHeardOf() throws Exception {
+    void shouldCloseOnTheThreadOfAConnectionFailure() throws Exception {
         final int before = HotCalls.registered();
         final Nodes.Server server = nodes.server((type, request) -> new CompletableFuture<>());
         final Node client =
@@ -228,7 +228,7 @@ class NodeTest {
         return Thread.currentThread();
     }
 
-    /** In less than what waits for its own thread would take, and with everything freed. */
+    /** In less time than a wait for its own thread would take, and with all resources released. */
     private static void assertEndsInTime(final CompletableFuture<Thread> closing, final int before) throws Exception {
         final long startNs = System.nanoTime();
         assertTrue(closing.get(ConnectedPair.TIMEOUT_MS, TimeUnit.MILLISECONDS).getName().startsWith("closes-itself"));
@@ -238,7 +238,7 @@ class NodeTest {
     }
 
     @Test
-    void shouldLeaveNothingWhenItHasNoPoller() {
+    void shouldReleaseEverythingWhenThePollerCannotStart() {
         final int before = HotCalls.registered();
         final PollerConfig nowhere =
             new PollerConfig(false, 4095, PollerIdle.YIELD, 0, HandlerThreads.POLLER, HandlerWait.BLOCK);
@@ -251,7 +251,7 @@ class NodeTest {
     }
 
     @Test
-    void shouldLeaveNoThread() throws Exception {
+    void shouldLeakNoThread() throws Exception {
         try (Nodes own = new Nodes()) {
             final Link link = Nodes.connect(own.client(), own.server(Nodes::echo).port());
             Nodes.assertEchoed(link, Nodes.random(10));

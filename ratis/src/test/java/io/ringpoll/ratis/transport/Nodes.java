@@ -29,11 +29,11 @@ final class Nodes implements AutoCloseable {
 
     private final Deque<Node> nodes = new ArrayDeque<>();
 
-    /** A node that listens. */
+    /** A listening node. */
     record Server(Node node, int port, TransportCounters counters) {
     }
 
-    /** Answers each request with its own content. */
+    /** Replies to each request with its content. */
     static CompletableFuture<MessageLite> echo(final MessageType type, final MessageLite request) {
         return CompletableFuture.completedFuture(RaftClientReplyProto.newBuilder()
             .setMessage(((RaftClientRequestProto) request).getMessage()).build());
@@ -90,7 +90,7 @@ final class Nodes implements AutoCloseable {
         return client.connect(TestDevice.address(), port, "server");
     }
 
-    /** Sends a content and checks that it comes back. */
+    /** Sends a content and checks the echo. */
     static void assertEchoed(final Link link, final ByteString content) throws Exception {
         assertEquals(content, reply(link, content).get(ConnectedPair.TIMEOUT_MS, TimeUnit.MILLISECONDS));
     }
@@ -100,12 +100,12 @@ final class Nodes implements AutoCloseable {
             .thenApply(message -> ((RaftClientReplyProto) message).getMessage().getContent());
     }
 
-    /** Waits until something holds. */
-    static void await(final String what, final BooleanSupplier condition) throws InterruptedException {
+    /** Waits until a condition holds. */
+    static void await(final String event, final BooleanSupplier condition) throws InterruptedException {
         final long startNs = System.nanoTime();
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - startNs > WAIT_NS) {
-                fail("in vain: " + what);
+                fail("did not occur: " + event);
             }
             TimeUnit.MILLISECONDS.sleep(1);
         }

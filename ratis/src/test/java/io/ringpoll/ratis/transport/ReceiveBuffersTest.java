@@ -36,7 +36,7 @@ class ReceiveBuffersTest {
     }
 
     @Test
-    void shouldGiveEachReceiveMemoryOfItsOwnOverTheEndOfABlock() {
+    void shouldUseSeparateMemoryForEachReceiveAcrossBlocks() {
         buffers.ensure(MOST);
         // A second block begins at slot 4096.
         final int[] slots = {0, 1, 4094, 4095, 4096, 4097, MOST - 1};

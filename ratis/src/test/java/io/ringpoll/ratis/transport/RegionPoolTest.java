@@ -33,7 +33,7 @@ class RegionPoolTest {
     }
 
     @Test
-    void shouldRegisterTheNextPowerOfTwo() {
+    void shouldRoundTheRegionUpToAPowerOfTwo() {
         for (final int[] wantedAndGot : new int[][] {{0, LEAST}, {1, LEAST}, {LEAST - 1, LEAST}, {LEAST, LEAST},
             {LEAST + 1, 2 * LEAST}, {2 * LEAST, 2 * LEAST}, {2 * LEAST + 1, 4 * LEAST}}) {
             final RegionPool.Lease lease = pool.take(wantedAndGot[0]);
@@ -44,7 +44,7 @@ class RegionPoolTest {
     }
 
     @Test
-    void shouldLendAgainWhatWasGivenBackButToOneAtATime() {
+    void shouldReuseAReleasedRegionForOneUserAtATime() {
         final RegionPool.Lease first = pool.take(1);
         first.release();
         final RegionPool.Lease second = pool.take(LEAST);
@@ -56,7 +56,7 @@ class RegionPoolTest {
     }
 
     @Test
-    void shouldNotLendALongOneForAShortMessage() {
+    void shouldNotUseALongRegionForAShortMessage() {
         pool.take(2 * LEAST).release();
         final RegionPool.Lease lease = pool.take(1);
         assertEquals(LEAST, lengthBytes(lease));
@@ -64,7 +64,7 @@ class RegionPoolTest {
     }
 
     @Test
-    void shouldKeepNoMoreRegisteredThanItMay() {
+    void shouldLimitTheCachedMemory() {
         final RegionPool.Lease first = pool.take(LEAST);
         final RegionPool.Lease second = pool.take(LEAST);
         final RegionPool.Lease third = pool.take(LEAST);
@@ -75,7 +75,7 @@ class RegionPoolTest {
         assertEquals(2 * LEAST, pool.cachedBytes());
         assertTrue(third.region().isClosed());
         assertFalse(second.region().isClosed());
-        // What is lent again makes room.
+        // A region in use again makes room.
         final RegionPool.Lease again = pool.take(LEAST);
         assertEquals(LEAST, pool.cachedBytes());
         again.release();
@@ -83,7 +83,7 @@ class RegionPoolTest {
     }
 
     @Test
-    void shouldFreeAtTheEndWhatIsNotUsedAndTheRestWhenItIsGivenBack() {
+    void shouldFreeUnusedRegionsOnCloseAndOthersOnRelease() {
         final RegionPool.Lease free = pool.take(LEAST);
         final RegionPool.Lease used = pool.take(LEAST);
         free.release();

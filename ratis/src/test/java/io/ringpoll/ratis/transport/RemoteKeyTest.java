@@ -24,26 +24,26 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a peer can still read of a long message once it has said that it is done with it. */
+/** Reads of a long message by a peer after the peer has released it. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class RemoteKeyTest {
     private static final int FRAME_BYTES = 4096;
     private static final int MESSAGE_BYTES = 10_000;
     private static final int READS = 20;
-    /** So many that none is given back by a frame of its own. */
+    /** Enough credits that no credit frame is sent. */
     private static final int CREDITS = 32;
 
     private final Completions completions = new Completions();
 
     @Test
-    void shouldOpenNothingAnyMoreAfterTheMessageIfNothingIsCached() throws Exception {
+    void shouldInvalidateTheRemoteKeyAfterTheMessageWithoutCache() throws Exception {
         try (Session session = new Session(0)) {
             session.release();
             final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
             int status;
             do {
-                // The release may not have been taken yet.
+                // The release may not have been processed yet.
                 status = session.read();
                 if (System.nanoTime() - deadlineNs > 0) {
                     fail("the region can still be read");
@@ -54,7 +54,7 @@ class RemoteKeyTest {
     }
 
     @Test
-    void shouldOpenTheRegionForAsLongAsItIsCached() throws Exception {
+    void shouldKeepTheRemoteKeyValidWhileTheRegionIsCached() throws Exception {
         try (Session session = new Session(1 << 20)) {
             session.release();
             for (int i = 0; i < READS; i++) {
@@ -63,7 +63,7 @@ class RemoteKeyTest {
         }
     }
 
-    /** A peer of a node that answers with a long message, up to where that has been read once. */
+    /** A peer of a node that replies with a long message, until the peer has read the message once. */
     private final class Session implements AutoCloseable {
         private final Node node;
         private final Peer peer = Peer.ofRemote(TestDevice.address());

@@ -17,10 +17,10 @@ class SendBuffersTest {
     private static final int COUNT = 16;
 
     @Test
-    void shouldFreeAllThatWasSentBeforeACompletion() {
+    void shouldReleaseAllSendsUpToACompletion() {
         try (Peer peer = Peer.ofLocal(TestDevice.address()); LocalMemoryRegion region = peer.allocate(4096, MemoryUsage.SEND)) {
             final SendBuffers buffers = new SendBuffers(region, 4096 / COUNT, COUNT);
-            // Over the end of its own records, too.
+            // Includes the wrap of its own records.
             for (int round = 0; round < 3 * COUNT; round++) {
                 post(buffers, false);
                 post(buffers, false);
@@ -36,7 +36,7 @@ class SendBuffersTest {
     }
 
     @Test
-    void shouldAskForASignalNowAndThenAndWheneverBuffersGetScarce() {
+    void shouldSignalPeriodicallyAndWhenFewBuffersAreFree() {
         try (Peer peer = Peer.ofLocal(TestDevice.address()); LocalMemoryRegion region = peer.allocate(4096, MemoryUsage.SEND)) {
             final SendBuffers buffers = new SendBuffers(region, 4096 / COUNT, COUNT);
             for (int i = 0; i < COUNT / 4; i++) {

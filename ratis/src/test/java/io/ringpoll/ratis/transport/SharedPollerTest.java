@@ -82,7 +82,7 @@ class SharedPollerTest {
     }
 
     @Test
-    void shouldGoOnForTheOthersWhenANodeLeavesInTheMiddleOfItsWork() throws Exception {
+    void shouldContinueForOtherNodesWhenABusyNodeLeaves() throws Exception {
         final PollerConfig poller = shared(PollerIdle.EVENT_DRIVEN);
         final Nodes.Server stays = server("stays", poller, Nodes::echo);
         final Node client = client("client", poller);
@@ -102,7 +102,7 @@ class SharedPollerTest {
     }
 
     @Test
-    void shouldLetManyNodesLeaveAtTheSameTime() throws Exception {
+    void shouldLetManyNodesLeaveConcurrently() throws Exception {
         final PollerConfig poller = shared(PollerIdle.YIELD);
         final Nodes.Server stays = server("stays", poller, Nodes::echo);
         final Node client = client("client", poller);
@@ -126,7 +126,7 @@ class SharedPollerTest {
     }
 
     @Test
-    void shouldKeepNodesApartWhosePollersAreSetOtherwise() throws Exception {
+    void shouldNotShareAPollerBetweenDifferentConfigurations() throws Exception {
         final Nodes.Server sleeping = server("sleeping", shared(PollerIdle.EVENT_DRIVEN), Nodes::echo);
         final Node yielding = client("yielding", shared(PollerIdle.YIELD));
         Nodes.assertEchoed(Nodes.connect(yielding, sleeping.port()), Nodes.random(10));
@@ -134,7 +134,7 @@ class SharedPollerTest {
     }
 
     @Test
-    void shouldBeginAnewWhenAllNodesHaveLeft() throws Exception {
+    void shouldStartANewPollerAfterAllNodesHaveLeft() throws Exception {
         for (int i = 0; i < 3; i++) {
             try (Nodes own = new Nodes()) {
                 final PollerConfig poller = shared(PollerIdle.EVENT_DRIVEN);
@@ -149,7 +149,7 @@ class SharedPollerTest {
     }
 
     @Test
-    void shouldRefuseASharedPollerWithHandlersElsewhere() {
+    void shouldRejectASharedPollerWithHandlerThreads() {
         assertThrows(IllegalArgumentException.class,
             () -> new PollerConfig(true, -1, PollerIdle.YIELD, 0, HandlerThreads.ONE, HandlerWait.BLOCK));
     }

@@ -20,8 +20,8 @@ import java.nio.ByteOrder;
 import java.util.Optional;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
-/** A peer of a node that is none itself: it introduces itself rightly and then sends frame by frame what the test wants. */
-final class Stranger implements AutoCloseable {
+/** A peer that is not a node: it sends a valid hello and then the frames of the test. */
+final class RawPeer implements AutoCloseable {
     private static final int RECEIVES = 30;
     private static final int SENDS = 30;
     private static final int RECEIVE_ID = 1000;
@@ -33,7 +33,7 @@ final class Stranger implements AutoCloseable {
     private final Connection connection;
     private int sent;
 
-    Stranger(final int port, final int credits) {
+    RawPeer(final int port, final int credits) {
         try (ConnectionConfig config = ConnectionConfig.create().sqSize(100).cqSize(200).rqSize(RECEIVES)) {
             connection = peer.request(TestDevice.address(), Integer.toString(port), config)
                 .connect(new Hello(credits, Nodes.BUFFER_BYTES).bytes());
@@ -52,14 +52,14 @@ final class Stranger implements AutoCloseable {
         return peer;
     }
 
-    /** Sends a request whose message is in the frame. */
+    /** Sends a request with the message in the frame. */
     void request(final long correlationId, final MessageLite message) {
         final byte[] payload = message.toByteArray();
         send(new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), (byte) 0, 0, correlationId, payload.length,
             payload.length), payload);
     }
 
-    /** Sends a request whose message is to be read from this side's memory. */
+    /** Sends a request with a message to be read from this side's memory. */
     void advertise(final long correlationId, final int messageLength, final Advertisement advertisement) {
         final ByteBuffer frame = ByteBuffer.allocate(Nodes.BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
         advertisement.write(frame);
@@ -69,8 +69,8 @@ final class Stranger implements AutoCloseable {
             payload.length, messageLength), payload);
     }
 
-    /** Gives the node so many credits more. */
-    void giveCredits(final int credits) {
+    /** Returns credits to the node. */
+    void returnCredits(final int credits) {
         send(new FrameHeader(FrameKind.CREDIT, (byte) 0, (byte) 0, credits, 0, 0, 0), new byte[0]);
     }
 
@@ -82,7 +82,7 @@ final class Stranger implements AutoCloseable {
         assertTrue(connection.send(memory, offset, FrameHeader.LENGTH_BYTES + payload.length, CompletionFlag.ON_ERROR, 1));
     }
 
-    /** The next frame from the node that does more than give credits; its receive is posted again. */
+    /** The next frame from the node other than a credit frame; its receive is reposted. */
     Incoming next() throws ProtocolException {
         while (true) {
             final WorkCompletion completion = completions.awaitOne(connection.completionQueue());
