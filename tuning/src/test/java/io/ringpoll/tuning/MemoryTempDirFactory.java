@@ -7,7 +7,7 @@ import org.junit.jupiter.api.extension.AnnotatedElementContext;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.io.TempDirFactory;
 
-/** Puts temporary folders into memory where it can: a recorded tree has thousands of files, which a disk takes seconds for. */
+/** Creates temporary folders in memory if possible: a recorded tree has thousands of files, which take seconds on a disk. */
 public final class MemoryTempDirFactory implements TempDirFactory {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
 

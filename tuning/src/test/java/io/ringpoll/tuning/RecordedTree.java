@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A recorded machine: one text file expanded to a folder, with single files changed, added, removed or forbidden before.
+ * A recorded machine: one text file expanded to a folder, after changing, adding, removing or denying single files.
  *
  * <p>The format is that of {@code tuning/scripts/record-tree}.
  */
@@ -27,7 +27,7 @@ public final class RecordedTree {
     private RecordedTree() {
     }
 
-    /** The tree of that name among the test resources. */
+    /** The tree with a name among the test resources. */
     public static RecordedTree named(final String name) {
         try (InputStream in = RecordedTree.class.getResourceAsStream("/trees/" + name + ".tree")) {
             if (in == null) {
@@ -39,7 +39,7 @@ public final class RecordedTree {
         }
     }
 
-    /** A tree from the text of a recording. */
+    /** Parses a recording. */
     public static RecordedTree parse(final String text) {
         final RecordedTree tree = new RecordedTree();
         text.lines().filter(line -> !line.startsWith("#")).forEach(line -> {
@@ -49,7 +49,7 @@ public final class RecordedTree {
         return tree;
     }
 
-    /** A tree with nothing in it. */
+    /** An empty tree. */
     public static RecordedTree empty() {
         return new RecordedTree();
     }
@@ -61,7 +61,7 @@ public final class RecordedTree {
         return this;
     }
 
-    /** Sets a file of each CPU from one to another; {@code #} in the path stands for its number. */
+    /** Sets a file of each CPU from one to another; {@code #} in the path represents its number. */
     public RecordedTree withEach(final int first, final int last, final String path, final String content) {
         for (int cpu = first; cpu <= last; cpu++) {
             with(path.replace("#", Integer.toString(cpu)), content);
@@ -69,7 +69,7 @@ public final class RecordedTree {
         return this;
     }
 
-    /** Removes a file, or a folder with all in it. */
+    /** Removes a file, or a folder and its content. */
     public RecordedTree without(final String path) {
         contents.keySet().removeIf(file -> file.equals(path) || file.startsWith(path + "/"));
         return this;
@@ -85,14 +85,14 @@ public final class RecordedTree {
         return this;
     }
 
-    /** Makes reading a file fail as it does for a user without the right to; tests may run as root, who can read all. */
+    /** Makes reading a file fail as for a user without permission; tests may run as root, which can read everything. */
     public RecordedTree denying(final String path) {
         contents.putIfAbsent(path, "");
         denied.add(path);
         return this;
     }
 
-    /** Writes the tree below a folder and gives its files. */
+    /** Writes the tree below a folder and returns its files. */
     public MachineFiles expand(final Path folder) {
         try {
             final Set<Path> made = new HashSet<>();
@@ -149,7 +149,7 @@ public final class RecordedTree {
             }
             out.write(c);
         }
-        // Files of the kernel end with a line feed; binary ones do not, and readers must take both.
+        // Text files of the kernel end with a line feed, binary ones do not; readers must accept both.
         if (!content.contains("\\x")) {
             out.write('\n');
         }

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The scripts for production boxes, on recorded trees only: below another root than / they run no command. */
+/** The scripts for production machines, on recorded trees only: with a root other than / they run no command. */
 @Timeout(120)
 class ScriptsTest {
     private static final Path SCRIPTS = Path.of("scripts").toAbsolutePath();
@@ -45,7 +45,7 @@ class ScriptsTest {
     private Path root;
     private Path fakes;
 
-    /** What a script did. */
+    /** The result of a script. */
     private record Outcome(int exit, String out, String err) {
     }
 
@@ -53,7 +53,7 @@ class ScriptsTest {
     void makeFakeCommands() throws IOException {
         root = Files.createDirectory(folder.resolve("root"));
         fakes = Files.createDirectory(folder.resolve("bin"));
-        // Whatever could touch this machine only says that it was called.
+        // Commands that could affect this machine are replaced by stubs that record the call.
         for (final String name : List.of("taskset", "numactl", "systemctl", "update-grub", "grubby", "setpriv", "sysctl")) {
             final Path fake = fakes.resolve(name);
             Files.writeString(fake, "#!/bin/sh\necho \"CALLED " + name + " $*\"\n");
@@ -90,7 +90,7 @@ class ScriptsTest {
         try (Stream<Path> all = Files.walk(root)) {
             for (final Path file : all.filter(path -> Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)).toList()) {
                 final String content = Files.readString(file, StandardCharsets.ISO_8859_1).stripTrailing();
-                // The kernel would show all choices again, the one that holds in brackets.
+                // The kernel would list all choices, the selected one in brackets.
                 files.put(root.relativize(file).toString(), file.endsWith("transparent_hugepage/enabled")
                     ? content.replaceAll(".*\\[(.*)].*", "$1") : content);
             }
@@ -107,7 +107,7 @@ class ScriptsTest {
         "isolate-cpus --cpus 17-21,49-53", "move-interrupts --away-from 17-21", "cpu-power --cpus 17-21 --governor performance",
         "cpu-power --cpus 17-21 --max-exit-us 10", "huge-pages --pages 512", "huge-pages --transparent madvise",
         "locked-memory --user alice", "locked-memory --service trading.service --limit 1048576"})
-    void shouldShowChangesByDefaultMakeThemWhenAskedAndTakeThemBack(final String line) throws Exception {
+    void shouldShowApplyAndUndoChanges(final String line) throws Exception {
         expand(RecordedTree.named("two-socket-smt"));
         final Map<String, String> before = snapshot();
         final Outcome shown = succeed(line);
@@ -126,7 +126,7 @@ class ScriptsTest {
         assertEquals(applied, snapshot(), "applying twice is not the same as once");
 
         succeed(script + " --undo");
-        assertEquals(before, snapshot(), "--undo does not bring back what was there");
+        assertEquals(before, snapshot(), "--undo does not restore the previous state");
         assertTrue(succeed(script + " --undo").out().contains("nothing is recorded"));
     }
 
@@ -137,7 +137,7 @@ class ScriptsTest {
     }
 
     @Test
-    void shouldIsolateCpusByTheBootMenusSettings() throws Exception {
+    void shouldIsolateCpusThroughTheBootLoaderSettings() throws Exception {
         expand(RecordedTree.named("two-socket-smt").with("usr/sbin/update-grub", ""));
         Files.setPosixFilePermissions(root.resolve("usr/sbin/update-grub"), PosixFilePermissions.fromString("rwxr-xr-x"));
         final String options = "isolcpus=managed_irq,domain,17-18,49-50 nohz_full=17-18,49-50 rcu_nocbs=17-18,49-50 "
@@ -150,7 +150,7 @@ class ScriptsTest {
     }
 
     @Test
-    void shouldPreferADropInToEditingTheBootMenusSettings() throws Exception {
+    void shouldPreferADropInToEditingTheBootLoaderSettings() throws Exception {
         expand(RecordedTree.named("two-socket-smt").with("etc/default/grub.d/init-select.cfg", ""));
         succeed("isolate-cpus --cpus 17 --apply");
         assertTrue(content("etc/default/grub.d/ringpoll.cfg").startsWith(
@@ -160,7 +160,7 @@ class ScriptsTest {
     }
 
     @Test
-    void shouldKeepOptionsThatAreThereAlready() throws Exception {
+    void shouldKeepExistingOptions() throws Exception {
         expand(RecordedTree.named("two-socket-smt").with("etc/default/grub",
             "GRUB_CMDLINE_LINUX=\"crashkernel=auto\"\\nGRUB_X=1"));
         succeed("isolate-cpus --cpus 17 --apply");
@@ -178,10 +178,10 @@ class ScriptsTest {
     }
 
     @Test
-    void shouldMoveInterruptsNearTheirDeviceAndTellIrqbalance() throws Exception {
+    void shouldMoveInterruptsNearTheirDeviceAndConfigureIrqbalance() throws Exception {
         expand(RecordedTree.named("two-socket-smt").with("proc/irq/default_smp_affinity", "ffffffff,ffffffff"));
         succeed("move-interrupts --away-from 17-21 --apply");
-        // Interrupt 202 was sent to CPU 17 only: it stays on the device's node. Interrupt 9 loses the hot CPUs, no more.
+        // Interrupt 202 was sent to CPU 17 only: it stays on the device's node. Interrupt 9 only loses the hot CPUs.
         assertEquals("16,22-31,48-63", content("proc/irq/202/smp_affinity_list"));
         assertEquals("0-16,22-63", content("proc/irq/9/smp_affinity_list"));
         assertEquals("16", content("proc/irq/201/smp_affinity_list"));
@@ -192,7 +192,7 @@ class ScriptsTest {
     }
 
     @Test
-    void shouldSendInterruptsWhereTold() throws Exception {
+    void shouldSendInterruptsToTheGivenCpus() throws Exception {
         expand(RecordedTree.named("two-socket-smt"));
         succeed("move-interrupts --away-from 17-21 --to 22,23 --apply");
         assertEquals("22-23", content("proc/irq/203/smp_affinity_list"));
@@ -210,9 +210,9 @@ class ScriptsTest {
     }
 
     @Test
-    void shouldSayWhatTheKernelDoesNotTakeAndFail() throws Exception {
+    void shouldReportAValueThatTheKernelRejectsAndFail() throws Exception {
         expand(RecordedTree.named("two-socket-smt").without("sys/kernel/mm/transparent_hugepage/enabled"));
-        // A file that can be read and that nobody, root included, can write.
+        // A file that can be read, but not written, not even by root.
         Files.createSymbolicLink(root.resolve("sys/kernel/mm/transparent_hugepage/enabled"), Path.of("/proc/sys/kernel/ostype"));
         final Outcome outcome = run("huge-pages", "--transparent", "madvise", "--apply");
         assertEquals(1, outcome.exit());
@@ -269,7 +269,7 @@ class ScriptsTest {
         "run-pinned --cpus 2|run-pinned: no command",
         "run-pinned --frob|run-pinned: unknown option '--frob'",
         "record-tree --frob|record-tree: unknown option '--frob'"})
-    void shouldTellWrongUsageInOneLine(final String line, final String message) throws Exception {
+    void shouldReportWrongUsageInOneLine(final String line, final String message) throws Exception {
         expand(RecordedTree.named("two-socket-smt"));
         final Map<String, String> before = snapshot();
         final Outcome outcome = run(line.split(" "));
@@ -280,8 +280,8 @@ class ScriptsTest {
     }
 
     @Test
-    void shouldChangeWhatTheDoctorFoundWhenItsCommandsAreCopied() throws Exception {
-        // Without the kernel's own answer the allowed CPUs count, which is what a script can change in a tree.
+    void shouldFixTheDoctorsFindingsWithItsCommands() throws Exception {
+        // Without the kernel's value the allowed CPUs apply, which a script can change in a tree.
         final RecordedTree tree = RecordedTree.named("two-socket-smt").with("proc/1/comm", "systemd");
         for (int irq = 200; irq <= 216; irq++) {
             tree.without("proc/irq/" + irq + "/effective_affinity_list");
@@ -299,11 +299,11 @@ class ScriptsTest {
             }
         }
         assertTrue(copied >= 10, copied + " commands");
-        final List<String> mended = examine().stream().filter(result -> result.finding().verdict() == Verdict.OK)
+        final List<String> fixed = examine().stream().filter(result -> result.finding().verdict() == Verdict.OK)
             .map(result -> result.check().id()).toList();
-        assertTrue(mended.containsAll(List.of("cpu-governor", "c-states", "interrupt-affinity", "irqbalance",
+        assertTrue(fixed.containsAll(List.of("cpu-governor", "c-states", "interrupt-affinity", "irqbalance",
             "transparent-huge-pages",
-            "huge-pages", "cpu-dma-latency")), mended::toString);
+            "huge-pages", "cpu-dma-latency")), fixed::toString);
     }
 
     private List<CheckResult> examine() {

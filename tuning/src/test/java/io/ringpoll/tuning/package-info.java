@@ -1,2 +1,2 @@
-/** Tests of the tuning tools and what they share. */
+/** Tests of the tuning tools, and shared test code. */
 package io.ringpoll.tuning;

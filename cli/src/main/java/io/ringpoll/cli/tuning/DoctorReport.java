@@ -39,8 +39,8 @@ final class DoctorReport {
             }
         }
         out.println();
-        out.printf(Locale.ROOT, "%d checks: %d ok, %d cannot tell, %d warning, %d bad%n", results.size(), count(Verdict.OK),
-            count(Verdict.CANNOT_TELL), count(Verdict.WARNING), count(Verdict.BAD));
+        out.printf(Locale.ROOT, "%d checks: %d ok, %d unknown, %d warning, %d bad%n", results.size(), count(Verdict.OK),
+            count(Verdict.UNKNOWN), count(Verdict.WARNING), count(Verdict.BAD));
         out.println("next: ./ringpoll tune plan prints a CPU for each thread; docs/operations/tuning.md describes the further "
             + "steps");
     }

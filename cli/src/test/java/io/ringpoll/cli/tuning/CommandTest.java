@@ -154,7 +154,7 @@ class CommandTest {
         "tune jitter --seconds 0|ringpoll tune jitter: --seconds 0.0 is not from 0.1",
         "tune jitter --plot x.gif|ringpoll tune jitter: --plot 'x.gif' ends neither in .svg nor in .png",
         "tune jitter --cpus 9999|ringpoll tune jitter: --cpus: CPU 9999 cannot be used"})
-    void shouldTellWrongUsageInOneLine(final String arguments, final String message) {
+    void shouldReportWrongUsageInOneLine(final String arguments, final String message) {
         assertEquals(2, run(arguments.split(" ")));
         assertTrue(err.toString().startsWith(message), err::toString);
         assertEquals(1, err.toString().lines().count(), err::toString);

@@ -1,10 +1,10 @@
 package io.ringpoll.tuning.doctor;
 
 /**
- * A check and what it found.
+ * A check and its finding.
  *
  * @param check   the check
- * @param finding what it found
+ * @param finding the finding
  */
 public record CheckResult(Check check, Finding finding) {
 }

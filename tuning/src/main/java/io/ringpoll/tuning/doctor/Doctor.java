@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Goes through all checks. It reads, changes nothing, and needs no root. */
+/** Performs all checks. It only reads, and needs no root. */
 public final class Doctor {
     private static final List<Check> CHECKS = Stream.of(JvmChecks.all(), PlaceChecks.all(), ProcessorChecks.all(),
         KernelChecks.all(), MemoryChecks.all(), RdmaChecks.all()).flatMap(List::stream).toList();
@@ -13,7 +13,7 @@ public final class Doctor {
     }
 
     /**
-     * All checks, in the order in which they are made and shown.
+     * All checks, in the order of execution and display.
      *
      * @return the checks
      */
@@ -22,10 +22,10 @@ public final class Doctor {
     }
 
     /**
-     * Makes all checks.
+     * Performs all checks.
      *
-     * @param machine what to look at
-     * @return a result for each, in order
+     * @param machine to examine
+     * @return a result per check, in order
      */
     public static List<CheckResult> examine(final Examined machine) {
         return CHECKS.stream().map(check -> new CheckResult(check, check.examination().apply(machine))).toList();

@@ -11,26 +11,26 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A machine and a JVM as the checks see them.
+ * A machine and a JVM as seen by the checks.
  *
  * @param files      the machine's files
- * @param topology   what they say
- * @param hot        the CPUs that pollers and handlers run on, or would by the plan
- * @param hotThreads how many threads want a CPU of their own
+ * @param topology   read from the files
+ * @param hot        the CPUs of pollers and handlers, given or from the plan
+ * @param hotThreads number of threads that need a CPU of their own
  * @param jvm        the JVM
- * @param verbs      what the RDMA devices say of themselves; empty if they could not be asked
+ * @param verbs      attributes reported by the RDMA devices; empty if they cannot be queried
  */
 public record Examined(MachineFiles files, Topology topology, CpuSet hot, int hotThreads, Jvm jvm,
                        Optional<List<DeviceAttributes>> verbs) {
     /**
-     * A machine with the hot CPUs that the usual pipeline's plan has.
+     * Creates a machine with the given hot CPUs, or those of the default pipeline's plan.
      *
      * @param files the machine's files
-     * @param cpus  the CPUs of the hot threads; nothing for those of the plan
+     * @param cpus  the CPUs of the hot threads; empty for those of the plan
      * @param jvm   the JVM
-     * @param verbs what the RDMA devices say of themselves
-     * @return what the checks look at
-     * @throws IllegalArgumentException if a CPU that was named is not online; the message names it
+     * @param verbs attributes reported by the RDMA devices
+     * @return the input of the checks
+     * @throws IllegalArgumentException if a given CPU is not online; the message contains its number
      */
     public static Examined of(final MachineFiles files, final Optional<CpuSet> cpus, final Jvm jvm,
                               final Optional<List<DeviceAttributes>> verbs) {
@@ -47,12 +47,12 @@ public record Examined(MachineFiles files, Topology topology, CpuSet hot, int ho
         return new Examined(files, topology, hot, request.threads().size(), jvm, verbs);
     }
 
-    /** The CPUs that are left to everything else. */
+    /** The CPUs for all other threads. */
     CpuSet others() {
         return topology.online().minus(hot).minus(topology.siblings(hot));
     }
 
-    /** The devices that are more than software over a network interface. */
+    /** The devices that are not software over a network interface. */
     List<RdmaDevice> hardware() {
         return topology.rdmaDevices().stream().filter(device -> !device.software()).toList();
     }

@@ -1,23 +1,23 @@
 package io.ringpoll.tuning.doctor;
 
 /**
- * What one examination found.
+ * The result of one check.
  *
  * @param verdict the result
- * @param reading what was read, or why it could not be
- * @param command the command that changes it, or what else to do; empty if nothing is to be done
+ * @param reading the value read, or the reason why it could not be read
+ * @param command the command or other action that corrects it; empty if none is needed
  */
 public record Finding(Verdict verdict, String reading, String command) {
     static Finding ok(final String reading) {
         return new Finding(Verdict.OK, reading, "");
     }
 
-    static Finding cannotTell(final String reason) {
-        return new Finding(Verdict.CANNOT_TELL, reason, "");
+    static Finding unknown(final String reason) {
+        return new Finding(Verdict.UNKNOWN, reason, "");
     }
 
-    static Finding cannotTell(final String reason, final String command) {
-        return new Finding(Verdict.CANNOT_TELL, reason, command);
+    static Finding unknown(final String reason, final String command) {
+        return new Finding(Verdict.UNKNOWN, reason, command);
     }
 
     static Finding warning(final String reading, final String command) {

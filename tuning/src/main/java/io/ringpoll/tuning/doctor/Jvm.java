@@ -8,14 +8,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What the doctor wants to know of a JVM.
+ * The properties of a JVM that the doctor checks.
  *
  * @param feature      the feature release, for instance 25
  * @param version      the full version
  * @param name         the virtual machine's name
  * @param nativeAccess whether the unnamed module may call C without a warning
- * @param arguments    the arguments it was started with
- * @param flags        the values of the flags in {@link #FLAGS} that it knows
+ * @param arguments    the arguments of its command line
+ * @param flags        the values of the supported flags in {@link #FLAGS}
  */
 public record Jvm(int feature, String version, String name, boolean nativeAccess, List<String> arguments,
                   Map<String, String> flags) {
@@ -31,9 +31,9 @@ public record Jvm(int feature, String version, String name, boolean nativeAccess
     }
 
     /**
-     * The JVM that this runs in.
+     * The JVM of this process.
      *
-     * @return what is known of it
+     * @return its properties
      */
     public static Jvm ofThisProcess() {
         final Map<String, String> flags = new TreeMap<>();
@@ -42,7 +42,7 @@ public record Jvm(int feature, String version, String name, boolean nativeAccess
             try {
                 flags.put(flag, hotspot.getVMOption(flag).getValue());
             } catch (final IllegalArgumentException | NullPointerException e) {
-                // Another virtual machine, or one built without that collector: the flag stays unknown.
+                // Another virtual machine, or one built without that collector: the flag remains unknown.
                 continue;
             }
         }

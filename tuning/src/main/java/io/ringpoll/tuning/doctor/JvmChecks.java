@@ -1,14 +1,14 @@
 package io.ringpoll.tuning.doctor;
 
 import static io.ringpoll.tuning.doctor.Verdict.BAD;
-import static io.ringpoll.tuning.doctor.Verdict.CANNOT_TELL;
+import static io.ringpoll.tuning.doctor.Verdict.UNKNOWN;
 import static io.ringpoll.tuning.doctor.Verdict.OK;
 import static io.ringpoll.tuning.doctor.Verdict.WARNING;
 
 import java.util.List;
 import java.util.Locale;
 
-/** Checks of the JVM and its flags: those the launcher gives, and {@code RINGPOLL_JAVA_OPTS}. */
+/** Checks of the JVM and its flags, which are set by the launcher and by {@code RINGPOLL_JAVA_OPTS}. */
 final class JvmChecks {
     private static final int NEEDED = 25;
     private static final List<String> CONCURRENT = List.of("UseZGC", "UseShenandoahGC", "UseEpsilonGC");
@@ -28,10 +28,10 @@ final class JvmChecks {
                 JvmChecks::nativeAccess, OK, WARNING),
             new Check("garbage-collector", "garbage collector",
                 "A collector that stops the threads stops the poller: while it works, completions wait in the queue.",
-                JvmChecks::collector, OK, WARNING, CANNOT_TELL),
+                JvmChecks::collector, OK, WARNING, UNKNOWN),
             new Check("heap-pretouch", "heap touched at start",
                 "A heap page that is touched for the first time costs a page fault on the thread that touches it.",
-                JvmChecks::preTouch, OK, WARNING, CANNOT_TELL),
+                JvmChecks::preTouch, OK, WARNING, UNKNOWN),
             new Check("jvm-noise", "JVM flags that slow or stop threads",
                 "The JVM's statistics file is written at each safepoint and can wait for the disk; a debugger or the interpreter "
                     + "slows every poll.", JvmChecks::noise, OK, WARNING, BAD));
@@ -60,7 +60,7 @@ final class JvmChecks {
                     OPTIONS + "-XX:+UseZGC\"");
             }
         }
-        return Finding.cannotTell("this JVM does not say which collector it uses");
+        return Finding.unknown("this JVM does not report its collector");
     }
 
     private static String name(final String flag) {
@@ -71,7 +71,7 @@ final class JvmChecks {
         final Jvm jvm = machine.jvm();
         if (!jvm.flags().containsKey("AlwaysPreTouch") || jvm.size("MaxHeapSize").isEmpty()
             || jvm.size("InitialHeapSize").isEmpty()) {
-            return Finding.cannotTell("this JVM does not show its heap flags");
+            return Finding.unknown("this JVM does not show its heap flags");
         }
         final long initial = jvm.size("InitialHeapSize").get();
         final long max = jvm.size("MaxHeapSize").get();

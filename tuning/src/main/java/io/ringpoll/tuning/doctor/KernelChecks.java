@@ -1,7 +1,7 @@
 package io.ringpoll.tuning.doctor;
 
 import static io.ringpoll.tuning.doctor.Verdict.BAD;
-import static io.ringpoll.tuning.doctor.Verdict.CANNOT_TELL;
+import static io.ringpoll.tuning.doctor.Verdict.UNKNOWN;
 import static io.ringpoll.tuning.doctor.Verdict.OK;
 import static io.ringpoll.tuning.doctor.Verdict.WARNING;
 
@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.Stream;
 
-/** Checks of what the kernel may run on a hot CPU: other threads, ticks, callbacks, interrupts. */
+/** Checks of the kernel's activities on hot CPUs: other threads, ticks, callbacks, interrupts. */
 final class KernelChecks {
     private static final int SHOWN = 4;
 
@@ -24,39 +24,39 @@ final class KernelChecks {
     static List<Check> all() {
         return List.of(
             new Check("isolation", "isolated CPUs",
-                "The scheduler puts other threads on a CPU that is not isolated, and a poller that is preempted stands for "
+                "The scheduler puts other threads on a CPU that is not isolated, and a preempted poller stops for "
                     + "milliseconds.", KernelChecks::isolation, OK, WARNING, BAD),
             new Check("timer-tick", "timer tick (nohz_full)",
                 "The tick interrupts a spinning thread 100 to 1000 times a second for microseconds each.",
-                KernelChecks::tick, OK, WARNING, CANNOT_TELL),
+                KernelChecks::tick, OK, WARNING, UNKNOWN),
             new Check("rcu-callbacks", "RCU callbacks (rcu_nocbs)",
                 "The kernel frees memory in callbacks, in batches, on the CPU that asked for it, unless they are moved away.",
                 KernelChecks::rcu, OK, WARNING),
             new Check("interrupt-affinity", "interrupts on hot CPUs",
                 "Each device interrupt takes the CPU from the poller for microseconds, and its soft interrupt for more.",
-                KernelChecks::interrupts, OK, WARNING, CANNOT_TELL),
+                KernelChecks::interrupts, OK, WARNING, UNKNOWN),
             new Check("irqbalance", "irqbalance",
-                "The daemon moves interrupts between CPUs every ten seconds, also onto hot ones that it is not told to "
-                    + "leave alone.",
+                "The daemon moves interrupts between CPUs every ten seconds, also onto hot ones that it is not configured to "
+                    + "exclude.",
                 KernelChecks::balancer, OK, WARNING),
             new Check("watchdog", "lock-up watchdogs",
                 "They interrupt each CPU regularly to see whether it still schedules, which a spinning thread need not prove.",
-                KernelChecks::watchdog, OK, WARNING, CANNOT_TELL),
+                KernelChecks::watchdog, OK, WARNING, UNKNOWN),
             new Check("numa-balancing", "automatic NUMA balancing",
-                "It unmaps pages to see who uses them: each such page costs the ring's threads a fault.",
-                KernelChecks::numaBalancing, OK, WARNING, CANNOT_TELL),
+                "It unmaps pages to detect their users: each such page costs the ring's threads a fault.",
+                KernelChecks::numaBalancing, OK, WARNING, UNKNOWN),
             new Check("virtualisation", "virtual machine",
                 "A hypervisor takes the CPU away without notice, and the guest's isolation does not hold it back.",
-                KernelChecks::virtualisation, OK, WARNING, CANNOT_TELL),
+                KernelChecks::virtualisation, OK, WARNING, UNKNOWN),
             new Check("steal-time", "steal time",
-                "Time that the hypervisor gave to others while this machine wanted to run: a completion waits for all of it.",
-                KernelChecks::steal, OK, WARNING, BAD, CANNOT_TELL));
+                "Time that the hypervisor gave to other guests while this machine was runnable delays completions.",
+                KernelChecks::steal, OK, WARNING, BAD, UNKNOWN));
     }
 
     private static Finding isolation(final Examined machine) {
         final CpuSet usable = machine.topology().usable();
         if (usable.size() == 1) {
-            return Finding.bad("one CPU for everything", "give this process two CPUs at least: "
+            return Finding.bad("one CPU for everything", "assign at least two CPUs to this process: "
                 + (machine.topology().online().size() == 1 ? "the machine has one" : "./ringpoll tune plan"));
         }
         final CpuSet missing = machine.hot().minus(machine.topology().isolated());
@@ -72,7 +72,7 @@ final class KernelChecks {
 
     private static Finding tick(final Examined machine) {
         if (!machine.files().exists("sys/devices/system/cpu/nohz_full") && !machine.topology().bootOptions().has("nohz_full")) {
-            return Finding.cannotTell("this kernel was built without CONFIG_NO_HZ_FULL: the tick cannot be stopped",
+            return Finding.unknown("this kernel was built without CONFIG_NO_HZ_FULL: the tick cannot be stopped",
                 "use a kernel with CONFIG_NO_HZ_FULL (the distributions' server kernels have it)");
         }
         final CpuSet missing = machine.hot().minus(machine.topology().nohzFull());
@@ -90,7 +90,7 @@ final class KernelChecks {
         final List<Interrupt> all = machine.topology().interrupts().stream().filter(Interrupt::ofDevice).toList();
         if (all.stream().allMatch(interrupt -> interrupt.allowed().isEmpty())) {
             final Reading reading = machine.files().read("proc/interrupts");
-            return Finding.cannotTell(reading.isPresent() ? "/proc/irq shows no affinity" : reading.reason());
+            return Finding.unknown(reading.isPresent() ? "/proc/irq shows no affinity" : reading.reason());
         }
         final List<Interrupt> here = all.stream().filter(interrupt -> interrupt.effective().intersects(machine.hot())).toList();
         if (here.isEmpty()) {
@@ -114,10 +114,10 @@ final class KernelChecks {
             .flatMap(path -> files.text(path).stream()).flatMap(String::lines)
             .filter(line -> line.startsWith("IRQBALANCE_BANNED_CPULIST="))
             .map(line -> list(line.substring(line.indexOf('=') + 1).replace("\"", ""))).reduce(CpuSet.EMPTY, CpuSet::or);
-        // It leaves isolated and nohz_full CPUs alone by itself.
+        // irqbalance excludes isolated and nohz_full CPUs by default.
         final CpuSet spared = banned.or(machine.topology().isolated()).or(machine.topology().nohzFull());
         final CpuSet open = machine.hot().minus(spared);
-        return open.isEmpty() ? Finding.ok("running, and told to leave hot " + machine.hot().named() + " alone")
+        return open.isEmpty() ? Finding.ok("running, and configured to exclude hot " + machine.hot().named())
             : Finding.warning("running, and free to use hot " + open.named(), Examined.script("move-interrupts --away-from "
                 + machine.hot()));
     }
@@ -135,7 +135,7 @@ final class KernelChecks {
         final OptionalLong nmi = files.number("proc/sys/kernel/nmi_watchdog");
         final OptionalLong any = files.number("proc/sys/kernel/watchdog");
         if (nmi.isEmpty() && any.isEmpty()) {
-            return Finding.cannotTell("this kernel shows no watchdog setting");
+            return Finding.unknown("this kernel shows no watchdog setting");
         }
         if (nmi.orElse(0) == 1) {
             return Finding.warning("the NMI watchdog is on", "sudo sysctl kernel.nmi_watchdog=0");
@@ -151,7 +151,7 @@ final class KernelChecks {
         final OptionalLong on = machine.files().number("proc/sys/kernel/numa_balancing");
         final int nodes = machine.topology().cpuNodes().size();
         if (on.isEmpty()) {
-            return nodes == 1 ? Finding.ok("one NUMA node") : Finding.cannotTell("this kernel does not show whether it balances");
+            return nodes == 1 ? Finding.ok("one NUMA node") : Finding.unknown("this kernel does not show whether it balances");
         }
         if (on.getAsLong() == 0) {
             return Finding.ok("off");
@@ -176,7 +176,7 @@ final class KernelChecks {
         }
         final boolean x86 = cpuinfo.filter(text -> text.contains("flags")).isPresent();
         return x86 || !vendor.isEmpty() ? Finding.ok("none seen" + (vendor.isEmpty() ? "" : " (" + vendor + ")"))
-            : Finding.cannotTell("neither /proc/cpuinfo nor /sys/class/dmi tells whether there is a hypervisor");
+            : Finding.unknown("neither /proc/cpuinfo nor /sys/class/dmi reports a hypervisor");
     }
 
     private static Finding steal(final Examined machine) {
@@ -185,7 +185,7 @@ final class KernelChecks {
             .orElse(new String[0]);
         // user nice system idle iowait irq softirq steal
         if (fields.length < 8 || !Stream.of(fields).allMatch(field -> field.matches("\\d{1,18}"))) {
-            return Finding.cannotTell("/proc/stat shows no steal time");
+            return Finding.unknown("/proc/stat shows no steal time");
         }
         long total = 0;
         for (int i = 0; i < 8; i++) {

@@ -1,7 +1,7 @@
 package io.ringpoll.tuning.doctor;
 
 import static io.ringpoll.tuning.doctor.Verdict.BAD;
-import static io.ringpoll.tuning.doctor.Verdict.CANNOT_TELL;
+import static io.ringpoll.tuning.doctor.Verdict.UNKNOWN;
 import static io.ringpoll.tuning.doctor.Verdict.OK;
 import static io.ringpoll.tuning.doctor.Verdict.WARNING;
 
@@ -12,9 +12,9 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Checks of memory: how much may be locked, the size of pages, swap. */
+/** Checks of memory: the limit of locked memory, the page size, swap. */
 final class MemoryChecks {
-    /** Registering less than this fails in ordinary use: rings and buffers of a few connections. */
+    /** The rings and buffers of a few connections need at least this amount of locked memory. */
     private static final long LEAST_LOCKED = 1 << 20;
     private static final long ENOUGH_LOCKED = 1 << 30;
     private static final int CAP_IPC_LOCK = 14;
@@ -26,24 +26,24 @@ final class MemoryChecks {
         return List.of(
             new Check("locked-memory", "locked memory (ulimit -l)",
                 "Registering memory with a device locks it: over the limit, registration fails with ENOMEM.",
-                MemoryChecks::locked, OK, WARNING, BAD, CANNOT_TELL),
+                MemoryChecks::locked, OK, WARNING, BAD, UNKNOWN),
             new Check("transparent-huge-pages", "transparent huge pages",
                 "With 'always' the kernel collects and compacts pages behind the back of a running process and stalls it "
                     + "meanwhile.",
-                MemoryChecks::transparent, OK, WARNING, CANNOT_TELL),
+                MemoryChecks::transparent, OK, WARNING, UNKNOWN),
             new Check("huge-pages", "reserved huge pages",
                 "A ring or a large buffer in huge pages costs fewer address translations in the CPU and in the adapter.",
-                MemoryChecks::huge, OK, WARNING, CANNOT_TELL),
+                MemoryChecks::huge, OK, WARNING, UNKNOWN),
             new Check("swap", "swap",
                 "A page that was swapped out costs milliseconds when a handler touches it.",
-                MemoryChecks::swap, OK, WARNING, BAD, CANNOT_TELL));
+                MemoryChecks::swap, OK, WARNING, BAD, UNKNOWN));
     }
 
     private static Finding locked(final Examined machine) {
         final Reading limits = machine.files().read("proc/self/limits");
         final Optional<String> line = limits.text().lines().filter(text -> text.startsWith("Max locked memory")).findFirst();
         if (line.isEmpty()) {
-            return Finding.cannotTell(limits.isPresent() ? "/proc/self/limits shows no limit for locked memory"
+            return Finding.unknown(limits.isPresent() ? "/proc/self/limits shows no limit for locked memory"
                 : limits.reason());
         }
         final String soft = line.get().substring("Max locked memory".length()).strip().split("\\s+")[0];
@@ -69,7 +69,7 @@ final class MemoryChecks {
     private static Finding transparent(final Examined machine) {
         final Reading enabled = machine.files().read("sys/kernel/mm/transparent_hugepage/enabled");
         if (enabled.value().isEmpty()) {
-            return Finding.cannotTell(enabled.isPresent() ? enabled.path() + " is empty"
+            return Finding.unknown(enabled.isPresent() ? enabled.path() + " is empty"
                 : "this kernel has no transparent huge pages (" + enabled.reason() + ")");
         }
         final String mode = enabled.text().replaceAll(".*\\[(.*)\\].*", "$1");
@@ -81,7 +81,7 @@ final class MemoryChecks {
         final MachineFiles files = machine.files();
         final String folder = "sys/kernel/mm/hugepages/";
         if (files.names(folder).isEmpty()) {
-            return Finding.cannotTell("this kernel shows no huge pages");
+            return Finding.unknown("this kernel shows no huge pages");
         }
         final StringBuilder reading = new StringBuilder();
         for (final String size : files.names(folder)) {
@@ -99,7 +99,7 @@ final class MemoryChecks {
     private static Finding swap(final Examined machine) {
         final Reading swaps = machine.files().read("proc/swaps");
         if (!swaps.isPresent()) {
-            return Finding.cannotTell(swaps.reason());
+            return Finding.unknown(swaps.reason());
         }
         final OptionalLong mine = machine.files().text("proc/self/status").stream().flatMap(String::lines)
             .filter(line -> line.matches("VmSwap:\\s+\\d{1,15} kB")).mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")))

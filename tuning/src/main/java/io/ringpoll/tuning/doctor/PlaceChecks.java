@@ -1,7 +1,7 @@
 package io.ringpoll.tuning.doctor;
 
 import static io.ringpoll.tuning.doctor.Verdict.BAD;
-import static io.ringpoll.tuning.doctor.Verdict.CANNOT_TELL;
+import static io.ringpoll.tuning.doctor.Verdict.UNKNOWN;
 import static io.ringpoll.tuning.doctor.Verdict.OK;
 import static io.ringpoll.tuning.doctor.Verdict.WARNING;
 
@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Checks of where the process may run and how much: the container's quota and CPU set, the device's node. */
+/** Checks of the CPUs and the CPU time available to the process: the container's quota and CPU set, the device's node. */
 final class PlaceChecks {
     private PlaceChecks() {
     }
@@ -22,19 +22,19 @@ final class PlaceChecks {
         return List.of(
             new Check("cpu-quota", "CPU quota of the control group",
                 "Spinning threads use a quota up within each period, and then the kernel stops all of them until the next.",
-                PlaceChecks::quota, OK, WARNING, BAD, CANNOT_TELL),
+                PlaceChecks::quota, OK, WARNING, BAD, UNKNOWN),
             new Check("cpu-set", "CPUs that this process may use",
                 "With fewer CPUs than hot threads each hand-off waits for a context switch.", PlaceChecks::cpus, OK, WARNING,
                     BAD),
             new Check("device-node", "NUMA node of the device",
                 "From another node each completion that is polled and each doorbell that is rung crosses the sockets.",
-                PlaceChecks::node, OK, WARNING, BAD, CANNOT_TELL));
+                PlaceChecks::node, OK, WARNING, BAD, UNKNOWN));
     }
 
     private static Finding quota(final Examined machine) {
         final ControlGroup group = machine.topology().controlGroup();
         if (group.version() == 0) {
-            return Finding.cannotTell("no control group with a cpu controller is visible");
+            return Finding.unknown("no control group with a cpu controller is visible");
         }
         if (group.quotaCpus().isEmpty()) {
             return Finding.ok("none");
@@ -58,7 +58,7 @@ final class PlaceChecks {
             return Finding.ok(reading);
         }
         final String scarce = reading + " for " + machine.hotThreads() + " hot threads and the JVM's own";
-        final String command = "./ringpoll tune plan   # says who shares with whom, and how to wait";
+        final String command = "./ringpoll tune plan   # shows which threads share a CPU, and their waits";
         return usable.size() == 1 ? Finding.bad(scarce, command) : Finding.warning(scarce, command);
     }
 
@@ -72,7 +72,7 @@ final class PlaceChecks {
             return Finding.ok("no RDMA adapter is there to be near to");
         }
         if (device.get().node().isEmpty()) {
-            return Finding.cannotTell("the firmware does not say which node " + device.get().name() + " is on",
+            return Finding.unknown("the firmware does not report the node of " + device.get().name() + " is on",
                 "./ringpoll latency on each node in turn, by taskset");
         }
         final int node = device.get().node().getAsInt();
@@ -80,7 +80,7 @@ final class PlaceChecks {
         final String reading = device.get().name() + " is on node " + node + " (CPUs " + local + ")";
         if (!local.intersects(topology.usable())) {
             return Finding.bad(reading + ", and this process may use none of them",
-                "give the process CPUs of node " + node + " (docker: --cpuset-cpus " + local + ", systemd: AllowedCPUs="
+                "assign CPUs of node " + node + " (docker: --cpuset-cpus " + local + ", systemd: AllowedCPUs="
                     + local + ")");
         }
         final CpuSet away = machine.hot().minus(local);

@@ -1,7 +1,7 @@
 package io.ringpoll.tuning.doctor;
 
 import static io.ringpoll.tuning.doctor.Verdict.BAD;
-import static io.ringpoll.tuning.doctor.Verdict.CANNOT_TELL;
+import static io.ringpoll.tuning.doctor.Verdict.UNKNOWN;
 import static io.ringpoll.tuning.doctor.Verdict.OK;
 import static io.ringpoll.tuning.doctor.Verdict.WARNING;
 
@@ -15,10 +15,10 @@ import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.TreeMap;
 
-/** Checks of what the processor does by itself: speed, sleep, sharing of cores, clock, mitigations. */
+/** Checks of the processor: frequency, idle states, sharing of cores, clock, mitigations. */
 final class ProcessorChecks {
     private static final String CPU = "sys/devices/system/cpu/";
-    /** A C-state that takes longer to leave than this is felt in a median of microseconds. */
+    /** A C-state with a longer exit latency affects a median of microseconds. */
     private static final int MAX_EXIT_US = 10;
 
     private ProcessorChecks() {
@@ -27,30 +27,30 @@ final class ProcessorChecks {
     static List<Check> all() {
         return List.of(
             new Check("cpu-governor", "CPU frequency governor",
-                "A governor that follows the load lets a core that waits for a completion run slowly when it comes.",
-                ProcessorChecks::governor, OK, WARNING, CANNOT_TELL),
+                "A governor that follows the load lets a core that waits for a completion run slowly when it arrives.",
+                ProcessorChecks::governor, OK, WARNING, UNKNOWN),
             new Check("cpu-frequency", "CPU frequency limit",
                 "A core that is held below its maximum takes longer for each completion.",
-                ProcessorChecks::frequency, OK, WARNING, CANNOT_TELL),
+                ProcessorChecks::frequency, OK, WARNING, UNKNOWN),
             new Check("c-states", "deep C-states",
                 "A core that sleeps deeply takes up to hundreds of microseconds to wake for an event-driven poller or a parked "
-                    + "handler.", ProcessorChecks::idleStates, OK, WARNING, CANNOT_TELL),
+                    + "handler.", ProcessorChecks::idleStates, OK, WARNING, UNKNOWN),
             new Check("cpu-dma-latency", "wake-up latency limit (cpu_dma_latency)",
                 "A process that holds /dev/cpu_dma_latency open at a low value keeps all cores out of deep C-states.",
-                ProcessorChecks::dmaLatency, OK, WARNING, CANNOT_TELL),
+                ProcessorChecks::dmaLatency, OK, WARNING, UNKNOWN),
             new Check("smt", "SMT siblings of hot CPUs",
                 "Two threads of one core share its execution units and first caches: a busy sibling slows the poller.",
-                ProcessorChecks::smt, OK, WARNING, CANNOT_TELL),
+                ProcessorChecks::smt, OK, WARNING, UNKNOWN),
             new Check("clocksource", "clock source",
                 "System.nanoTime reads it for each latency measurement and idle decision: 20 ns from the TSC, over 500 ns "
                     + "from the "
-                    + "HPET.", ProcessorChecks::clock, OK, WARNING, BAD, CANNOT_TELL),
+                    + "HPET.", ProcessorChecks::clock, OK, WARNING, BAD, UNKNOWN),
             new Check("mitigations", "kernel mitigations",
                 "They make every system call dearer: a busy poller makes none, an event-driven one several per wake-up.",
-                ProcessorChecks::mitigations, OK, WARNING, CANNOT_TELL));
+                ProcessorChecks::mitigations, OK, WARNING, UNKNOWN));
     }
 
-    /** The CPUs of a set by what a file of theirs says; CPUs without the file are left out. */
+    /** The CPUs of a set by the value of a file of each CPU; CPUs without the file are omitted. */
     private static TreeMap<String, CpuSet> byValue(final Examined machine, final String file) {
         final TreeMap<String, CpuSet> values = new TreeMap<>();
         machine.hot().stream().forEach(cpu -> machine.files().text(CPU + "cpu" + cpu + "/" + file)
@@ -67,7 +67,7 @@ final class ProcessorChecks {
     private static Finding governor(final Examined machine) {
         final TreeMap<String, CpuSet> governors = byValue(machine, "cpufreq/scaling_governor");
         if (governors.isEmpty()) {
-            return Finding.cannotTell("the kernel controls no frequency here (no cpufreq driver: usual in a virtual machine)");
+            return Finding.unknown("the kernel controls no frequency here (no cpufreq driver: usual in a virtual machine)");
         }
         final boolean fast = governors.keySet().stream().allMatch("performance"::equals);
         return fast ? Finding.ok(described(governors))
@@ -90,7 +90,7 @@ final class ProcessorChecks {
             }
         }
         if (highest == 0) {
-            return Finding.cannotTell("the kernel shows no frequencies here (no cpufreq driver: usual in a virtual machine)");
+            return Finding.unknown("the kernel shows no frequencies here (no cpufreq driver: usual in a virtual machine)");
         }
         return held.isEmpty() ? Finding.ok("up to " + megahertz(highest))
             : Finding.warning(held.named() + " limited to " + megahertz(lowest) + " of " + megahertz(highest),
@@ -117,7 +117,7 @@ final class ProcessorChecks {
             }
         }
         if (!known) {
-            return Finding.cannotTell("the kernel controls no C-states here (no cpuidle driver)");
+            return Finding.unknown("the kernel controls no C-states here (no cpuidle driver)");
         }
         final OptionalLong limit = dmaLatencyUs(files);
         if (deep.isEmpty()) {
@@ -129,7 +129,7 @@ final class ProcessorChecks {
                 + MAX_EXIT_US));
     }
 
-    /** The value that all holders of the device file together ask for: four bytes, native order. */
+    /** The minimum over all holders of the device file: four bytes, native order. */
     private static OptionalLong dmaLatencyUs(final MachineFiles files) {
         final byte[] bytes = files.read("dev/cpu_dma_latency").text().getBytes(StandardCharsets.ISO_8859_1);
         return bytes.length == 4 ? OptionalLong.of((bytes[0] & 0xFF) | (bytes[1] & 0xFF) << 8 | (bytes[2] & 0xFF) << 16
@@ -140,8 +140,8 @@ final class ProcessorChecks {
         final Reading reading = machine.files().read("dev/cpu_dma_latency");
         final OptionalLong limit = dmaLatencyUs(machine.files());
         if (limit.isEmpty()) {
-            return reading.state() == Reading.State.DENIED ? Finding.cannotTell(reading.reason(), "sudo ./ringpoll doctor")
-                : Finding.cannotTell(reading.isPresent() ? "/dev/cpu_dma_latency gave no value" : reading.reason());
+            return reading.state() == Reading.State.DENIED ? Finding.unknown(reading.reason(), "sudo ./ringpoll doctor")
+                : Finding.unknown(reading.isPresent() ? "/dev/cpu_dma_latency contains no value" : reading.reason());
         }
         return limit.getAsLong() <= MAX_EXIT_US ? Finding.ok(limit.getAsLong() + " us")
             : Finding.warning(limit.getAsLong() == 2_000_000_000 ? "nobody limits it" : limit.getAsLong() + " us",
@@ -161,7 +161,7 @@ final class ProcessorChecks {
                 Examined.script("isolate-cpus --cpus " + machine.hot().or(siblings)) + "   # and leave " + siblings + " idle");
         }
         if (machine.hot().stream().noneMatch(cpu -> machine.files().exists(CPU + "cpu" + cpu + "/topology"))) {
-            return Finding.cannotTell("the kernel does not show which CPUs share a core");
+            return Finding.unknown("the kernel does not show which CPUs share a core");
         }
         return Finding.ok(machine.topology().smt() ? "no sibling of a hot CPU is online" : "no core has more than one CPU");
     }
@@ -170,7 +170,7 @@ final class ProcessorChecks {
         final String folder = "sys/devices/system/clocksource/clocksource0/";
         final Reading reading = machine.files().read(folder + "current_clocksource");
         if (reading.value().isEmpty()) {
-            return Finding.cannotTell(reading.isPresent() ? "the kernel names no clock source" : reading.reason());
+            return Finding.unknown(reading.isPresent() ? "the kernel names no clock source" : reading.reason());
         }
         final String clock = reading.text();
         final boolean tsc = machine.files().text(folder + "available_clocksource").filter(all -> all.contains("tsc")).isPresent();
@@ -187,7 +187,7 @@ final class ProcessorChecks {
     private static Finding mitigations(final Examined machine) {
         final List<String> names = machine.files().names(CPU + "vulnerabilities");
         if (names.isEmpty()) {
-            return Finding.cannotTell("the kernel lists no vulnerabilities");
+            return Finding.unknown("the kernel lists no vulnerabilities");
         }
         final List<String> dear = new ArrayList<>();
         int active = 0;
@@ -204,6 +204,6 @@ final class ProcessorChecks {
         return dear.isEmpty() ? Finding.ok(active + " active, none that costs much at a system call")
             : Finding.warning(String.join(", ", dear), "./ringpoll run --wait busy-spin   # makes no system calls; "
                 + "turning mitigations "
-                + "off, mitigations=off on the kernel's command line, gives up their protection");
+                + "off, mitigations=off on the kernel's command line, removes their protection");
     }
 }

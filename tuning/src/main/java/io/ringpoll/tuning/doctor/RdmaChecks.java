@@ -1,7 +1,7 @@
 package io.ringpoll.tuning.doctor;
 
 import static io.ringpoll.tuning.doctor.Verdict.BAD;
-import static io.ringpoll.tuning.doctor.Verdict.CANNOT_TELL;
+import static io.ringpoll.tuning.doctor.Verdict.UNKNOWN;
 import static io.ringpoll.tuning.doctor.Verdict.OK;
 import static io.ringpoll.tuning.doctor.Verdict.WARNING;
 
@@ -16,10 +16,10 @@ import java.util.stream.Stream;
 
 /** Checks of the RDMA stack: libraries, devices, links, limits. */
 final class RdmaChecks {
-    /** What a path of RoCE carries with jumbo frames, and InfiniBand always can. */
+    /** The MTU of a RoCE path with jumbo frames; InfiniBand always supports it. */
     private static final int FULL_MTU = 4096;
     private static final int JUMBO_NET_MTU = 4200;
-    /** Fewer entries than this would be the budget of a single busy connection. */
+    /** A single busy connection needs about this number of entries. */
     private static final int SMALL_CQ = 4096;
     private static final String CLASS = "sys/class/infiniband/";
 
@@ -39,18 +39,18 @@ final class RdmaChecks {
                 RdmaChecks::devices, OK, WARNING),
             new Check("rdma-access", "access to RDMA devices",
                 "A process needs to open /dev/infiniband/uverbs* and rdma_cm to use a device.",
-                RdmaChecks::access, OK, BAD, CANNOT_TELL),
+                RdmaChecks::access, OK, BAD, UNKNOWN),
             new Check("port-state", "port state", "Only an active port connects; a port in INIT waits for a subnet manager.",
-                RdmaChecks::ports, OK, WARNING, BAD, CANNOT_TELL),
+                RdmaChecks::ports, OK, WARNING, BAD, UNKNOWN),
             new Check("mtu", "path MTU",
                 "A small MTU cuts a message into more packets: each costs the adapter time and the wire a header.",
-                RdmaChecks::mtu, OK, WARNING, CANNOT_TELL),
+                RdmaChecks::mtu, OK, WARNING, UNKNOWN),
             new Check("cq-limits", "completion queue limits",
                 "Work requests in flight are budgeted against the depth of the completion queue, which the device bounds.",
-                RdmaChecks::queueLimits, OK, WARNING, CANNOT_TELL),
+                RdmaChecks::queueLimits, OK, WARNING, UNKNOWN),
             new Check("pcie-link", "PCIe link of the adapter",
-                "A link that came up narrower or slower than the adapter can halves its rate and adds to each doorbell.",
-                RdmaChecks::link, OK, WARNING, CANNOT_TELL));
+                "A link that is narrower or slower than the adapter supports halves the rate and adds to each doorbell.",
+                RdmaChecks::link, OK, WARNING, UNKNOWN));
     }
 
     private static Stream<String> libraryFolders(final MachineFiles files) {
@@ -105,7 +105,7 @@ final class RdmaChecks {
             + (devices.isEmpty() ? "" : ", among them " + devices));
     }
 
-    /** The provider's name follows from the kernel driver's: mlx5_core has mlx5, rdma_rxe has rxe. */
+    /** The name of the provider is derived from the kernel driver's: mlx5 from mlx5_core, rxe from rdma_rxe. */
     private static String provider(final RdmaDevice device) {
         return device.driver().replaceAll("^rdma_|_core$|_en$|_ib$", "");
     }
@@ -120,12 +120,12 @@ final class RdmaChecks {
         final String all = String.join(", ", devices.stream().map(device -> device.name() + " (" + device.driver()
             + device.firmware().map(version -> ", firmware " + version).orElse("") + ")").toList());
         return machine.hardware().isEmpty() ? Finding.warning(all + ": software only, microseconds slower than an adapter",
-            "./ringpoll tune plan   # Soft-RoCE needs CPUs of its own beside the poller's") : Finding.ok(all);
+            "./ringpoll tune plan   # Soft-RoCE needs CPUs other than the poller's") : Finding.ok(all);
     }
 
     private static Finding access(final Examined machine) {
         if (machine.topology().rdmaDevices().isEmpty()) {
-            return Finding.cannotTell("no RDMA device");
+            return Finding.unknown("no RDMA device");
         }
         final MachineFiles files = machine.files();
         final List<String> nodes = files.names("dev/infiniband").stream().filter(name -> name.startsWith("uverbs")).toList();
@@ -138,7 +138,7 @@ final class RdmaChecks {
         return closed.isEmpty() ? Finding.ok(nodes.size() + " device" + (nodes.size() == 1 ? "" : "s")
             + " and rdma_cm can be opened")
             : Finding.bad("this user may not open /dev/infiniband/" + String.join(", ", closed),
-                "sudo usermod -aG rdma \"$USER\"   # where udev gives the devices to that group; then log in again");
+                "sudo usermod -aG rdma \"$USER\"   # where udev assigns the devices to that group; then log in again");
     }
 
     private static Finding ports(final Examined machine) {
@@ -156,7 +156,7 @@ final class RdmaChecks {
             }
         }
         if (active.isEmpty() && down.isEmpty()) {
-            return Finding.cannotTell("no RDMA port");
+            return Finding.unknown("no RDMA port");
         }
         final String command = "rdma link   # then the cable, the switch port, `sudo ip link set DEVICE up`, or the subnet "
             + "manager";
@@ -191,14 +191,14 @@ final class RdmaChecks {
             }
         }
         if (small.isEmpty() && full.isEmpty()) {
-            return Finding.cannotTell(machine.topology().rdmaDevices().isEmpty() ? "no RDMA device" : "no port tells its MTU");
+            return Finding.unknown(machine.topology().rdmaDevices().isEmpty() ? "no RDMA device" : "no port reports its MTU");
         }
         return small.isEmpty() ? Finding.ok(String.join("; ", full)) : Finding.warning(String.join("; ", small), command);
     }
 
     private static Finding queueLimits(final Examined machine) {
         if (machine.verbs().isEmpty() || machine.verbs().get().isEmpty()) {
-            return Finding.cannotTell(machine.topology().rdmaDevices().isEmpty() ? "no RDMA device"
+            return Finding.unknown(machine.topology().rdmaDevices().isEmpty() ? "no RDMA device"
                 : "the device could not be asked (see rdma-access and verbs-provider)");
         }
         final List<DeviceAttributes> devices = machine.verbs().get();
@@ -225,7 +225,7 @@ final class RdmaChecks {
             }
         }
         if (good.isEmpty() && poor.isEmpty()) {
-            return Finding.cannotTell("no adapter with a PCIe link is shown");
+            return Finding.unknown("no adapter with a PCIe link is shown");
         }
         return poor.isEmpty() ? Finding.ok(String.join("; ", good)) : Finding.warning(String.join("; ", poor),
             "move the adapter to a slot with all lanes, then: sudo lspci -vv | grep LnkSta");

@@ -1,14 +1,14 @@
 package io.ringpoll.tuning.doctor;
 
-/** What a check found, the worst last. */
+/** The result of a check, in ascending order of severity. */
 public enum Verdict {
-    /** As it should be. */
+    /** As recommended. */
     OK("ok"),
-    /** The reading is not to be had here; the reason says why. */
-    CANNOT_TELL("cannot tell"),
-    /** It costs some completions some time. */
+    /** The value cannot be read; the reading states the reason. */
+    UNKNOWN("unknown"),
+    /** Delays some completions. */
     WARNING("warning"),
-    /** It costs all of them, or keeps ringpoll from running. */
+    /** Delays all completions, or prevents ringpoll from running. */
     BAD("bad");
 
     private final String text;

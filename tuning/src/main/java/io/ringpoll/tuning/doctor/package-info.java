@@ -1,7 +1,7 @@
 /**
- * The machine doctor: checks that look at a machine, say what it costs completions, and name the command that changes it.
+ * The machine doctor: checks that examine a machine, state the effect on completions, and name the command that corrects it.
  *
- * <p>Checks read and never write. They see the machine through {@link io.ringpoll.tuning.doctor.Examined}, so that a recorded
- * file tree gives the same findings on every machine.
+ * <p>Checks only read. They access the machine through {@link io.ringpoll.tuning.doctor.Examined}, so that a recorded file tree
+ * yields the same findings on every machine.
  */
 package io.ringpoll.tuning.doctor;

@@ -10,19 +10,19 @@ import java.util.OptionalInt;
 import java.util.stream.Collectors;
 
 /**
- * The CPU of each thread of a pipeline, how it should wait there, and what had to be given up.
+ * The CPU and the wait of each thread of a pipeline, and the compromises of the plan.
  *
- * <p>Rules, the weightier first: inside what the process may use; near the device; a core for each hot thread, whose SMT
- * sibling stays idle; isolated CPUs before others; poller and handlers under one shared cache; auxiliary threads (garbage
+ * <p>Rules, in descending priority: within the CPUs available to the process; near the device; a core for each hot thread, with
+ * an idle SMT sibling; isolated CPUs before others; poller and handlers under one shared cache; auxiliary threads (garbage
  * collector, compiler, flight recorder) on other CPUs.
  *
  * @param placements the threads in the order of the request
  * @param auxiliary  the CPUs for the JVM's own threads
- * @param idle       the SMT siblings of the pinned threads' CPUs, to be left idle
- * @param node       the NUMA node the plan is built around
- * @param device     the RDMA device it is near to; nothing if there is none
- * @param facts      what was found and followed, one sentence each
- * @param givenUp    what could not be had, one sentence each; empty for a plan without compromise
+ * @param idle       the SMT siblings of the pinned threads' CPUs, which should remain idle
+ * @param node       the NUMA node of the plan
+ * @param device     the RDMA device near that node; empty if there is none
+ * @param facts      the facts on which the plan is based, one sentence each
+ * @param givenUp    the compromises, one sentence each; empty for a plan without compromise
  */
 public record AffinityPlan(List<Placement> placements, CpuSet auxiliary, CpuSet idle, int node, Optional<String> device,
                            List<String> facts, List<String> givenUp) {
@@ -34,23 +34,23 @@ public record AffinityPlan(List<Placement> placements, CpuSet auxiliary, CpuSet 
     }
 
     /**
-     * Plans.
+     * Computes a plan.
      *
      * @param topology the machine
      * @param request  the threads
      * @return the plan
-     * @throws IllegalArgumentException if the request names a device that is not there, or CPUs that the process may not
-     *                                  use; the message says which and what there is
+     * @throws IllegalArgumentException if the requested device does not exist, or the process may not use the requested CPUs; the
+     *     message lists the available ones
      */
     public static AffinityPlan plan(final Topology topology, final PlanRequest request) {
         return new Planner(topology, request).plan();
     }
 
     /**
-     * The CPU of one thread.
+     * The CPU of a thread.
      *
      * @param thread the thread's name
-     * @return its CPU; nothing if it is not pinned or not in the plan
+     * @return its CPU; empty if it is not pinned or not in the plan
      */
     public OptionalInt cpu(final String thread) {
         return placements.stream().filter(placement -> placement.role().name().equals(thread))
@@ -58,7 +58,7 @@ public record AffinityPlan(List<Placement> placements, CpuSet auxiliary, CpuSet 
     }
 
     /**
-     * How one thread should wait.
+     * The wait of a thread.
      *
      * @param thread the thread's name
      * @return the hint; {@link WaitHint#SLEEP} for a thread that is not in the plan
@@ -69,7 +69,7 @@ public record AffinityPlan(List<Placement> placements, CpuSet auxiliary, CpuSet 
     }
 
     /**
-     * The one hint that suits all threads of a kind: the most modest of theirs.
+     * The wait that suits all threads of a kind: the one with the lowest CPU use.
      *
      * @param kind the kind
      * @return the hint; {@link WaitHint#BUSY_SPIN} if there is no such thread

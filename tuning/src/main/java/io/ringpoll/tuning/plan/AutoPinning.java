@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Pins a pipeline's threads by an affinity plan, as {@code ./ringpoll tune plan} would print it: {@code builder.pin(auto())}.
+ * Pins a pipeline's threads by an affinity plan, as printed by {@code ./ringpoll tune plan}: {@code builder.pin(auto())}.
  *
  * <p>Immutable.
  */
@@ -26,17 +26,17 @@ public final class AutoPinning implements Pinning {
     }
 
     /**
-     * By a plan for this machine, near its first active RDMA device.
+     * Pins by a plan for this machine, near its first active RDMA device.
      *
      * @return for {@code PipelineBuilder.pin}
-     * @throws IllegalStateException if {@code /proc} and {@code /sys} tell of no CPU
+     * @throws IllegalStateException if {@code /proc} and {@code /sys} list no CPU
      */
     public static AutoPinning auto() {
         return of(Topology.ofThisMachine());
     }
 
     /**
-     * By a plan for a machine.
+     * Pins by a plan for a machine.
      *
      * @param topology the machine
      * @return for {@code PipelineBuilder.pin}
@@ -64,7 +64,7 @@ public final class AutoPinning implements Pinning {
         }
         final List<ThreadRole> roles = new ArrayList<>();
         for (final Candidate candidate : candidates) {
-            // A thread may have any name; a role's is a word that can stand in an option.
+            // Thread names are arbitrary; the name of a role must be valid in an option.
             final String name = "thread-" + roles.size();
             roles.add(candidate.polls() ? ThreadRole.poller(name) : ThreadRole.handler(name));
         }

@@ -9,10 +9,10 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * The CPUs that are still to be had while a plan is made, whole cores apart from the siblings of cores in use.
+ * The free CPUs during the computation of a plan; whole cores are separate from the siblings of cores in use.
  *
- * <p>One plan, one thread. A whole core is one of which nothing is taken and nothing reserved; it is offered as one CPU,
- * the isolated one if only one of its CPUs is isolated, else the lowest.
+ * <p>Confined to one plan and thread. A core is whole if none of its CPUs is taken or reserved. It is offered as one CPU: the
+ * isolated one if only one is isolated, otherwise the lowest.
  */
 final class CpuPool {
     private final Topology topology;
@@ -26,7 +26,7 @@ final class CpuPool {
         this.reserved = reserved;
     }
 
-    /** The CPUs, one a core, of the whole cores among the given CPUs, the best first. */
+    /** One CPU of each whole core among the given CPUs, best first. */
     List<Integer> wholeCores(final CpuSet within) {
         final List<Integer> cpus = new ArrayList<>();
         for (final CpuSet core : topology.cores(within.and(usable))) {
@@ -46,8 +46,8 @@ final class CpuPool {
     }
 
     /**
-     * The cache group whose whole cores suit a number of threads best: most isolated ones, then most at all, then room for
-     * {@code more} threads beside them, then without the boot CPU.
+     * The cache group with the best whole cores for a number of threads: most isolated cores, then most cores, then room for
+     * {@code more} additional threads, then without the boot CPU.
      */
     Optional<CpuSet> bestCacheGroup(final CpuSet within, final int threads, final int more) {
         final int boot = topology.online().first().orElse(0);
@@ -67,7 +67,7 @@ final class CpuPool {
         return Optional.ofNullable(best);
     }
 
-    /** A free CPU on a core that something else uses: the reserved CPU's sibling first, then those of the last taken. */
+    /** A free CPU on a core in use: first the reserved CPU's sibling, then those of the CPUs taken last. */
     OptionalInt freeSibling(final CpuSet within, final List<Integer> takenInOrder) {
         final CpuSet free = within.and(usable).minus(taken).minus(reserved);
         final OptionalInt besideReserved = topology.siblings(reserved).and(free).first();

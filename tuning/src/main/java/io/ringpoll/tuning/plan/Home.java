@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The NUMA node that a plan is built around, and why.
+ * The NUMA node of a plan, and the reason for its choice.
  *
  * @param node   the node
- * @param device the device it was chosen for
- * @param fact   why, one sentence
- * @param lost   what is given up by it, or nothing
+ * @param device the device near the node
+ * @param fact   the reason, one sentence
+ * @param lost   the compromise, if any
  */
 record Home(NumaNode node, Optional<RdmaDevice> device, String fact, Optional<String> lost) {
     static Home choose(final Topology topology, final PlanRequest request, final CpuSet usable) {
@@ -27,9 +27,10 @@ record Home(NumaNode node, Optional<RdmaDevice> device, String fact, Optional<St
         final String name = device.get().name();
         if (device.get().node().isEmpty()) {
             final boolean one = topology.cpuNodes().size() == 1;
-            return new Home(roomiest, device, one ? name + ": the machine has one NUMA node" : name + " tells no NUMA node: node "
+            return new Home(roomiest, device, one ? name + ": the machine has one NUMA node" : name +
+                " reports no NUMA node: node "
                 + roomiest.id() + " has the most CPUs to offer", one || device.get().software() ? Optional.empty() : Optional.of(
-                    "the firmware does not say which node " + name + " is on: measure on each node and choose with --cpus"));
+                    "the firmware does not report the node of " + name + " is on: measure on each node and choose with --cpus"));
         }
         final int id = device.get().node().getAsInt();
         final Optional<NumaNode> near = topology.node(id);
@@ -41,7 +42,7 @@ record Home(NumaNode node, Optional<RdmaDevice> device, String fact, Optional<St
             .orElse(roomiest);
         return new Home(nearest, device, name + " is on node " + id + ", the nearest usable CPUs on node " + nearest.id(),
             Optional.of("no usable CPU is on node " + id + ", where " + name + " is: every completion crosses between nodes; "
-                + "give the process CPUs of node " + id + near.map(node -> " (" + node.cpus() + ")").orElse("")));
+                + "assign CPUs of node " + id + near.map(node -> " (" + node.cpus() + ")").orElse("")));
     }
 
     private static Optional<RdmaDevice> device(final Topology topology, final PlanRequest request) {

@@ -3,12 +3,12 @@ package io.ringpoll.tuning.plan;
 import java.util.OptionalInt;
 
 /**
- * One thread's place.
+ * The placement of one thread.
  *
  * @param role     the thread
- * @param cpu      the CPU to pin it to; nothing if pinning would change nothing
- * @param waitHint how it should wait
- * @param reason   why it is there, one sentence
+ * @param cpu      the CPU to which it is pinned; empty if pinning would have no effect
+ * @param waitHint its wait
+ * @param reason   the reason for the placement, one sentence
  */
 public record Placement(ThreadRole role, OptionalInt cpu, WaitHint waitHint, String reason) {
 }

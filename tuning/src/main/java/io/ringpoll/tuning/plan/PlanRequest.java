@@ -7,11 +7,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What is to be placed: the threads, and what ties them to a part of the machine.
+ * The threads to place, and constraints on their CPUs.
  *
- * @param threads the threads, those that matter most first among their kind
- * @param device  the RDMA device to be near to; nothing for the first active one, if there is any
- * @param cpus    the only CPUs to use; nothing for all that the process may use
+ * @param threads the threads, in descending importance within their kind
+ * @param device  the RDMA device to be near to; empty for the first active one, if any
+ * @param cpus    the only CPUs to use; empty for all CPUs that the process may use
  */
 public record PlanRequest(List<ThreadRole> threads, Optional<String> device, Optional<CpuSet> cpus) {
     /** Copies the list and checks it. */
@@ -39,7 +39,7 @@ public record PlanRequest(List<ThreadRole> threads, Optional<String> device, Opt
     }
 
     /**
-     * The threads of the usual pipeline: a poller, a handler for each of the three paths, and the client that posts.
+     * The threads of the default pipeline: a poller, a handler for each of the three paths, and the posting client.
      *
      * @return the request
      */

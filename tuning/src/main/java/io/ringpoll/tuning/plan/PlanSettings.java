@@ -7,12 +7,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A plan as things to type: options of {@code ./ringpoll run}, {@code taskset}, {@code numactl} and systemd settings, calls of
- * the
- * pipeline's builder, and the scripts that prepare the machine.
+ * A plan as commands and settings: options of {@code ./ringpoll run}, {@code taskset}, {@code numactl} and systemd settings,
+ * calls of the pipeline's builder, and the scripts that prepare the machine.
  *
  * <p>{@code taskset} and {@code numactl} confine the whole process to the auxiliary CPUs; the hot threads then pin themselves to
- * theirs, which an affinity mask, other than a cpuset, does not forbid.
+ * other CPUs, which an affinity mask permits, unlike a cpuset.
  */
 public final class PlanSettings {
     private static final Map<String, String> PATHS =
@@ -22,9 +21,9 @@ public final class PlanSettings {
     private final AffinityPlan plan;
 
     /**
-     * The settings of a plan.
+     * Creates the settings of a plan.
      *
-     * @param topology the machine it was made for
+     * @param topology of the machine
      * @param plan     the plan
      */
     public PlanSettings(final Topology topology, final AffinityPlan plan) {
@@ -33,7 +32,7 @@ public final class PlanSettings {
     }
 
     /**
-     * The command that runs the main job by the plan.
+     * The command that runs the main job with the plan.
      *
      * @return one line
      */
@@ -44,7 +43,7 @@ public final class PlanSettings {
     /**
      * Commands that run it with all other threads on the auxiliary CPUs.
      *
-     * @return one with {@code taskset}; one with {@code numactl} too where there are several nodes
+     * @return one with {@code taskset}; a second one with {@code numactl} if there are several nodes
      */
     public List<String> confined() {
         final List<String> lines = new ArrayList<>();
@@ -72,7 +71,7 @@ public final class PlanSettings {
     }
 
     /**
-     * The builder's calls for the usual three handlers.
+     * The builder calls for the default three handlers.
      *
      * @return lines of Java
      */
@@ -99,9 +98,9 @@ public final class PlanSettings {
     }
 
     /**
-     * Scripts that make the plan's CPUs quieter than they are.
+     * Scripts that reduce the interruptions on the plan's CPUs.
      *
-     * @return commands; empty if nothing is left to do by them
+     * @return commands; empty if there is nothing to improve
      */
     public List<String> preparations() {
         final CpuSet hot = plan.hotCpus().minus(plan.auxiliary());

@@ -12,11 +12,11 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * Makes one {@link AffinityPlan}: gives out CPUs one thread after the other, the poller first.
+ * Computes one {@link AffinityPlan}: assigns CPUs to one thread after the other, the poller first.
  *
- * <p>Whole cores near the device come first; then, for handlers, free siblings there, because a hand-off between sockets
- * costs more than a shared core; then cores elsewhere; at last handlers share a CPU, and what is left over runs on the one
- * CPU that is always kept for auxiliary threads.
+ * <p>Whole cores near the device are used first; then, for handlers, free siblings there, because a hand-off between sockets
+ * costs more than a shared core; then cores elsewhere. Finally handlers share a CPU, and the remaining threads run on the one CPU
+ * that is always reserved for auxiliary threads.
  */
 final class Planner {
     private final Topology topology;
@@ -56,7 +56,7 @@ final class Planner {
         return wanted;
     }
 
-    /** The one CPU that is always left to auxiliary threads: not isolated, off the node if room is short there. */
+    /** The CPU reserved for auxiliary threads: not isolated, and off the node if CPUs are scarce there. */
     private CpuSet reserved() {
         final CpuSet ordinary = usable.minus(topology.isolated()).isEmpty() ? usable : usable.minus(topology.isolated());
         final CpuSet elsewhere = ordinary.minus(homeCpus);
@@ -193,7 +193,7 @@ final class Planner {
     private CpuSet auxiliary(final CpuSet pinned) {
         final CpuSet ordinary = usable.minus(pinned).minus(topology.siblings(pinned)).minus(topology.isolated()).or(reserved);
         final CpuSet near = ordinary.and(homeCpus);
-        // Two CPUs let the collector and the compiler run side by side; one would make them wait for each other.
+        // With two CPUs the collector and the compiler run concurrently.
         return near.size() >= 2 ? near : ordinary;
     }
 
@@ -213,7 +213,7 @@ final class Planner {
         if (!foreign.isEmpty()) {
             givenUp.add(foreign.named() + (foreign.size() == 1 ? ", sibling of a pinned thread's CPU, is"
                 : ", siblings of pinned threads' CPUs, are") + " outside what this process may use: "
-                + "whoever runs there takes half the core");
+                + "other threads there take half the core");
         }
         final CpuSet hot = CpuSet.of(cpus.entrySet().stream().filter(entry ->
             entry.getKey().kind() != ThreadRole.Kind.APPLICATION).mapToInt(Map.Entry::getValue).toArray());
@@ -230,7 +230,8 @@ final class Planner {
     private Map<ThreadRole, WaitHint> waits(final CpuSet auxiliary) {
         final Map<ThreadRole, WaitHint> waits = new LinkedHashMap<>();
         final double quota = topology.controlGroup().quotaCpus().orElse(Double.POSITIVE_INFINITY);
-        // One CPU's time is left for sleeping threads and the JVM's own: a spinner over the quota stops everybody.
+        // The time of one CPU is reserved for sleeping threads and the JVM's own: a spinning thread above the quota stops all
+        // threads.
         final double spinners = Math.max(0, Math.floor(quota) - 1);
         CpuSet burning = CpuSet.EMPTY;
         final List<String> sleeping = new ArrayList<>();

@@ -3,23 +3,23 @@ package io.ringpoll.tuning.plan;
 import java.util.Objects;
 
 /**
- * A thread that wants a CPU: its name and what it does.
+ * The name and kind of a thread to place.
  *
- * @param name the name by which the plan, the options and the pipeline's builder know it
- * @param kind what it does
+ * @param name as used by the plan, the options and the pipeline's builder
+ * @param kind of the thread
  */
 public record ThreadRole(String name, Kind kind) {
-    /** What a thread does, most important first. */
+    /** The kind of a thread, in descending importance. */
     public enum Kind {
-        /** Polls completion queues: everything waits for it. */
+        /** Polls completion queues; all other threads depend on it. */
         POLLER,
-        /** Handles the completions of one path: cache lines travel between it and the poller. */
+        /** Handles the completions of one path; shares cache lines with the poller. */
         HANDLER,
-        /** Posts work or consumes results: the user's own. */
+        /** Posts work requests or consumes results: a thread of the application. */
         APPLICATION
     }
 
-    /** Checks that both are there. */
+    /** Checks that both are set. */
     public ThreadRole {
         Objects.requireNonNull(kind, "kind");
         if (name == null || !name.matches("[A-Za-z][A-Za-z0-9_.-]{0,63}")) {

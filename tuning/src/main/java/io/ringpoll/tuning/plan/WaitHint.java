@@ -1,12 +1,12 @@
 package io.ringpoll.tuning.plan;
 
-/** How a thread should wait for work, given what CPU it has. */
+/** The recommended wait of a thread on its CPU. */
 public enum WaitHint {
-    /** Never gives up its CPU: only for a thread that has one to itself. */
+    /** Occupies the CPU: only for a thread with a CPU of its own. */
     BUSY_SPIN("busy-spin"),
-    /** Spins, then lets the other threads of its CPU run: for hot threads that share one. */
+    /** Spins, then yields: for hot threads that share a CPU. */
     YIELD("yield"),
-    /** Spins a little, then sleeps for moments: where CPU time is rationed. */
+    /** Spins briefly, then sleeps for short periods: where CPU time is limited by a quota. */
     SLEEP("sleep");
 
     private final String option;
@@ -16,7 +16,7 @@ public enum WaitHint {
     }
 
     /**
-     * The hint as it is written in options.
+     * The hint as an option value.
      *
      * @return for instance {@code busy-spin}
      */

@@ -1,7 +1,7 @@
 /**
- * Where each thread of a pipeline belongs on a machine, and how it should wait there.
+ * The placement of a pipeline's threads on a machine, and their waits.
  *
- * <p>{@link io.ringpoll.tuning.plan.AffinityPlan#plan} takes a topology and the threads and gives each a CPU; the plan is
- * a plain value that a command prints and a pipeline's builder can follow.
+ * <p>{@link io.ringpoll.tuning.plan.AffinityPlan#plan} assigns a CPU to each thread of a topology; the plan is a value that a
+ * command prints and a pipeline's builder can apply.
  */
 package io.ringpoll.tuning.plan;

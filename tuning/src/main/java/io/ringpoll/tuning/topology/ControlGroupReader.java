@@ -8,10 +8,10 @@ import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
 /**
- * Reads a process's control groups, version 1, 2 or both side by side, also from inside a container.
+ * Reads a process's control groups, version 1, 2 or both, also inside a container.
  *
- * <p>Inside a container the path in {@code /proc/self/cgroup} can be the host's, while only a part of the hierarchy is
- * mounted; {@code /proc/self/mountinfo} says which part.
+ * <p>Inside a container, {@code /proc/self/cgroup} can contain the host's path while only a part of the hierarchy is mounted;
+ * {@code /proc/self/mountinfo} identifies that part.
  *
  * @see <a href="https://man7.org/linux/man-pages/man7/cgroups.7.html">cgroups(7)</a>
  */
@@ -24,7 +24,7 @@ final class ControlGroupReader {
     private record Mount(String root, String point, boolean unified, List<String> controllers) {
     }
 
-    /** A group as far as it is visible: its folder and the folder at which the visible hierarchy begins. */
+    /** A group's folder and the top folder of the visible hierarchy. */
     private record Group(String folder, String top) {
     }
 
@@ -114,7 +114,7 @@ final class ControlGroupReader {
     }
 
     private Optional<CpuSet> unifiedCpuset(final Group group) {
-        // A group below one that hands on no cpuset controller has no such file: its parent's counts.
+        // A group without a cpuset controller has no such file: its parent's file applies.
         for (String folder = group.folder; folder != null; folder = parent(folder, group.top)) {
             final Optional<CpuSet> set = files.cpuSet(folder + "/cpuset.cpus.effective").filter(cpus -> !cpus.isEmpty());
             if (set.isPresent()) {

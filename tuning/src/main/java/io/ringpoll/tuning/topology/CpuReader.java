@@ -33,7 +33,7 @@ final class CpuReader {
                 nodes.add(new NumaNode(Integer.parseInt(name.substring(4)), cpus, distances(name)));
             }
         }
-        // A kernel without NUMA, or a container that hides it, shows none: the machine is one node then.
+        // A kernel without NUMA, or a container that hides it, exports none: the machine is treated as one node.
         return nodes.stream().allMatch(node -> node.cpus().isEmpty()) ? List.of(new NumaNode(0, online, List.of(10))) : nodes;
     }
 
@@ -70,7 +70,7 @@ final class CpuReader {
             final int cacheLevel = (int) files.number(file + "level").orElse(0);
             final CpuSet shared = files.cpuSet(file + "shared_cpu_list").orElse(CpuSet.EMPTY).and(online);
             final boolean instructions = files.text(file + "type").filter("Instruction"::equals).isPresent();
-            // A private cache is no group: what counts is where two cores can meet.
+            // A private cache is no group: relevant is the first cache that two cores share.
             if (!instructions && cacheLevel > level && shared.contains(id) && (!siblings.containsAll(shared) || single(id))) {
                 level = cacheLevel;
                 group = shared;

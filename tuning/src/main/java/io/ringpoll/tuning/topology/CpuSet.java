@@ -14,7 +14,7 @@ public final class CpuSet {
     /** The set without any CPU. */
     public static final CpuSet EMPTY = new CpuSet(new BitSet());
 
-    /** A number above this is taken for a mistake: the largest kernels are built for 8192 CPUs. */
+    /** A larger number is rejected as a mistake: the largest kernels are built for 8192 CPUs. */
     private static final int MAX_CPU = 65_535;
 
     private final BitSet bits;
@@ -52,19 +52,19 @@ public final class CpuSet {
      *
      * @param first the lowest CPU
      * @param last  the highest CPU, included
-     * @return the set, empty where {@code last} is below {@code first}
+     * @return the set, empty if {@code last} is below {@code first}
      */
     public static CpuSet range(final int first, final int last) {
         return of(IntStream.rangeClosed(first, last).toArray());
     }
 
     /**
-     * Reads the kernel's list format: numbers and ranges between commas, a range with an optional {@code :used/group}.
-     * The kernel's word for "none" is an empty line, or {@code (null)} in older releases.
+     * Parses the kernel's list format: numbers and ranges separated by commas, a range with an optional {@code :used/group}. The
+     * kernel writes the empty set as an empty line, or as {@code (null)} in older releases.
      *
-     * @param list the text, white space around it ignored
+     * @param list the text, surrounding white space is ignored
      * @return the set
-     * @throws IllegalArgumentException if the text is not such a list; the message names the part
+     * @throws IllegalArgumentException if the text is not such a list; the message contains the invalid part
      */
     public static CpuSet parse(final String list) {
         final String text = list.strip();
@@ -220,7 +220,7 @@ public final class CpuSet {
     }
 
     /**
-     * The set as it stands in a sentence.
+     * The set for use in a sentence.
      *
      * @return for instance {@code CPU 3} or {@code CPUs 3-5}
      */

@@ -5,11 +5,11 @@ import java.util.Map;
 /**
  * One line of {@code /proc/interrupts}.
  *
- * @param id        the interrupt's number, or the kernel's short name for one of its own ({@code LOC}, {@code RES})
- * @param label     who asked for it, or what the kernel's own is for
- * @param counts    how often each CPU, by its number, has served it since boot
- * @param allowed   the CPUs it may be sent to; empty for the kernel's own
- * @param effective the CPUs it is sent to; as {@code allowed} where the kernel does not say
+ * @param id        the interrupt's number, or the kernel's short name for an interrupt of its own ({@code LOC}, {@code RES})
+ * @param label     the device or purpose
+ * @param counts    number served since boot, by CPU
+ * @param allowed   the CPUs of its affinity; empty for the kernel's own
+ * @param effective the CPUs to which it is sent; as {@code allowed} if the kernel does not export them
  */
 public record Interrupt(String id, String label, Map<Integer, Long> counts, CpuSet allowed, CpuSet effective) {
     /** Copies the map. */
@@ -18,7 +18,7 @@ public record Interrupt(String id, String label, Map<Integer, Long> counts, CpuS
     }
 
     /**
-     * Whether it is a device's, with a number, and so can have an affinity.
+     * Whether it is a device's interrupt, with a number and an affinity.
      *
      * @return false for the kernel's own
      */
@@ -27,7 +27,7 @@ public record Interrupt(String id, String label, Map<Integer, Long> counts, CpuS
     }
 
     /**
-     * How often a CPU has served it since boot.
+     * Number of interrupts that a CPU has served since boot.
      *
      * @param cpu the CPU
      * @return the count

@@ -59,7 +59,7 @@ public final class InterruptReader {
                                    final boolean affinity) {
         final Map<Integer, Long> counts = new HashMap<>();
         String rest = line.strip();
-        // Some of the kernel's own (ERR, MIS) have one figure for all CPUs: their text ends before the columns do.
+        // Some of the kernel's own (ERR, MIS) have one value for all CPUs: their text ends before the columns do.
         for (int column = 0; column < columns.size(); column++) {
             final String[] split = rest.split("\\s+", 2);
             if (!split[0].matches("\\d{1,18}")) {

@@ -5,9 +5,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The options that the kernel was booted with, from {@code /proc/cmdline}.
+ * The kernel's boot options, from {@code /proc/cmdline}.
  *
- * @param options the options in the order given
+ * @param options the options in order
  * @see <a href="https://www.kernel.org/doc/html/latest/admin-guide/kernel-parameters.html">kernel parameters</a>
  */
 public record KernelCommandLine(List<String> options) {
@@ -24,20 +24,20 @@ public record KernelCommandLine(List<String> options) {
     }
 
     /**
-     * Whether an option stands there, with or without a value.
+     * Whether an option is present, with or without a value.
      *
      * @param name the option's name
-     * @return true if it does
+     * @return true if it is
      */
     public boolean has(final String name) {
         return options.contains(name) || value(name).isPresent();
     }
 
     /**
-     * The value of an option; the last one counts.
+     * The value of an option; the last occurrence applies.
      *
      * @param name the option's name
-     * @return what follows the equals sign
+     * @return the text after the equals sign
      */
     public Optional<String> value(final String name) {
         return options.stream().filter(option -> option.startsWith(name + "="))
@@ -46,11 +46,11 @@ public record KernelCommandLine(List<String> options) {
     }
 
     /**
-     * The CPU list of an option, its leading flags ({@code managed_irq,domain,}) left out.
+     * The CPU list of an option, without its leading flags ({@code managed_irq,domain,}).
      *
      * @param name     the option's name
-     * @param possible the CPUs that the kernel's word {@code all} means
-     * @return the set; empty if the option is missing or no list
+     * @param possible the CPUs denoted by {@code all}
+     * @return the set; empty if the option is missing or is not a list
      */
     public CpuSet cpus(final String name, final CpuSet possible) {
         String list = value(name).orElse("");

@@ -3,14 +3,14 @@ package io.ringpoll.tuning.topology;
 import java.util.Optional;
 
 /**
- * A machine in a line: what a reader of a result wants to know of where it came from.
+ * A one-line description of a machine, stored with results.
  *
- * @param processor the processor's name as the kernel has it; {@code unknown CPU} where it has none
+ * @param processor the processor's name as in the kernel; {@code unknown CPU} if it has none
  * @param cpus      CPUs online
  * @param cores     cores online
  * @param nodes     NUMA nodes with CPUs
- * @param caches    last shared caches
- * @param cacheName what one of them is
+ * @param caches    number of last-level shared caches
+ * @param cacheName description of one of them
  * @param isolated  isolated CPUs
  * @param kernel    the kernel's release
  */
@@ -33,7 +33,7 @@ public record MachineDescription(String processor, int cpus, int cores, int node
     }
 
     /**
-     * The description for people.
+     * The description for display.
      *
      * @return one line
      */

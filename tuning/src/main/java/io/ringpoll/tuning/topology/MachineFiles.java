@@ -15,28 +15,28 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The machine's files below a root folder: {@code /} for the machine at hand, any folder for a recorded one.
+ * The files of a machine below a root folder: {@code /} for this machine, any other folder for a recorded one.
  *
- * <p>Paths are given as on the machine, without the leading slash. Nothing throws for a file that is missing or may not be
- * read: that is an ordinary answer here. Used by any one thread at a time.
+ * <p>Paths are those of the machine, without the leading slash. A missing or unreadable file is an ordinary result and never an
+ * exception. Confined to one thread at a time.
  */
 public class MachineFiles {
-    /** A larger file is cut: nothing that is read here comes near it, and a wrong root must not fill the heap. */
+    /** Larger files are truncated: all relevant files are far smaller, and a wrong root must not exhaust the heap. */
     private static final int MAX_BYTES = 16 << 20;
 
     private final Path root;
 
     /**
-     * The files below a root folder.
+     * Creates the files below a root folder.
      *
-     * @param root the folder that stands for {@code /}
+     * @param root the folder in place of {@code /}
      */
     public MachineFiles(final Path root) {
         this.root = root;
     }
 
     /**
-     * The files of the machine at hand.
+     * The files of this machine.
      *
      * @return the files below {@code /}
      */
@@ -45,7 +45,7 @@ public class MachineFiles {
     }
 
     /**
-     * Whether these are the files of the machine at hand, so that what the JVM knows of itself belongs to them.
+     * Whether these are the files of this machine, so that properties of the running JVM apply to them.
      *
      * @return true for the root folder {@code /}
      */
@@ -75,7 +75,7 @@ public class MachineFiles {
     }
 
     /**
-     * The file's bytes; a test overrides this to provoke what a file tree cannot.
+     * The file's bytes; tests override this to simulate failures.
      *
      * @param file the file
      * @return its content
@@ -88,20 +88,20 @@ public class MachineFiles {
     }
 
     /**
-     * The text of a file that may be missing.
+     * The text of an optional file.
      *
      * @param path the path on the machine
-     * @return its text, or nothing if it is blank or could not be read
+     * @return its text; empty if it is blank or could not be read
      */
     public Optional<String> text(final String path) {
         return read(path).value();
     }
 
     /**
-     * The number in a file that may be missing.
+     * The number in an optional file.
      *
      * @param path the path on the machine
-     * @return the number, or nothing if there is none
+     * @return the number; empty if there is none
      */
     public OptionalLong number(final String path) {
         try {
@@ -112,10 +112,10 @@ public class MachineFiles {
     }
 
     /**
-     * The CPU list in a file that may be missing.
+     * The CPU list in an optional file.
      *
      * @param path the path on the machine
-     * @return the set, or nothing if there is no file or no list in it
+     * @return the set; empty if the file or the list is missing
      */
     public Optional<CpuSet> cpuSet(final String path) {
         final Reading reading = read(path);
@@ -130,10 +130,10 @@ public class MachineFiles {
     }
 
     /**
-     * The names in a folder, shorter ones first, so that {@code cpu2} stands before {@code cpu10}.
+     * The names in a folder, shorter ones first, so that {@code cpu2} precedes {@code cpu10}.
      *
      * @param folder the path on the machine
-     * @return the names; none if there is no such folder or it may not be read
+     * @return the names; none if the folder is missing or unreadable
      */
     public List<String> names(final String folder) {
         final List<String> names = new ArrayList<>();
@@ -168,10 +168,10 @@ public class MachineFiles {
     }
 
     /**
-     * The last part of where a symbolic link points to.
+     * The last name in the target of a symbolic link.
      *
      * @param path the path on the machine
-     * @return the name, or nothing if it is no link
+     * @return the name; empty if the path is not a link
      */
     public Optional<String> linkName(final String path) {
         final Path link = root.resolve(path);
@@ -185,7 +185,7 @@ public class MachineFiles {
     }
 
     private static String stripped(final String text) {
-        // Only line ends and blanks: a recorded zero byte is content (the value of /dev/cpu_dma_latency).
+        // Only line ends and blanks are removed: a recorded zero byte is content (the value of /dev/cpu_dma_latency).
         int end = text.length();
         while (end > 0 && (text.charAt(end - 1) == '\n' || text.charAt(end - 1) == ' ')) {
             end--;

@@ -5,15 +5,15 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * One RDMA device, as sysfs shows it.
+ * An RDMA device as exported by sysfs.
  *
  * @param name       its name, for instance {@code mlx5_0}
  * @param driver     the kernel driver, for instance {@code mlx5_core}; {@code rdma_rxe} or {@code siw} for software devices
- * @param pciAddress its PCI address; nothing for a software device
- * @param node       its NUMA node; nothing where the machine has one node only or the firmware does not say
+ * @param pciAddress its PCI address; empty for a software device
+ * @param node       its NUMA node; empty if the machine has one node only or the firmware does not report it
  * @param interrupts the numbers of its interrupts
  * @param ports      its ports
- * @param firmware   the firmware's version; nothing for a software device
+ * @param firmware   the firmware's version; empty for a software device
  */
 public record RdmaDevice(String name, String driver, Optional<String> pciAddress, OptionalInt node, List<String> interrupts,
                          List<RdmaPort> ports, Optional<String> firmware) {
@@ -24,7 +24,7 @@ public record RdmaDevice(String name, String driver, Optional<String> pciAddress
     }
 
     /**
-     * Whether it is made of software over an ordinary network interface.
+     * Whether it is implemented in software over an ordinary network interface.
      *
      * @return true for Soft-RoCE and Soft-iWARP
      */

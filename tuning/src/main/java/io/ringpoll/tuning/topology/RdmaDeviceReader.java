@@ -31,7 +31,7 @@ final class RdmaDeviceReader {
         for (final String port : files.names(folder + "/ports")) {
             ports.add(port(folder, Integer.parseInt(port), pciAddress.isPresent()));
         }
-        // A software device has no device folder of its own: its network interface's node is what counts.
+        // A software device has no device folder: the node of its network interface applies.
         final OptionalLong node = pciAddress.isPresent() ? files.number(folder + "/device/numa_node")
             : ports.stream().flatMap(port -> port.netDevice().stream()).findFirst()
                 .map(net -> files.number("sys/class/net/" + net + "/device/numa_node")).orElse(OptionalLong.empty());
@@ -61,7 +61,7 @@ final class RdmaDeviceReader {
             mtu.isPresent() ? OptionalInt.of((int) mtu.getAsLong()) : OptionalInt.empty());
     }
 
-    /** The word of a state such as {@code 4: ACTIVE}. */
+    /** The text after the colon of a state such as {@code 4: ACTIVE}. */
     private String afterColon(final String path) {
         final String text = files.text(path).orElse("unknown");
         return text.substring(text.indexOf(':') + 1).strip();

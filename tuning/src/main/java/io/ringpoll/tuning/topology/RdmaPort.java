@@ -4,14 +4,14 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * One port of an RDMA device, as sysfs shows it.
+ * One port of an RDMA device, as exported by sysfs.
  *
  * @param number        its number, from 1
  * @param state         the logical state, for instance {@code ACTIVE}
  * @param physicalState the state of the link, for instance {@code LinkUp}
  * @param linkLayer     {@code InfiniBand} or {@code Ethernet}
- * @param rate          the speed, for instance {@code 100 Gb/sec (4X EDR)}
- * @param netDevice     the network interface that carries it; nothing if none is shown
+ * @param rate          the rate, for instance {@code 100 Gb/sec (4X EDR)}
+ * @param netDevice     its network interface; empty if sysfs exports none
  * @param netMtuBytes   that interface's MTU
  */
 public record RdmaPort(int number, String state, String physicalState, String linkLayer, String rate,

@@ -3,11 +3,11 @@ package io.ringpoll.tuning.topology;
 import java.util.Optional;
 
 /**
- * What came of reading one file: its text, or the reason why there is none.
+ * The result of reading one file: its text, or the reason why there is none.
  *
- * @param path   the file as it is named on the machine, absolute
+ * @param path   the absolute path on the machine
  * @param state  whether it could be read
- * @param text   the file's text without white space at its ends; empty unless it was {@link State#PRESENT}
+ * @param text   the file's text without surrounding white space; empty unless {@link State#PRESENT}
  * @param reason why it could not be read; empty if it was
  */
 public record Reading(String path, State state, String text, String reason) {
@@ -15,11 +15,11 @@ public record Reading(String path, State state, String text, String reason) {
     public enum State {
         /** It was read. */
         PRESENT,
-        /** There is no such file: the kernel has not got this feature, or the machine not this device. */
+        /** There is no such file: the kernel lacks the feature, or the machine the device. */
         ABSENT,
-        /** The file is there, and this user may not read it. */
+        /** The file exists, but this user may not read it. */
         DENIED,
-        /** The file is there, and reading it failed for another reason. */
+        /** The file exists, but reading it failed for another reason. */
         FAILED
     }
 

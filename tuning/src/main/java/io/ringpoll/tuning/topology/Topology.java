@@ -5,16 +5,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the planner and the doctor know of a machine: a snapshot, read once.
+ * A snapshot of a machine for the planner and the doctor.
  *
- * @param cpus         the CPUs that are online, in ascending order
+ * @param cpus         the online CPUs in ascending order
  * @param online       their numbers
- * @param affinity     the CPUs that this process's affinity mask allows now
- * @param usable       the CPUs that this process may pin threads to: the mask and the cpuset, and the isolated CPUs of the
- *                     cpuset, which the kernel leaves out of every mask that nobody set
- * @param isolated     the CPUs that the scheduler leaves alone ({@code isolcpus}, or isolated cpuset partitions)
- * @param nohzFull     the CPUs whose timer tick stops while one thread runs ({@code nohz_full})
- * @param rcuNocbs     the CPUs whose RCU callbacks run elsewhere ({@code rcu_nocbs}; {@code nohz_full} implies it)
+ * @param affinity     the CPUs in this process's current affinity mask
+ * @param usable       the CPUs to which this process may pin threads: those of mask and cpuset, and the isolated CPUs of the
+ *     cpuset, which the kernel excludes from default masks
+ * @param isolated     the CPUs excluded from scheduling ({@code isolcpus}, or isolated cpuset partitions)
+ * @param nohzFull     the CPUs without a timer tick while one thread runs ({@code nohz_full})
+ * @param rcuNocbs     the CPUs without RCU callbacks ({@code rcu_nocbs}; {@code nohz_full} implies it)
  * @param nodes        the NUMA nodes, memory-only ones included
  * @param controlGroup the limits by control groups
  * @param rdmaDevices  the RDMA devices
@@ -33,10 +33,10 @@ public record Topology(List<Cpu> cpus, CpuSet online, CpuSet affinity, CpuSet us
     }
 
     /**
-     * Reads the machine at hand.
+     * Reads this machine.
      *
      * @return its topology
-     * @throws IllegalStateException if {@code /proc} and {@code /sys} tell of no CPU
+     * @throws IllegalStateException if {@code /proc} and {@code /sys} list no CPU
      */
     public static Topology ofThisMachine() {
         return read(MachineFiles.ofThisMachine());
@@ -47,7 +47,7 @@ public record Topology(List<Cpu> cpus, CpuSet online, CpuSet affinity, CpuSet us
      *
      * @param files its files
      * @return its topology
-     * @throws IllegalStateException if the files tell of no CPU; the message names the file
+     * @throws IllegalStateException if the files list no CPU; the message contains the file
      */
     public static Topology read(final MachineFiles files) {
         final KernelCommandLine boot = KernelCommandLine.read(files);
@@ -88,7 +88,7 @@ public record Topology(List<Cpu> cpus, CpuSet online, CpuSet affinity, CpuSet us
     }
 
     private static CpuSet usable(final CpuSet affinity, final CpuSet cpuset, final CpuSet isolated) {
-        // The mask that nobody set is the cpuset without the isolated CPUs; any narrower one is somebody's wish.
+        // The default mask is the cpuset without the isolated CPUs; a narrower one was set explicitly.
         return affinity.containsAll(cpuset.minus(isolated)) ? cpuset : affinity.and(cpuset);
     }
 
@@ -96,7 +96,7 @@ public record Topology(List<Cpu> cpus, CpuSet online, CpuSet affinity, CpuSet us
      * One CPU.
      *
      * @param id its number
-     * @return what is known of it
+     * @return the CPU
      * @throws IllegalArgumentException if it is not online
      */
     public Cpu cpu(final int id) {
@@ -108,7 +108,7 @@ public record Topology(List<Cpu> cpus, CpuSet online, CpuSet affinity, CpuSet us
      * One NUMA node.
      *
      * @param id its number
-     * @return the node, or nothing if there is none of that number
+     * @return the node; empty if there is none with that number
      */
     public Optional<NumaNode> node(final int id) {
         return nodes.stream().filter(node -> node.id() == id).findFirst();
@@ -118,7 +118,7 @@ public record Topology(List<Cpu> cpus, CpuSet online, CpuSet affinity, CpuSet us
      * One RDMA device.
      *
      * @param name its name
-     * @return the device, or nothing if there is none of that name
+     * @return the device; empty if there is none with that name
      */
     public Optional<RdmaDevice> rdmaDevice(final String name) {
         return rdmaDevices.stream().filter(device -> device.name().equals(name)).findFirst();
@@ -137,7 +137,7 @@ public record Topology(List<Cpu> cpus, CpuSet online, CpuSet affinity, CpuSet us
     }
 
     /**
-     * The groups of CPUs that share a last cache.
+     * The groups of CPUs that share a last-level cache.
      *
      * @param set the CPUs to group
      * @return for each cache the CPUs of the set that are under it, by the lowest CPU
@@ -168,7 +168,7 @@ public record Topology(List<Cpu> cpus, CpuSet online, CpuSet affinity, CpuSet us
     }
 
     /**
-     * The NUMA nodes that have CPUs.
+     * The NUMA nodes with CPUs.
      *
      * @return those nodes
      */

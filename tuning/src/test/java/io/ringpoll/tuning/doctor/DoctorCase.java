@@ -11,14 +11,14 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 /**
- * One check, one change of the tuned server, and what the check must say of it.
+ * One check, one change of the tuned server, and the expected finding.
  *
  * @param id      the check
- * @param verdict the result that it must have
- * @param reading a part of the reading that it must give
+ * @param verdict the expected result
+ * @param reading a part of the expected reading
  * @param tree    the change of the machine
  * @param jvm     the change of the JVM
- * @param verbs   what the devices say of themselves
+ * @param verbs   attributes reported by the devices
  */
 record DoctorCase(String id, Verdict verdict, String reading, UnaryOperator<RecordedTree> tree, UnaryOperator<Jvm> jvm,
                   Optional<List<DeviceAttributes>> verbs) {

@@ -34,13 +34,13 @@ class DoctorTest {
 
     @ParameterizedTest
     @MethodSource("cases")
-    void shouldSayWhatItSees(final DoctorCase expected) {
+    void shouldDescribeTheMachine(final DoctorCase expected) {
         final Finding finding = expected.examine(root);
         assertEquals(expected.verdict(), finding.verdict(), finding::toString);
         assertTrue(finding.reading().contains(expected.reading()), finding::toString);
         final boolean wantsAction = finding.verdict() == Verdict.WARNING || finding.verdict() == Verdict.BAD;
         assertTrue(!wantsAction || !finding.command().isEmpty(), "no command: " + finding);
-        assertTrue(finding.verdict() != Verdict.OK || finding.command().isEmpty(), "a command for what is well: " + finding);
+        assertTrue(finding.verdict() != Verdict.OK || finding.command().isEmpty(), "a command for an ok result: " + finding);
     }
 
     @Test
@@ -54,7 +54,7 @@ class DoctorTest {
     }
 
     @Test
-    void shouldSayWhyInOneSentenceAndHaveStableNames() {
+    void shouldStateTheReasonInOneSentenceAndHaveStableNames() {
         final Set<String> ids = new HashSet<>();
         for (final Check check : Doctor.checks()) {
             assertTrue(check.id().matches("[a-z]+(-[a-z]+)*"), check.id());
@@ -66,7 +66,7 @@ class DoctorTest {
     }
 
     @Test
-    void shouldHaveNothingToSayOfATunedServer() {
+    void shouldFindNothingOnATunedServer() {
         final Examined machine = Examined.of(RecordedTree.named("tuned-server").expand(root), Optional.empty(),
             DoctorCase.GOOD_JVM,
             DoctorCase.GOOD_VERBS);
@@ -77,7 +77,7 @@ class DoctorTest {
     }
 
     @Test
-    void shouldNameEachThingThatIsUntunedOnATwoSocketServer() {
+    void shouldReportEachUntunedSettingOfATwoSocketServer() {
         final Examined machine = Examined.of(RecordedTree.named("two-socket-smt").expand(root), Optional.empty(),
             DoctorCase.GOOD_JVM, DoctorCase.GOOD_VERBS);
         assertEquals(List.of("cpu-governor", "c-states", "cpu-dma-latency", "smt", "isolation", "timer-tick", "rcu-callbacks",
@@ -88,7 +88,7 @@ class DoctorTest {
     }
 
     @Test
-    void shouldFindTheQuotaAndTheLockLimitOfAContainerBad() {
+    void shouldReportTheQuotaAndTheLockLimitOfAContainerAsBad() {
         final Examined machine = Examined.of(RecordedTree.named("container-cgroup-v2").expand(root), Optional.empty(),
             DoctorCase.GOOD_JVM, Optional.empty());
         assertEquals(List.of("cpu-quota", "locked-memory"), ids(Doctor.examine(machine), Verdict.BAD));
@@ -101,14 +101,14 @@ class DoctorTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"epyc-many-l3", "arm-server", "container-cgroup-v1", "machine-at-hand"})
-    void shouldGoThroughAnyRecordedMachine(final String name) {
+    void shouldExamineAnyRecordedMachine(final String name) {
         final Examined machine = Examined.of(RecordedTree.named(name).expand(root), Optional.empty(), DoctorCase.GOOD_JVM,
             Optional.empty());
         assertEquals(Doctor.checks().size(), Doctor.examine(machine).size());
     }
 
     @Test
-    void shouldGoThroughThisVeryMachine() {
+    void shouldExamineThisMachine() {
         final List<CheckResult> results = Doctor.examine(Examined.of(MachineFiles.ofThisMachine(), Optional.empty(),
             Jvm.ofThisProcess(), Optional.empty()));
         assertEquals(Doctor.checks().size(), results.size());
@@ -116,7 +116,7 @@ class DoctorTest {
     }
 
     @Test
-    void shouldGoThroughAMachineThatShowsNearlyNothing() {
+    void shouldExamineAMachineWithHardlyAnyFiles() {
         final Examined machine = Examined.of(RecordedTree.parse("proc/stat\tcpu0 1 2 3\n").expand(root), Optional.empty(),
             DoctorCase.GOOD_JVM, Optional.empty());
         assertEquals(Doctor.checks().size(), Doctor.examine(machine).size());

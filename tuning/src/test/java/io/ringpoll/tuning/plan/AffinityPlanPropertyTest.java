@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What holds for every plan, on random parts of each machine and for random sets of threads. */
+/** Invariants of every plan, on random parts of each machine and for random sets of threads. */
 @Timeout(60)
 class AffinityPlanPropertyTest {
     private static final int PLANS = 300;
@@ -28,7 +28,7 @@ class AffinityPlanPropertyTest {
     @ParameterizedTest
     @ValueSource(strings = {"two-socket-smt", "epyc-many-l3", "arm-server", "container-cgroup-v1", "container-cgroup-v2",
         "machine-at-hand", "tuned-server"})
-    void shouldKeepItsPromisesOnAnyPartOfTheMachine(final String name) {
+    void shouldMaintainItsInvariantsOnAnyPartOfTheMachine(final String name) {
         final Topology machine = RecordedTree.named(name).topology(root);
         final Random random = new Random(name.hashCode());
         for (int i = 0; i < PLANS; i++) {

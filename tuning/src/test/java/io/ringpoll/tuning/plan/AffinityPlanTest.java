@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The plan on each recorded machine; why it must be so is argued beside it. */
+/** The plan on each recorded machine; comments give the reasons. */
 @Timeout(30)
 class AffinityPlanTest {
     private static final String STATUS = "proc/self/status";
@@ -44,7 +44,7 @@ class AffinityPlanTest {
     @Test
     void shouldStayOnTheNodeOfTheDeviceOnATwoSocketServer() {
         final AffinityPlan plan = plan(RecordedTree.named("two-socket-smt"));
-        // The NIC is on node 1, whose first core (16, 48) is left to auxiliary threads; from there on one CPU a core. One L3
+        // The NIC is on node 1. Its first core (16, 48) is reserved for auxiliary threads; from there on one CPU a core. One L3
         // covers the node, so poller and handlers share it. The siblings 49-53 stay idle; the rest of the node is auxiliary,
         // so that the heap of the collector's threads is local.
         assertEquals("poller=17,send-write=18,receive=19,error=20,client=21", plan.pinOption());
@@ -57,7 +57,7 @@ class AffinityPlanTest {
     }
 
     @Test
-    void shouldTakeIsolatedCpusFirst() {
+    void shouldUseIsolatedCpusFirst() {
         final AffinityPlan plan = plan(RecordedTree.named("two-socket-smt").with(ISOLATED, "26-31,58-63")
             .replacing(STATUS, "Cpus_allowed_list:\\t0-63", "Cpus_allowed_list:\\t0-25,32-57"));
         // Six isolated cores on the device's node are enough for five threads; the isolated CPU left over (31) is not given to
@@ -74,7 +74,7 @@ class AffinityPlanTest {
             .replacing(STATUS, "Cpus_allowed_list:\\t0-63", "Cpus_allowed_list:\\t0-7,16-39,48-63"));
         // Crossing the sockets costs every completion; being preempted costs some. The isolation is on the wrong node, and the
         // plan
-        // says that its CPUs are not isolated.
+        // reports that its CPUs are not isolated.
         assertEquals("poller=17,send-write=18,receive=19,error=20,client=21", plan.pinOption());
         assertLost(plan, "CPUs 17-21 are not isolated");
     }
@@ -128,7 +128,7 @@ class AffinityPlanTest {
     }
 
     @Test
-    void shouldGoToTheNearestNodeWhereTheCpusetExcludesTheDevices() {
+    void shouldUseTheNearestNodeWhenTheCpusetExcludesTheDevices() {
         final AffinityPlan plan = plan(RecordedTree.named("arm-server")
             .replacing(STATUS, "Cpus_allowed_list:\\t0-127", "Cpus_allowed_list:\\t0-63"));
         // Of the nodes left, 1 is at distance 25 from the device's, 0 at 32.
@@ -158,10 +158,9 @@ class AffinityPlanTest {
     @Test
     void shouldUseSiblingsOfOtherThreadsBeforeThePollersInASmallCpuset() {
         final AffinityPlan plan = plan(RecordedTree.named("container-cgroup-v1"));
-        // Four whole cores (4-7 with 12-15) for five threads and the auxiliary ones: core 4 is auxiliary; poller and two
-        // handlers get
-        // cores; the error handler goes beside the auxiliary CPU, the application beside a handler, and the poller's sibling 13
-        // stays idle. The quota of 6 CPUs lets all five spin.
+        // Four whole cores (4-7 with 12-15) for five threads and the auxiliary ones: core 4 is auxiliary; poller and two handlers
+        // get cores; the error handler gets the sibling of the auxiliary CPU, the application that of a handler, and the poller's
+        // sibling 13 stays idle. The quota of 6 CPUs permits all five to spin.
         assertEquals("poller=5,send-write=6,receive=7,error=12,client=15", plan.pinOption());
         assertEquals("4", plan.auxiliary().toString());
         assertEquals("13-14", plan.idle().toString());
@@ -171,7 +170,7 @@ class AffinityPlanTest {
     }
 
     @Test
-    void shouldGiveThePollerACpuOfItsOwnOnTheMachineAtHand() {
+    void shouldAssignThePollerItsOwnCpuOnThisMachine() {
         final AffinityPlan plan = plan(RecordedTree.named("machine-at-hand"));
         // Two CPUs, five threads: the poller spins alone; the rest, the JVM's own threads included, shares the boot CPU and
         // yields.
@@ -188,7 +187,7 @@ class AffinityPlanTest {
     void shouldLetHandlersShareACpuOnFourCpus() {
         final AffinityPlan plan = AffinityPlan.plan(RecordedTree.named("arm-server").topology(root),
             PlanRequest.ofPipeline().onCpus(CpuSet.parse("64-67")));
-        // Auxiliary 64, poller 65, a CPU each for the first two handlers; the third shares with the last of them, and both yield.
+        // Auxiliary 64, poller 65, a CPU each for the first two handlers; the third shares with the second, and both yield.
         assertEquals("poller=65,send-write=66,receive=67,error=67,client=64", plan.pinOption());
         assertEquals(WaitHint.BUSY_SPIN, plan.waitHint("send-write"));
         assertEquals(WaitHint.YIELD, plan.waitHint("receive"));
@@ -208,7 +207,7 @@ class AffinityPlanTest {
     }
 
     @Test
-    void shouldPutTheApplicationOnAnotherNodeBeforeSlowingAHandler() {
+    void shouldPlaceTheApplicationOnAnotherNodeBeforeSlowingAHandler() {
         final AffinityPlan plan = plan(RecordedTree.named("two-socket-smt")
             .replacing(STATUS, "Cpus_allowed_list:\\t0-63", "Cpus_allowed_list:\\t0-3,16-19,48-51"));
         // Four whole cores on the device's node, and auxiliary threads find room on the other: poller and handlers take all four.
@@ -219,7 +218,7 @@ class AffinityPlanTest {
     }
 
     @Test
-    void shouldWarnOfASiblingThatBelongsToSomebodyElse() {
+    void shouldWarnOfASiblingUsedByOthers() {
         final AffinityPlan plan = AffinityPlan.plan(RecordedTree.named("two-socket-smt")
             .replacing(STATUS, "Cpus_allowed_list:\\t0-63", "Cpus_allowed_list:\\t16-21").topology(root),
                 PlanRequest.ofPipeline());
@@ -235,7 +234,7 @@ class AffinityPlanTest {
     }
 
     @Test
-    void shouldFollowTheDeviceThatIsAskedFor() {
+    void shouldPlanNearTheRequestedDevice() {
         final RecordedTree tree = RecordedTree.named("two-socket-smt");
         final String other = "sys/class/infiniband/mlx5_1/";
         tree.with(other + "device/uevent", "PCI_SLOT_NAME=0000:18:00.0").with(other + "device/numa_node", "0")
@@ -246,15 +245,15 @@ class AffinityPlanTest {
     }
 
     @Test
-    void shouldSayWhenTheFirmwareHidesTheDevicesNode() {
+    void shouldReportAnUnknownNodeOfTheDevice() {
         final AffinityPlan plan = plan(RecordedTree.named("two-socket-smt")
             .with("sys/class/infiniband/mlx5_0/device/numa_node", "-1"));
         assertEquals(0, plan.node());
-        assertLost(plan, "the firmware does not say which node mlx5_0 is on", "not isolated");
+        assertLost(plan, "the firmware does not report the node of mlx5_0 is on", "not isolated");
     }
 
     @Test
-    void shouldRefuseADeviceOrCpusThatAreNotThere() {
+    void shouldRejectAnUnknownDeviceOrCpus() {
         final Topology machine = RecordedTree.named("tuned-server").topology(root);
         final PlanRequest request = PlanRequest.ofPipeline();
         assertEquals("no RDMA device 'mlx5_7' (there are: mlx5_0)", refusal(machine, request.nearDevice("mlx5_7")));

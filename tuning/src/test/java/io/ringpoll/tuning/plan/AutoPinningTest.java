@@ -34,9 +34,9 @@ class AutoPinningTest {
     private Path root;
 
     @Test
-    void shouldGiveEachThreadTheCpuAndTheWaitOfThePlan() {
+    void shouldAssignTheCpuAndTheWaitOfThePlan() {
         final AutoPinning pinning = AutoPinning.of(RecordedTree.named("two-socket-smt").topology(root));
-        // Node 1, the device's, from its second core on, as the plan's own tests argue.
+        // Node 1, the device's, from its second core on, for the reasons in AffinityPlanTest.
         assertEquals(
             Map.of("orders poller", new Pinning.Place(17, HandlerWait.BUSY_SPIN),
                 "fills #1", new Pinning.Place(18, HandlerWait.BUSY_SPIN),
@@ -45,7 +45,7 @@ class AutoPinningTest {
     }
 
     @Test
-    void shouldLeaveAloneTheCpusThatTheUserHasGivenOut() {
+    void shouldNotUseCpusAssignedByTheUser() {
         final AutoPinning pinning = AutoPinning.of(RecordedTree.named("two-socket-smt").topology(root));
         final Map<String, Pinning.Place> places = pinning.places(THREADS, Set.of(17, 19));
         assertTrue(places.values().stream().noneMatch(place -> place.cpu() == 17 || place.cpu() == 19), places::toString);
@@ -53,7 +53,7 @@ class AutoPinningTest {
     }
 
     @Test
-    void shouldSayThatNoCpuIsLeft() {
+    void shouldReportThatNoCpuIsLeft() {
         final AutoPinning pinning = AutoPinning.of(RecordedTree.named("machine-at-hand").topology(root));
         final IllegalArgumentException refused =
             assertThrows(IllegalArgumentException.class, () -> pinning.places(THREADS, Set.of(0, 1)));
@@ -63,7 +63,7 @@ class AutoPinningTest {
     }
 
     @Test
-    void shouldSayThatTheDeviceIsNotThere() {
+    void shouldReportAMissingDevice() {
         final AutoPinning pinning = AutoPinning.of(RecordedTree.named("two-socket-smt").topology(root)).nearDevice("mlx9_9");
         final var description = Pipeline.builder().withoutCountersFile().onAll((wc, sequence, endOfBatch) -> { }).pin(pinning);
         assertTrue(assertThrows(IllegalArgumentException.class, description::start).getMessage().contains("mlx9_9"));
@@ -96,7 +96,7 @@ class AutoPinningTest {
         return cpus;
     }
 
-    /** Remembers where its thread may run. */
+    /** Records the affinity of its thread. */
     private static final class Place implements CompletionHandler, HandlerLifecycle {
         private volatile BitSet allowed;
 

@@ -24,13 +24,13 @@ class CpuSetTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"a", "1-", "-1", "3-1", "1,,2", "0-3:1", "0-3:0/2", "0-3:3/2", "99999999999", "70000", "0x3"})
-    void shouldSayWhatIsWrongWithAList(final String list) {
+    void shouldReportTheInvalidPartOfAList(final String list) {
         final String message = assertThrows(IllegalArgumentException.class, () -> CpuSet.parse(list)).getMessage();
         assertTrue(message.startsWith("CPU list '" + list + "': "), message);
     }
 
     @Test
-    void shouldComeBackFromItsOwnText() {
+    void shouldParseItsOwnText() {
         final Random random = new Random(7);
         for (int i = 0; i < 1000; i++) {
             final CpuSet set = CpuSet.of(random.ints(random.nextInt(20), 0, 300).toArray());

@@ -123,7 +123,7 @@ class TopologyTest {
     }
 
     @Test
-    void shouldTakeTheTightestQuotaOfAGroupAndItsParents() {
+    void shouldUseTheLowestQuotaOfAGroupAndItsParents() {
         final String group = "sys/fs/cgroup/user.slice";
         final Topology machine = RecordedTree.named("two-socket-smt").with(group + "/cpu.max", "300000 100000")
             .with(group + "/user-1000.slice/cpu.max", "350000 50000").topology(root);
@@ -132,7 +132,7 @@ class TopologyTest {
     }
 
     @Test
-    void shouldReadTheMachineAtHandAsItWasRecorded() {
+    void shouldReadThisMachineAsRecorded() {
         final Topology machine = read("machine-at-hand");
         assertEquals("0-1", machine.usable().toString());
         assertEquals(1, machine.controlGroup().version());
@@ -143,7 +143,7 @@ class TopologyTest {
     }
 
     @Test
-    void shouldReadThisVeryMachine() {
+    void shouldReadThisMachine() {
         final Topology machine = Topology.ofThisMachine();
         assertTrue(machine.online().containsAll(machine.usable()));
         assertTrue(machine.usable().size() >= 1);
@@ -161,14 +161,14 @@ class TopologyTest {
     }
 
     @Test
-    void shouldRespectAMaskThatSomebodySet() {
+    void shouldRespectAnExplicitMask() {
         final Topology machine = RecordedTree.named("two-socket-smt")
             .replacing("proc/self/status", "Cpus_allowed_list:\\t0-63", "Cpus_allowed_list:\\t4-7").topology(root);
         assertEquals("4-7", machine.usable().toString());
     }
 
     @Test
-    void shouldLeaveOutCpusThatAreOffline() {
+    void shouldOmitOfflineCpus() {
         final Topology machine = RecordedTree.named("two-socket-smt").with("sys/devices/system/cpu/online", "0-31")
             .topology(root);
         assertEquals("17", machine.cpu(17).siblings().toString());
@@ -177,7 +177,7 @@ class TopologyTest {
     }
 
     @Test
-    void shouldReadIsolationFromTheCommandLineWhereSysfsShowsNone() {
+    void shouldReadIsolationFromTheCommandLineWithoutSysfs() {
         final Topology machine = RecordedTree.named("two-socket-smt").without("sys/devices/system/cpu/isolated")
             .without("sys/devices/system/cpu/nohz_full")
             .with("proc/cmdline", "ro isolcpus=nohz,domain,managed_irq,20-23,52-N rcu_nocbs=all isolcpus=domain,20-23")
@@ -195,7 +195,7 @@ class TopologyTest {
     }
 
     @Test
-    void shouldGroupByNodeWhereNoCacheIsShown() {
+    void shouldGroupByNodeWithoutCacheInformation() {
         final Topology machine = RecordedTree.parse("""
             sys/devices/system/cpu/online\t0-3
             proc/self/status\tCpus_allowed_list:\\t0-3
@@ -206,14 +206,14 @@ class TopologyTest {
     }
 
     @Test
-    void shouldSayWhatIsMissingWhereThereIsNoCpu() {
+    void shouldReportTheMissingFileWithoutCpus() {
         final RecordedTree empty = RecordedTree.empty();
         final String message = assertThrows(IllegalStateException.class, () -> empty.topology(root)).getMessage();
         assertTrue(message.contains("/sys/devices/system/cpu/online"), message);
     }
 
     @Test
-    void shouldKnowASoftwareDeviceByItsParentInterface() {
+    void shouldRecognizeASoftwareDeviceByItsParentInterface() {
         final String folder = "sys/class/infiniband/rxe0/";
         final Topology machine = RecordedTree.named("container-cgroup-v2").with(folder + "parent", "dummy0")
             .with(folder + "ports/1/state", "4: ACTIVE").with(folder + "ports/1/gid_attrs/ndevs/0", "dummy0")
