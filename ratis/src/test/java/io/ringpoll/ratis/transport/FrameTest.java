@@ -69,10 +69,10 @@ class FrameTest {
         assertRefused("payload", frame -> frame.putInt(16, 6));
         assertRefused("message of -1", frame -> frame.putInt(20, -1));
         assertRefused("message of 6", frame -> frame.putInt(20, 6));
-        assertRefused("at most", frame -> frame.putInt(20, MAX_MESSAGE + 1));
+        assertRefused("the maximum is 1000", frame -> frame.putInt(20, MAX_MESSAGE + 1));
         assertRefused("with a payload", frame -> frame.put(3, FrameKind.CREDIT));
         assertRefused("advertisement", frame -> frame.put(5, FrameHeader.FLAG_RENDEZVOUS));
-        assertRefused("no CLIENT_REQUEST", frame -> frame.put(24, (byte) 0xFF));
+        assertRefused("invalid CLIENT_REQUEST", frame -> frame.put(24, (byte) 0xFF));
         assertRefused("12 bytes", frame -> frame.limit(12));
     }
 
@@ -98,7 +98,7 @@ class FrameTest {
     @Test
     void shouldRejectBytesAfterAMessage() {
         // The end of a group that was not started: the parser stops there.
-        assertRefused("behind a message", frame -> frame.put(24, (byte) 0x0C));
+        assertRefused("after a message", frame -> frame.put(24, (byte) 0x0C));
     }
 
     @Test
