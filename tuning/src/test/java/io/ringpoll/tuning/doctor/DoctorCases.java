@@ -6,8 +6,8 @@ import static io.ringpoll.tuning.doctor.DoctorCase.ofJvm;
 import static io.ringpoll.tuning.doctor.DoctorCase.ofTree;
 import static io.ringpoll.tuning.doctor.DoctorCase.ofVerbs;
 import static io.ringpoll.tuning.doctor.Verdict.BAD;
-import static io.ringpoll.tuning.doctor.Verdict.UNKNOWN;
 import static io.ringpoll.tuning.doctor.Verdict.OK;
+import static io.ringpoll.tuning.doctor.Verdict.UNKNOWN;
 import static io.ringpoll.tuning.doctor.Verdict.WARNING;
 
 import io.ringpoll.tuning.RecordedTree;
