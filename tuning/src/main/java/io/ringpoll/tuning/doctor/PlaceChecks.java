@@ -72,7 +72,7 @@ final class PlaceChecks {
             return Finding.ok("no RDMA adapter is there to be near to");
         }
         if (device.get().node().isEmpty()) {
-            return Finding.unknown("the firmware does not report the node of " + device.get().name() + " is on",
+            return Finding.unknown("the firmware does not report the node of " + device.get().name(),
                 "./ringpoll latency on each node in turn, by taskset");
         }
         final int node = device.get().node().getAsInt();

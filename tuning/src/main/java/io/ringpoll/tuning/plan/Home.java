@@ -30,7 +30,7 @@ record Home(NumaNode node, Optional<RdmaDevice> device, String fact, Optional<St
             return new Home(roomiest, device, one ? name + ": the machine has one NUMA node" : name +
                 " reports no NUMA node: node "
                 + roomiest.id() + " has the most CPUs to offer", one || device.get().software() ? Optional.empty() : Optional.of(
-                    "the firmware does not report the node of " + name + " is on: measure on each node and choose with --cpus"));
+                    "the firmware does not report the node of " + name + ": measure on each node and choose with --cpus"));
         }
         final int id = device.get().node().getAsInt();
         final Optional<NumaNode> near = topology.node(id);

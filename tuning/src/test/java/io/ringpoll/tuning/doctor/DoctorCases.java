@@ -85,7 +85,7 @@ final class DoctorCases {
             ofTree("device-node", BAD, "may use none of them",
                 tree -> tree.with(NODES + "node0/cpulist", "0-5").with(NODES + "node1/cpulist", "6-7")
                     .with(DEVICE + "device/numa_node", "1").with("sys/fs/cgroup/cpuset.cpus.effective", "0-5")),
-            ofTree("device-node", UNKNOWN, "which node mlx5_0 is on",
+            ofTree("device-node", UNKNOWN, "does not report the node of mlx5_0",
                 tree -> tree.with(NODES + "node0/cpulist", "0-3").with(NODES + "node1/cpulist", "4-7")
                     .with(DEVICE + "device/numa_node", "-1")));
     }

@@ -34,7 +34,7 @@ class DoctorTest {
 
     @ParameterizedTest
     @MethodSource("cases")
-    void shouldDescribeTheMachine(final DoctorCase expected) {
+    void shouldReportTheExpectedFinding(final DoctorCase expected) {
         final Finding finding = expected.examine(root);
         assertEquals(expected.verdict(), finding.verdict(), finding::toString);
         assertTrue(finding.reading().contains(expected.reading()), finding::toString);
