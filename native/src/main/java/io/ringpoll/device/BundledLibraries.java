@@ -16,7 +16,7 @@ import java.util.HexFormat;
 import java.util.Optional;
 
 /**
- * The C libraries that come with ringpoll, as files that the dynamic linker can load.
+ * The C libraries in the artifacts of ringpoll, as files that the dynamic linker can load.
  *
  * <p>On the class path they lie in {@code native/linux-ARCH}. From a folder they are loaded in place; from a jar they are copied
  * to a folder of this user alone, under a name that holds the hash of the content, so that several versions and several

@@ -8,9 +8,9 @@ import java.util.ServiceLoader;
 /**
  * The RDMA device of this process, chosen once, at the first use of the binding.
  *
- * <p>What decides, the first that is set: {@link #choose}, the system property {@value #DEVICE_PROPERTY}, the environment
- * variable {@value #DEVICE_VARIABLE}; else {@link DeviceKind#AUTO}. After the first use it cannot change, because the C
- * libraries of two devices do not fit into one process. Thread-safe.
+ * <p>Selected by the first of these that is set: {@link #choose}, the system property {@value #DEVICE_PROPERTY}, the environment
+ * variable {@value #DEVICE_VARIABLE}; else {@link DeviceKind#AUTO}. It cannot change after the first use, because the C libraries
+ * of two devices cannot be loaded into one process. Thread-safe.
  */
 public final class Device {
     /** System property that chooses the device: {@code auto}, {@code loopback} or {@code rdma}. */
@@ -55,8 +55,8 @@ public final class Device {
     /**
      * The device of this process. Loads its libraries at the first call.
      *
-     * @return always the same
-     * @throws DeviceException if there is no such device or a library is missing; the message says what to do
+     * @return the device; constant
+     * @throws DeviceException if there is no such device or a library is missing; the message names the remedy
      */
     public static synchronized Device current() {
         if (loaded == null) {
@@ -66,7 +66,7 @@ public final class Device {
     }
 
     /**
-     * What is used.
+     * The kind of device in use.
      *
      * @return {@link DeviceKind#LOOPBACK} or {@link DeviceKind#RDMA}
      */
@@ -75,7 +75,7 @@ public final class Device {
     }
 
     /**
-     * One line for people: what was chosen, why, and the library in use.
+     * Describes the selected device, the reason, and the library in use in one line.
      *
      * @return for instance {@code "device: loopback (no RDMA device found); librpma 1.2 or 1.3, /usr/lib/.../librpma.so.0"}
      */
@@ -84,11 +84,11 @@ public final class Device {
     }
 
     /**
-     * An address of this machine by which connections reach the device: what a server listens on if nothing else is asked for.
-     * Looks at the machine at each call.
+     * An address of this machine by which connections reach the device: the default address of a server. Reads the state of the
+     * machine at each call.
      *
      * @return that of the first active port, and those of the others; {@code 127.0.0.1} on the loopback device
-     * @throws DeviceException if no port is active and has an address; the message says of each port why, and what to do
+     * @throws DeviceException if no port is active and has an address; the message has the reason for each port, and the remedy
      */
     public DeviceAddress address() {
         return DeviceAddress.of(kind);

@@ -1,6 +1,6 @@
 package io.ringpoll.device;
 
-/** Says in one line why the device or one of its libraries cannot be used, and what to do about it. */
+/** Thrown if the device or one of its libraries cannot be used; the message is one line with the reason and the remedy. */
 public final class DeviceException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -2,7 +2,7 @@ package io.ringpoll.device;
 
 import java.util.Locale;
 
-/** What the process uses as its RDMA device. */
+/** Kinds of RDMA device of a process. */
 public enum DeviceKind {
     /** The machine's RDMA device if it has one, else the loopback device. */
     AUTO,

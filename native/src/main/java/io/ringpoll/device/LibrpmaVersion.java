@@ -7,8 +7,8 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * Tells which librpma is loaded. The library itself does not say: its pkg-config file does where the headers are installed too,
- * else the functions that it has narrow it down.
+ * Determines the version of the loaded librpma. The library itself does not export it: its pkg-config file contains it where the
+ * headers are installed, otherwise the set of its functions narrows it down.
  */
 final class LibrpmaVersion {
     private static final String VERSION_KEY = "Version:";

@@ -12,8 +12,8 @@ import java.util.Optional;
 /**
  * Loads the C libraries of a device, in the order that decides which libibverbs librpma gets.
  *
- * <p>The dynamic linker gives librpma the library that is loaded already under the SONAME it needs. Where the
- * {@code libibverbs.so.1} and {@code librdmacm.so.1} of a {@link DeviceProvider} are loaded by path first, librpma runs on them,
+ * <p>The dynamic linker resolves the SONAMEs that librpma needs to libraries that are loaded already. Where the {@code
+ * libibverbs.so.1} and {@code librdmacm.so.1} of a {@link DeviceProvider} are loaded by path first, librpma runs on them,
  * unchanged.
  *
  * @param ibverbs  libibverbs
@@ -79,7 +79,7 @@ record LoadedLibraries(NativeLibrary ibverbs, NativeLibrary rpma, Optional<Nativ
         return SymbolLookup.libraryLookup(pathOrName, Arena.global());
     }
 
-    /** The file that a loaded library came from, as the process's memory map has it. */
+    /** The file of a loaded library, from the memory map of the process. */
     private static Optional<String> pathOf(final String name) {
         try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
             return lines.map(line -> line.substring(Math.max(0, line.indexOf('/'))))

@@ -71,7 +71,7 @@ record RdmaPort(
     /** By the GID table; where that names none, as on InfiniBand: the interfaces of the same device, or of a software device. */
     private static Set<String> interfaces(final Path device, final Path port, final int number) {
         final Set<String> names = new LinkedHashSet<>();
-        // An entry that is not in use gives EINVAL.
+        // Reading an unused entry fails with EINVAL.
         list(port.resolve("gid_attrs/ndevs")).forEach(entry -> text(entry).ifPresent(names::add));
         if (names.isEmpty()) {
             text(device.resolve("parent")).ifPresent(names::add);

@@ -8,9 +8,9 @@ import java.lang.foreign.StructLayout;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * One thread's memory for calls that are not on the hot path: where errno is captured and where results are returned by pointer.
+ * Per-thread memory for calls off the hot path: captured errno, and results that are returned by pointer.
  *
- * <p>Belongs to the thread that asked for it. What a call left here is valid until that thread's next call.
+ * <p>Owned by the thread that obtained it. The results of a call are valid until the next call of that thread.
  */
 public final class CallState {
     /** Size of {@link #scratch()} in bytes. */
@@ -52,7 +52,7 @@ public final class CallState {
     /**
      * The errno of this thread's latest capturing call.
      *
-     * @return a value of errno(3); meaningful only if the call said that it failed
+     * @return a value of errno(3); meaningful only if the call failed
      */
     public int errno() {
         return errnoBuffer.getInt(ERRNO_OFFSET);

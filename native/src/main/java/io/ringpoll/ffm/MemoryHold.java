@@ -26,8 +26,8 @@ import java.util.stream.Stream;
  * {@link IllegalStateException}, and the garbage collector frees nothing.
  *
  * <p>The JDK retains a segment's arena for the length of a downcall that gets the segment, and offers nothing longer. So a daemon
- * thread makes such a call, which returns when the hold is released: bsearch(3), whose comparison waits in Java. There is one
- * thread for each arena that can be closed; memory that only the garbage collector frees, or that nobody frees, takes none.
+ * thread makes such a call, which returns when the hold is released: bsearch(3), with a comparison function that waits in Java.
+ * There is one thread for each arena that can be closed; automatic and global arenas need none.
  *
  * <p>Thread-safe.
  */

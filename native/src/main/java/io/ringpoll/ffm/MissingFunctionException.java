@@ -1,6 +1,6 @@
 package io.ringpoll.ffm;
 
-/** Says that the loaded library, by its version, has no such function. */
+/** Thrown if the loaded version of a library lacks a function. */
 public final class MissingFunctionException extends UnsupportedOperationException {
     private static final long serialVersionUID = 1L;
 

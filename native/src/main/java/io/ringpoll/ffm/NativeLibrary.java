@@ -45,7 +45,7 @@ public final class NativeLibrary {
     }
 
     /**
-     * Path and version, as error messages give them.
+     * Path and version, as in error messages.
      *
      * @return for instance {@code "/usr/lib/x86_64-linux-gnu/librpma.so.0 (librpma 1.2 or 1.3)"}
      */
@@ -85,7 +85,7 @@ public final class NativeLibrary {
     }
 
     /**
-     * Makes the handle of a function that may block and whose errno matters.
+     * Makes the handle of a function that may block, with errno captured.
      *
      * @param name       of the C function
      * @param descriptor its parameters and result; pointers as {@code JAVA_LONG}
@@ -96,7 +96,7 @@ public final class NativeLibrary {
     }
 
     /**
-     * Makes the handle of a variadic function whose errno matters.
+     * Makes the handle of a variadic function, with errno captured.
      *
      * @param name          of the C function
      * @param descriptor    the parameters of this use of it and its result
@@ -122,7 +122,7 @@ public final class NativeLibrary {
     }
 
     /**
-     * Makes a handle that calls the short, non-blocking function that its second argument points to; its first argument is a
+     * Creates a handle that calls the short, non-blocking function that its second argument points to; its first argument is a
      * {@link CallTurn}, as for {@link #critical}.
      *
      * @param descriptor the function's parameters and result
@@ -134,7 +134,7 @@ public final class NativeLibrary {
     }
 
     /**
-     * Makes a handle that calls whatever function its first argument points to; it may block.
+     * Creates a handle that calls the function at the address in its first argument; the function may block.
      *
      * @param descriptor the function's parameters and result
      * @return a handle whose leading parameter is the function's address as a segment
@@ -168,7 +168,7 @@ public final class NativeLibrary {
     }
 
     /**
-     * Passes on what a handle threw: nothing but unchecked exceptions and errors can come out of a downcall.
+     * Rethrows the exception of a handle: a downcall throws only unchecked exceptions and errors.
      *
      * @param thrown by {@code invokeExact}
      * @return never

@@ -1,6 +1,6 @@
 /**
- * What every binding in this module shares: libraries, method handles of C functions, the state of a call.
+ * Shared parts of the bindings: libraries, method handles of C functions, call state.
  *
- * <p>Public for the sake of the packages beside it; users of the binding need nothing here.
+ * <p>Used by the other packages of this project; users of the binding do not need it.
  */
 package io.ringpoll.ffm;

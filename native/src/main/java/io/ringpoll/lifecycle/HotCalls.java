@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Marks calls into C on the hot path, so that one thread at a time makes them and another thread can free what they use.
+ * Marks calls into C on the hot path, so that only one thread makes them at a time and another thread can free their memory.
  *
  * <p><b>One at a time.</b> The first thread that calls becomes the owner: it pays two plain stores and no fence. When another
  * thread calls, ownership moves to it, which costs a handshake with all threads of the JVM and waits for a call of the old
@@ -54,7 +54,7 @@ public final class HotCalls {
     }
 
     /**
-     * Creates what {@link #awaitQuiescence()} knows.
+     * Creates an instance that {@link #awaitQuiescence()} covers.
      *
      * @return to be given to {@link #discard()} in the end
      */
@@ -82,7 +82,7 @@ public final class HotCalls {
     }
 
     /**
-     * How many there are, for those who look for leaks.
+     * The number of live instances, for leak checks.
      *
      * @return those registered and not discarded
      */
@@ -171,7 +171,7 @@ public final class HotCalls {
     }
 
     private void install(final HotMark mark) {
-        // In this order: who waits for quiescence must find every mark that a thread can be in.
+        // In this order: a thread that waits for quiescence must find every mark in use.
         current = mark;
         OWNED.setVolatile(this, mark);
     }

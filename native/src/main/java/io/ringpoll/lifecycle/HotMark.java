@@ -67,7 +67,7 @@ public final class HotMark extends HotMarkWord {
 
     /** A mark of one thread. */
     static HotMark of(final Thread owner, final boolean shared) {
-        // A loop over many marks makes a plain call now and then, not a plain call of each at once.
+        // A loop over many marks makes its plain calls spread out, not all in one pass.
         return new HotMark(owner, shared, FIRST_TURN.getAndAdd(TURN_STEP));
     }
 
@@ -144,7 +144,7 @@ public final class HotMark extends HotMarkWord {
         }
     }
 
-    /** What {@link #hasChanged} compares with. */
+    /** The value to pass to {@link #hasChanged}. */
     int word() {
         return (int) WORD.getAcquire(this);
     }

@@ -1,6 +1,6 @@
 package io.ringpoll.lifecycle;
 
-/** What changes twice per call, on cache lines of its own. */
+/** The word that changes twice per call, on its own cache lines. */
 abstract class HotMarkWord extends HotMarkPadding {
     int word;
 }

@@ -9,13 +9,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A C object that Java holds by its address: who is inside it, and how they are brought out of it.
+ * A C object that Java holds by its address: tracks calls in flight and drains them on close.
  *
  * <ul>
- * <li>Calls off the hot path stand between {@link #enter()} and {@link #exit()}; {@link #end()} waits for them.</li>
+ * <li>Calls off the hot path are made between {@link #enter()} and {@link #exit()}; {@link #end()} waits for them.</li>
  * <li>Waits use {@link #awaitReadable}; {@link #end()} ends them.</li>
- * <li>Calls on the hot path stand between {@link HotCalls#enter()} and {@link HotMark#leave()} and take the address in between;
- * after {@link #end()} they get none, and after {@link HotCalls#awaitQuiescence()} nobody has an old one.</li>
+ * <li>Calls on the hot path are made between {@link HotCalls#enter()} and {@link HotMark#leave()} and read the address in
+ * between; after {@link #end()} they read none, and after {@link HotCalls#awaitQuiescence()} no thread holds the old one.</li>
  * </ul>
  */
 public abstract class NativeObject {
@@ -45,7 +45,7 @@ public abstract class NativeObject {
     /**
      * Takes an object that C has just created.
      *
-     * @param name    what it is, for error messages
+     * @param name    name of the object in error messages
      * @param address of the C object
      */
     protected NativeObject(final String name, final long address) {
@@ -54,9 +54,9 @@ public abstract class NativeObject {
     }
 
     /**
-     * What this is, for people.
+     * Name of the object in messages.
      *
-     * @return the same at each call
+     * @return the name; constant
      */
     public String name() {
         return name;
@@ -118,9 +118,9 @@ public abstract class NativeObject {
      * release their carrier meanwhile.
      *
      * @param fd        the descriptor
-     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until {@link #end()}
+     * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits until {@link #end()}
      * @return true if it is readable, false if the time is over
-     * @throws IllegalStateException    if the object is closed while this waits, or nothing can come through the descriptor
+     * @throws IllegalStateException    if the object is closed during the wait, or the descriptor can never become readable
      * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
      */
     protected final boolean awaitReadable(final int fd, final int timeoutMs) {
@@ -205,7 +205,7 @@ public abstract class NativeObject {
     }
 
     /**
-     * The exception that says that this object is closed.
+     * The exception for a call on a closed object.
      *
      * @return to be thrown
      */

@@ -6,13 +6,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A C object that Java code closes, in the right order: not before what was made of it.
+ * A C object that Java code closes in the right order: after its dependents.
  *
- * <p>Any thread may close it and name what depends on it. The order of a close is the protocol: it first refuses calls and waits
- * for those that are inside, then looks for dependents, and only then takes the address away. Who adds a dependent is inside the
- * object while it does so; so a close sees the dependent and leaves the object open, or it was first and the other thread is
- * refused. Only a dependent that is added from within a part of the object can be found later; the object can be used no more
- * then, and is to be closed again after the dependent.
+ * <p>Any thread may close it and register dependents. A close first refuses new calls and waits for calls in flight, then checks
+ * for dependents, and only then clears the address. A thread that registers a dependent has entered the object; so a close either
+ * finds the dependent and leaves the object open, or it was first and the other thread gets an exception. A dependent that is
+ * registered from within a part of the object can be found later; the object is unusable then and must be closed again after the
+ * dependent.
  */
 public abstract class NativeResource extends NativeObject implements AutoCloseable {
     private static final int NAMES_SHOWN = 3;
@@ -27,7 +27,7 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
     /**
      * Takes an object that C has just created.
      *
-     * @param name    what it is, for error messages
+     * @param name    name of the object in error messages
      * @param address of the C object
      */
     protected NativeResource(final String name, final long address) {
@@ -42,8 +42,8 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
      * @throws IllegalStateException if something that needs this object is still open, or a call has not returned for 30 s: the
      *     object stays open then; or if a poll or post has not returned for 10 s: then it can be used no more, and is to be
      *     closed again
-     * @throws RuntimeException      the binding's exception for the C function that frees it, if that one fails; what it holds
-     *     is lost then
+     * @throws RuntimeException      the binding's exception for the C function that frees it, if that one fails; its resources
+     *                               are lost then
      */
     @Override
     public final void close() {
@@ -164,9 +164,9 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
     }
 
     /**
-     * Ends what {@link #dependsOn} began; any thread.
+     * Ends a dependency that {@link #dependsOn} registered; any thread.
      *
-     * @param other one that {@link #dependsOn} named
+     * @param other the object that was passed to {@link #dependsOn}
      */
     protected final void independentOf(final NativeResource other) {
         if (dependencies.remove(other)) {

@@ -3,9 +3,8 @@ package io.ringpoll.lifecycle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Sleeps between two looks at a condition, in a wait that an interrupt does not end. An interrupt that arrives is kept for after
- * the wait; without this, {@link LockSupport#parkNanos} would return at once for as long as it is pending, and the wait would
- * spin.
+ * Sleeps between two checks of a condition, in a wait that an interrupt does not end. An interrupt that arrives is kept for after
+ * the wait; without this, {@link LockSupport#parkNanos} would return immediately while it is pending, and the wait would spin.
  *
  * <p>Used by one thread, for one wait.
  */

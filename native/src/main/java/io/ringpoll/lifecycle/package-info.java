@@ -1,6 +1,6 @@
 /**
- * The life of a C object that Java holds: who is inside it, what hangs on it, and how it ends without a crash.
+ * Life cycle of C objects that Java holds: calls in flight, dependents, and safe closing.
  *
- * <p>Public for the sake of the packages beside it; users of the binding meet it only as {@code close()}.
+ * <p>Used by the other packages of this project; users of the binding only call {@code close()}.
  */
 package io.ringpoll.lifecycle;

@@ -25,13 +25,13 @@ public final class BlockingCalls {
         /**
          * Makes the call.
          *
-         * @param handover to which the object is given before this leaves what the object is made of
-         * @return what the handover gives back
+         * @param handover receives the object before this call leaves its parent
+         * @return the result of the handover
          */
         T create(Handover handover);
     }
 
-    /** Decides who gets a created object: the caller, or nobody if the caller was interrupted before. */
+    /** Hands a created object to the caller, or closes it if the caller was interrupted before. */
     public static final class Handover {
         private final AtomicBoolean decided = new AtomicBoolean();
 
@@ -39,7 +39,7 @@ public final class BlockingCalls {
         }
 
         /**
-         * Gives an object to the caller, or closes it.
+         * Hands an object to the caller, or closes it.
          *
          * @param <T>    the object
          * @param object that was created

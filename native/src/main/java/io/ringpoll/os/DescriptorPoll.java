@@ -82,7 +82,7 @@ public final class DescriptorPoll implements AutoCloseable {
      * Waits until a descriptor is readable and runs the actions of all that are. An interrupt does not end the wait;
      * {@link #wakeUp()} does.
      *
-     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits without a bound
+     * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits without a bound
      * @return how many actions ran; 0 if the time is over or {@link #wakeUp()} was called
      * @throws OsException           if poll(2) fails
      * @throws IllegalStateException if this is closed, or a virtual thread is to wait: it would keep its carrier
@@ -144,7 +144,7 @@ public final class DescriptorPoll implements AutoCloseable {
     private int runReady() {
         int ran = 0;
         changed = false;
-        // An action that changes the list ends the round: what is ready still, is so at the next wait.
+        // An action that changes the list ends the round: descriptors that are still ready are returned by the next wait.
         for (int i = 0; i < count && !changed; i++) {
             if (pollFds.getShort(i * POLLFD_BYTES + REVENTS_OFFSET) != 0) {
                 actions.get(i).run();

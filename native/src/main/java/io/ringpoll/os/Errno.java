@@ -5,7 +5,7 @@ import static io.ringpoll.os.FfmPosixFunctions.POSIX;
 import io.ringpoll.ffm.Memory;
 
 /**
- * Values of errno(3) that this project tells apart, and the names of all.
+ * Values of errno(3) that this project distinguishes, and the names of all.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/errno.3.html">errno(3)</a>
  */

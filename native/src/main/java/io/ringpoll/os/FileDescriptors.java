@@ -3,7 +3,7 @@ package io.ringpoll.os;
 import static io.ringpoll.os.FfmPosixFunctions.POSIX;
 
 /**
- * What is done to file descriptors that C code owns.
+ * Operations on file descriptors that C code owns.
  *
  * @see <a href="https://man7.org/linux/man-pages/man2/fcntl.2.html">fcntl(2)</a>
  */
@@ -16,7 +16,7 @@ public final class FileDescriptors {
     }
 
     /**
-     * Makes reads of a descriptor return at once, whether there is something to read or not.
+     * Creates a descriptor non-blocking.
      *
      * @param fd the descriptor
      * @throws OsException if it is none
@@ -26,7 +26,7 @@ public final class FileDescriptors {
     }
 
     /**
-     * Sets whether reads of a descriptor return at once.
+     * Sets whether a descriptor is non-blocking.
      *
      * @param fd          the descriptor
      * @param nonBlocking false makes them wait again

@@ -7,14 +7,14 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * An arena whose memory can never be read or written again once it is closed, nor given to anybody else.
+ * An arena that makes its memory inaccessible for good once it is closed: its addresses are never reused.
  *
  * <pre>
  *   open:    | readable, writable pages of the allocation | guard page |
  *   closed:  | guard pages                                             |
  * </pre>
  *
- * <p>The guard page behind an allocation also stops what runs over its last page. Any thread may use and close it.
+ * <p>The guard page behind an allocation also detects an overrun of its last page. Any thread may use and close it.
  *
  * @see <a href="https://man7.org/linux/man-pages/man2/mmap.2.html">mmap(2)</a>
  */
@@ -46,7 +46,7 @@ final class GuardedArena implements Arena {
         map(address, lengthBytes, PROT_READ_WRITE, MAP_FIXED);
         LIVE_BYTES.addAndGet(lengthBytes);
         return MemorySegment.ofAddress(address).reinterpret(byteSize, owner, freed -> {
-            // A new mapping in the place of the old one, which gives the pages back and keeps the addresses.
+            // A new mapping in the place of the old one, which releases the pages and reserves the addresses.
             map(address, lengthBytes, PROT_NONE, MAP_FIXED | MAP_NORESERVE);
             LIVE_BYTES.addAndGet(-lengthBytes);
         });

@@ -24,12 +24,12 @@ public final class KernelThread {
     private final int id;
 
     /**
-     * What the kernel says of a thread at one moment.
+     * State of a thread in the kernel at one moment.
      *
      * @param allowedCpus         the CPUs of its affinity mask
      * @param lastCpu             the CPU it runs on, or ran on last
-     * @param voluntarySwitches   how often it gave up its CPU since it began
-     * @param involuntarySwitches how often its CPU was taken away since it began
+     * @param voluntarySwitches   voluntary context switches since its start
+     * @param involuntarySwitches involuntary context switches since its start
      */
     public record State(BitSet allowedCpus, int lastCpu, long voluntarySwitches, long involuntarySwitches) {
         /** Copies the set. */
@@ -103,7 +103,7 @@ public final class KernelThread {
      * its CPU is taken offline.
      *
      * @param cpu the CPU that the thread was pinned to
-     * @return what is wrong, one sentence; nothing if all is well or the thread has ended
+     * @return the deviation in one sentence; empty if there is none or the thread has ended
      */
     public Optional<String> strayedFrom(final int cpu) {
         return state().flatMap(state -> {

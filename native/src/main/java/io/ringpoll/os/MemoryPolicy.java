@@ -23,7 +23,7 @@ import java.util.OptionalInt;
 public final class MemoryPolicy {
     /** As many as Linux can be built for. */
     private static final int MAX_NODES = 1024;
-    /** The kernel takes one less than it is told. */
+    /** The kernel uses one bit less than the given number. */
     private static final int MASK_BITS = MAX_NODES + 1;
     private static final int MPOL_DEFAULT = 0;
     private static final int MPOL_BIND = 2;
@@ -34,7 +34,7 @@ public final class MemoryPolicy {
     }
 
     /**
-     * Lets the calling thread's memory come from one node only.
+     * Restricts memory allocation of the calling thread to one node.
      *
      * @param node its number as Linux counts them, from 0
      * @throws IllegalArgumentException if there can be no node of that number
@@ -70,7 +70,7 @@ public final class MemoryPolicy {
      * The nodes that the calling thread is bound to.
      *
      * @return their numbers, a new set; empty if it is not bound
-     * @throws OsException if the kernel does not tell
+     * @throws OsException if the system call fails
      */
     public static BitSet boundTo() {
         try (Arena arena = Arena.ofConfined()) {
@@ -89,7 +89,7 @@ public final class MemoryPolicy {
      *
      * @param memory native memory; if it has not been touched, this does it
      * @return the node's number; nothing if nothing is mapped there
-     * @throws OsException if the kernel does not tell
+     * @throws OsException if the system call fails
      */
     public static OptionalInt nodeOf(final MemorySegment memory) {
         try (Arena arena = Arena.ofConfined()) {

@@ -2,7 +2,7 @@ package io.ringpoll.os;
 
 import io.ringpoll.ffm.CallState;
 
-/** Says which call of the operating system failed, on what, and why. */
+/** Thrown if a system call failed; names the call, its object and the reason. */
 public final class OsException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -5,9 +5,9 @@ import java.lang.foreign.Arena;
 /**
  * Memory outside the heap that is freed by its last owner: slabs of rings, and memory regions that the binding allocates.
  *
- * <p>With {@code -Dringpoll.memory.debug=true} it lies on pages of its own, which freeing protects for good instead of giving
- * them back: whoever touches it later, from Java or from C, is stopped by a SIGSEGV at the first touch, with the stack in the
- * JVM's report. The addresses are never used again. Stateless.
+ * <p>With {@code -Dringpoll.memory.debug=true} it is allocated on its own pages, which freeing protects for good instead of
+ * releasing them: the first later access, from Java or from C, is a SIGSEGV with the stack in the JVM's report. The addresses are
+ * never used again. Stateless.
  */
 public final class OwnedMemory {
     /** Name of the system property that turns the debug mode on. */

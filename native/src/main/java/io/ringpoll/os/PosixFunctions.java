@@ -1,7 +1,7 @@
 package io.ringpoll.os;
 
 /**
- * The C library's functions that this package stands on, by their C names.
+ * Functions of the C library that this package uses, by their C names.
  *
  * <p>Pointers are addresses. A result of -1 means that errno is in the calling thread's
  * {@link io.ringpoll.ffm.CallState#errno()}.
@@ -10,7 +10,7 @@ interface PosixFunctions {
     /** Without errno, since waiting must allocate nothing; {@link #poll_errno} finds out. */
     int poll(long fds, long nfds, int timeoutMs);
 
-    /** poll(2) once more, for its errno: what made the first call fail, but for a signal, makes this one fail too. */
+    /** poll(2) once more, for its errno: the cause of the first failure, except a signal, also fails this call. */
     int poll_errno(long fds, long nfds, int timeoutMs);
 
     int fcntl(int fd, int command, long argument);

@@ -27,11 +27,11 @@ public final class ProcessOwner {
     }
 
     /**
-     * The owner of a file or folder; of a symbolic link itself, not of what it names.
+     * The owner of a file or folder; of a symbolic link itself, not of its target.
      *
      * @param file the file
      * @return its uid
-     * @throws IOException if it is not there, or cannot be looked at
+     * @throws IOException if it does not exist or cannot be read
      */
     public static long uidOf(final Path file) throws IOException {
         return Integer.toUnsignedLong((Integer) Files.getAttribute(file, "unix:uid", LinkOption.NOFOLLOW_LINKS));

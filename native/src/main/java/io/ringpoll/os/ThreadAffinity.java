@@ -15,7 +15,7 @@ import java.util.BitSet;
  * @see <a href="https://man7.org/linux/man-pages/man3/sched_getcpu.3.html">sched_getcpu(3)</a>
  */
 public final class ThreadAffinity {
-    /** Most CPUs that a mask can name: 65,536, eight times what Linux can be built for. */
+    /** Most CPUs that a mask can name: 65,536, eight times the maximum of Linux. */
     private static final int MAX_CPUS = 1 << 16;
     private static final int MAX_MASK_BYTES = MAX_CPUS / Byte.SIZE;
     private static final int INITIAL_MASK_BYTES = 128;
@@ -66,7 +66,7 @@ public final class ThreadAffinity {
      * The CPUs that the calling thread may run on.
      *
      * @return their numbers, a new set
-     * @throws OsException if the kernel does not tell
+     * @throws OsException if the system call fails
      */
     public static BitSet get() {
         try (Arena arena = Arena.ofConfined()) {
@@ -87,7 +87,7 @@ public final class ThreadAffinity {
      * The CPU that the calling thread runs on at this moment.
      *
      * @return its number, from 0
-     * @throws OsException if the kernel does not tell
+     * @throws OsException if the system call fails
      */
     public static int currentCpu() {
         final int cpu = POSIX.sched_getcpu();

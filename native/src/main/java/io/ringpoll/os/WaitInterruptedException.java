@@ -1,8 +1,8 @@
 package io.ringpoll.os;
 
 /**
- * Thrown by a wait that {@link Thread#interrupt()} has ended. The thread's interrupt status is set, as after
- * {@link java.nio.channels.ClosedByInterruptException}; what was waited for is as it was, and may be waited for again.
+ * Thrown by a wait that {@link Thread#interrupt()} has ended. The thread's interrupt status is set, as after {@link
+ * java.nio.channels.ClosedByInterruptException}; the wait had no effect and may be repeated.
  */
 public final class WaitInterruptedException extends RuntimeException {
     private static final long serialVersionUID = 1;

@@ -13,24 +13,24 @@ import org.agrona.concurrent.UnsafeBuffer;
  * A wait on a file descriptor that another thread can end: poll(2) on that descriptor and on an eventfd.
  *
  * <p>{@link Thread#interrupt()} signals the eventfd, too, through the hook by which java.nio makes its channels interruptible; so
- * an interrupt ends a wait at once, and a wait costs no wake-ups of its own. A virtual thread waits in Java, while a platform
+ * an interrupt ends a wait immediately, and a wait needs no periodic wake-ups. A virtual thread waits in Java, while a platform
  * thread polls for it.
  *
- * <p>Taken from a pool by the thread that waits and given back by it; a platform thread allocates nothing once the pool has as
- * many as threads wait at once. Only {@link #signal()} may be called by others, and only while its user holds it.
+ * <p>Acquired from a pool and released by the waiting thread; a platform thread allocates nothing once the pool has one for each
+ * concurrent waiter. Other threads may only call {@link #signal()}, and only while it is acquired.
  *
  * @see <a href="https://man7.org/linux/man-pages/man2/poll.2.html">poll(2)</a>
  */
 public final class Wakeup {
-    /** What {@link #await} returns when the descriptor is readable. */
+    /** Result of {@link #await}: the descriptor is readable. */
     public static final int READABLE = 1;
-    /** What {@link #await} returns when the descriptor is in an error state, or none: it will never be readable. */
+    /** Result of {@link #await}: the descriptor is in an error state or invalid and will never be readable. */
     public static final int BROKEN = 2;
-    /** What {@link #await} returns when the time is over. */
+    /** Result of {@link #await}: the time is over. */
     public static final int TIMED_OUT = 0;
-    /** What {@link #await} returns when another thread has ended the wait. */
+    /** Result of {@link #await}: another thread has ended the wait. */
     public static final int SIGNALLED = -1;
-    /** What {@link #awaitInterruptibly} returns when the waiting thread was interrupted. */
+    /** Result of {@link #awaitInterruptibly}: the waiting thread was interrupted. */
     public static final int INTERRUPTED = -2;
 
     private static final int EFD_NONBLOCK = 0x800;
@@ -77,7 +77,7 @@ public final class Wakeup {
         return new Wakeup();
     }
 
-    /** Gives it back; nobody may signal it any more. */
+    /** Releases it to the pool; it must not be signalled any more. */
     public void release() {
         if (signalled) {
             POSIX.read(eventFd, memory.addressOffset() + COUNTER_OFFSET, Long.BYTES);
@@ -121,7 +121,7 @@ public final class Wakeup {
      * Waits until a descriptor is readable. An interrupt does not end the wait.
      *
      * @param fd        the descriptor
-     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits without a bound
+     * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits without a bound
      * @return {@link #READABLE}, {@link #BROKEN}, {@link #TIMED_OUT} or {@link #SIGNALLED}
      * @throws OsException if poll(2) fails
      */
@@ -169,7 +169,7 @@ public final class Wakeup {
             return outcome;
         }
 
-        /** Takes the hook away again; false if the interrupt came before. */
+        /** Removes the hook; false if the interrupt was earlier. */
         private boolean isEndedInTime() {
             try {
                 end(true);

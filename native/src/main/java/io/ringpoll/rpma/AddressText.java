@@ -12,10 +12,10 @@ final class AddressText {
     }
 
     /**
-     * Passes a text on that can be an address or a port.
+     * Checks that a text can be an address or a port.
      *
-     * @param what it is, for the message
-     * @param text of the user's
+     * @param what name of the argument in the message
+     * @param text from the user
      * @return the text
      * @throws IllegalArgumentException if it is null or empty, or holds a control character
      */

@@ -18,13 +18,13 @@ import java.util.Optional;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * A reliable connection to another node: what is posted on one side and completes in its completion queues.
+ * A reliable connection to another node: posts work requests, which complete in its completion queues.
  *
- * <p>Any thread may post, poll, wait and {@link #close}, also at the same time. Posts to the send queue and posts to the receive
- * queue do not wait for each other. Threads that post to the same queue do so one after the other, in no order of their own: fast
- * if one thread posts, at the price of a handshake with all threads if another takes over, and by a lock that spins if they take
- * turns often. A post allocates nothing and returns false if the queue has no room, or the completion queue may have none for
- * its completion ({@link io.ringpoll.verbs.CompletionBudget}); posted requests complete in the order they were posted.
+ * <p>Any thread may post, poll, wait and {@link #close}, also concurrently. Posts to the send queue and posts to the receive
+ * queue do not wait for each other. Posts of several threads to the same queue are serialised in an unspecified order: fast if
+ * one thread posts, at the cost of a handshake with all threads if another one takes over, and by a spin lock if they alternate
+ * often. A post allocates nothing and returns false if the queue has no room, or the completion queue may have none for its
+ * completion ({@link io.ringpoll.verbs.CompletionBudget}); posted requests complete in the order they were posted.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man7/librpma.7.html">librpma(7)</a>
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
@@ -158,12 +158,12 @@ public final class Connection extends NativeResource {
     /**
      * Waits for the next event of the connection.
      *
-     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
-     * @return the event, or empty if none came in time
+     * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits until this is closed
+     * @return the event, or empty if there was none in time
      * @throws IllegalStateException    if this is closed, now or while it waits
      * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
-     * @throws RpmaException            {@code RPMA_E_UNKNOWN} for an event that librpma does not know, or as
-     *     rpma_conn_next_event(3) says
+     * @throws RpmaException            {@code RPMA_E_UNKNOWN} for an event that librpma does not know, or as in
+     *     rpma_conn_next_event(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_next_event.3.html">rpma_conn_next_event(3)</a>
      */
     public Optional<ConnectionEvent> nextEvent(final int timeoutMs) {
@@ -194,10 +194,10 @@ public final class Connection extends NativeResource {
     }
 
     /**
-     * What the other side sent along when it connected or accepted.
+     * The private data of the other side's request or reply.
      *
-     * @return a new array; empty if it sent nothing, or {@link ConnectionEvent#ESTABLISHED} has not come yet
-     * @throws RpmaException as rpma_conn_get_private_data(3) says
+     * @return a new array; empty if there is none, or before {@link ConnectionEvent#ESTABLISHED}
+     * @throws RpmaException as in rpma_conn_get_private_data(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_get_private_data.3.html">
      *     rpma_conn_get_private_data(3)</a>
      */
@@ -214,10 +214,10 @@ public final class Connection extends NativeResource {
     }
 
     /**
-     * Tells this connection what the other side can do; needed before {@link FlushType#PERSISTENT}.
+     * Applies the configuration of the other side; required before {@link FlushType#PERSISTENT}.
      *
      * @param config of the other side
-     * @throws RpmaException as rpma_conn_apply_remote_peer_cfg(3) says
+     * @throws RpmaException as in rpma_conn_apply_remote_peer_cfg(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_apply_remote_peer_cfg.3.html">
      *     rpma_conn_apply_remote_peer_cfg(3)</a>
      */
@@ -237,10 +237,10 @@ public final class Connection extends NativeResource {
     }
 
     /**
-     * Ends the connection in order. Work requests that are not done complete with flush errors; both sides get
-     * {@link ConnectionEvent#CLOSED}.
+     * Disconnects gracefully. Outstanding work requests complete with flush errors; both sides get {@link
+     * ConnectionEvent#CLOSED}.
      *
-     * @throws RpmaException as rpma_conn_disconnect(3) says
+     * @throws RpmaException as in rpma_conn_disconnect(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_disconnect.3.html">rpma_conn_disconnect(3)</a>
      */
     public void disconnect() {
@@ -255,8 +255,8 @@ public final class Connection extends NativeResource {
     }
 
     /**
-     * The descriptor of the completion channel that both queues share, readable when an event has come. It does not block and is
-     * to stay so.
+     * The descriptor of the completion channel that both queues share, readable when there is an event. It is non-blocking and
+     * must stay so.
      *
      * @return the descriptor, valid until this is closed
      * @throws RpmaException {@code RPMA_E_NOT_SHARED_CHNL} if each queue has its own
@@ -272,15 +272,14 @@ public final class Connection extends NativeResource {
     }
 
     /**
-     * Waits for an event of either completion queue on the channel they share, acknowledges it and asks for the queue's next one.
+     * Waits for an event of either completion queue on their shared channel, acknowledges it and requests the queue's next one.
      * Poll that queue until it is empty before the next wait; it may be empty already.
      *
-     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
-     * @return the queue that the event belongs to, or empty if none came in time
+     * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits until this is closed
+     * @return the queue that the event belongs to, or empty if there was none in time
      * @throws IllegalStateException    if this is closed, now or while it waits
      * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
-     * @throws RpmaException            {@code RPMA_E_NOT_SHARED_CHNL} if each queue has its own channel, or as rpma_conn_wait(3)
-     *     says
+     * @throws RpmaException            {@code RPMA_E_NOT_SHARED_CHNL} if each queue has its own channel, or as in rpma_conn_wait(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_wait.3.html">rpma_conn_wait(3)</a>
      */
     public Optional<RpmaCompletionQueue> awaitCompletions(final int timeoutMs) {
@@ -315,18 +314,18 @@ public final class Connection extends NativeResource {
     /**
      * Posts a read of the other side's memory.
      *
-     * @param destination       where the data goes, registered for {@link MemoryUsage#READ_DESTINATION}; null with a null source
-     *     for a read of nothing
+     * @param destination       the target of the data, registered for {@link MemoryUsage#READ_DESTINATION}; null with a null
+     *                          source for a read of nothing
      * @param destinationOffset in bytes
      * @param source            memory of the other side, registered there for {@link MemoryUsage#READ_SOURCE}
      * @param sourceOffset      in bytes
-     * @param lengthBytes       how much
-     * @param flag              when it gives a completion
-     * @param workRequestId     is given back with the completion
+     * @param lengthBytes       number of bytes
+     * @param flag              when it generates a completion
+     * @param workRequestId     is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if a piece is not within its region
      * @throws IllegalStateException     if the connection or a region is closed
-     * @throws RpmaException             as rpma_read(3) says, but for a full queue
+     * @throws RpmaException             as in rpma_read(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_read.3.html">rpma_read(3)</a>
      */
     public boolean read(final LocalMemoryRegion destination, final long destinationOffset, final RemoteMemoryRegion source,
@@ -355,16 +354,16 @@ public final class Connection extends NativeResource {
      *
      * @param destination       memory of the other side, registered there for {@link MemoryUsage#WRITE_DESTINATION}
      * @param destinationOffset in bytes
-     * @param source            where the data is, registered for {@link MemoryUsage#WRITE_SOURCE}; null with a null destination
-     *     for a write of nothing
+     * @param source            the data, registered for {@link MemoryUsage#WRITE_SOURCE}; null with a null destination for a
+     *                          write of nothing
      * @param sourceOffset      in bytes
-     * @param lengthBytes       how much
-     * @param flag              when it gives a completion
-     * @param workRequestId     is given back with the completion
+     * @param lengthBytes       number of bytes
+     * @param flag              when it generates a completion
+     * @param workRequestId     is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if a piece is not within its region
      * @throws IllegalStateException     if the connection or a region is closed
-     * @throws RpmaException             as rpma_write(3) says, but for a full queue
+     * @throws RpmaException             as in rpma_write(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_write.3.html">rpma_write(3)</a>
      */
     public boolean write(final RemoteMemoryRegion destination, final long destinationOffset, final LocalMemoryRegion source,
@@ -393,17 +392,17 @@ public final class Connection extends NativeResource {
      *
      * @param destination       memory of the other side, registered there for {@link MemoryUsage#WRITE_DESTINATION}
      * @param destinationOffset in bytes
-     * @param source            where the data is, registered for {@link MemoryUsage#WRITE_SOURCE}; null with a null destination
-     *     for a write of nothing
+     * @param source            the data, registered for {@link MemoryUsage#WRITE_SOURCE}; null with a null destination for a
+     *                          write of nothing
      * @param sourceOffset      in bytes
-     * @param lengthBytes       how much
-     * @param flag              when it gives a completion
+     * @param lengthBytes       number of bytes
+     * @param flag              when it generates a completion
      * @param immediate         the 32 bits, in host byte order
-     * @param workRequestId     is given back with the completion
+     * @param workRequestId     is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if a piece is not within its region
      * @throws IllegalStateException     if the connection or a region is closed
-     * @throws RpmaException             as rpma_write_with_imm(3) says, but for a full queue
+     * @throws RpmaException             as in rpma_write_with_imm(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_write_with_imm.3.html">rpma_write_with_imm(3)</a>
      */
     public boolean writeWithImmediate(final RemoteMemoryRegion destination, final long destinationOffset,
@@ -429,17 +428,17 @@ public final class Connection extends NativeResource {
     }
 
     /**
-     * Posts a write of 8 bytes that the other side sees whole or not at all, after all reads and flushes posted before.
+     * Posts an atomic write of 8 bytes, ordered after all reads and flushes posted before.
      *
      * @param destination       memory of the other side, registered there for {@link MemoryUsage#WRITE_DESTINATION}
      * @param destinationOffset in bytes, a multiple of 8
      * @param value             the 8 bytes, in native byte order
-     * @param flag              when it gives a completion
-     * @param workRequestId     is given back with the completion
+     * @param flag              when it generates a completion
+     * @param workRequestId     is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
-     * @throws RpmaException             {@code RPMA_E_INVAL} if the offset is not aligned, or as rpma_atomic_write(3) says, but
+     * @throws RpmaException             {@code RPMA_E_INVAL} if the offset is not aligned, or as in rpma_atomic_write(3), except
      *     for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_atomic_write.3.html">rpma_atomic_write(3)</a>
      */
@@ -467,20 +466,19 @@ public final class Connection extends NativeResource {
     }
 
     /**
-     * Posts a flush: its completion says that writes posted before it have reached the other side's memory. It completes as a
-     * read.
+     * Posts a flush: it completes when the writes posted before it have reached the other side's memory. It completes as a read.
      *
      * @param destination       memory of the other side, registered there for this type of flush
      * @param destinationOffset in bytes
      * @param lengthBytes       how much
-     * @param type              how deep
-     * @param flag              when it gives a completion
-     * @param workRequestId     is given back with the completion
+     * @param type              visibility or persistence
+     * @param flag              when it generates a completion
+     * @param workRequestId     is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
-     * @throws RpmaException             {@code RPMA_E_NOSUPP} if region or peer do not support the type, or as rpma_flush(3)
-     *     says, but for a full queue
+     * @throws RpmaException             {@code RPMA_E_NOSUPP} if region or peer do not support the type, or as in rpma_flush(3)
+     *    , except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_flush.3.html">rpma_flush(3)</a>
      */
     public boolean flush(final RemoteMemoryRegion destination, final long destinationOffset, final long lengthBytes,
@@ -508,15 +506,15 @@ public final class Connection extends NativeResource {
     /**
      * Posts a message, which consumes a receive of the other side.
      *
-     * @param source        where the message is, registered for {@link MemoryUsage#SEND}; null for an empty message
+     * @param source        the message, registered for {@link MemoryUsage#SEND}; null for an empty message
      * @param offset        in bytes
      * @param lengthBytes   of the message
-     * @param flag          when it gives a completion
-     * @param workRequestId is given back with the completion
+     * @param flag          when it generates a completion
+     * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
-     * @throws RpmaException             as rpma_send(3) says, but for a full queue
+     * @throws RpmaException             as in rpma_send(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_send.3.html">rpma_send(3)</a>
      */
     public boolean send(final LocalMemoryRegion source, final long offset, final long lengthBytes, final CompletionFlag flag,
@@ -541,16 +539,16 @@ public final class Connection extends NativeResource {
     /**
      * Posts a message with 32 bits of data that the receive's completion carries.
      *
-     * @param source        where the message is, registered for {@link MemoryUsage#SEND}; null for an empty message
+     * @param source        the message, registered for {@link MemoryUsage#SEND}; null for an empty message
      * @param offset        in bytes
      * @param lengthBytes   of the message
-     * @param flag          when it gives a completion
+     * @param flag          when it generates a completion
      * @param immediate     the 32 bits, in host byte order
-     * @param workRequestId is given back with the completion
+     * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
-     * @throws RpmaException             as rpma_send_with_imm(3) says, but for a full queue
+     * @throws RpmaException             as in rpma_send_with_imm(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_send_with_imm.3.html">rpma_send_with_imm(3)</a>
      */
     public boolean sendWithImmediate(final LocalMemoryRegion source, final long offset, final long lengthBytes,
@@ -574,16 +572,16 @@ public final class Connection extends NativeResource {
     }
 
     /**
-     * Posts room for a message of the other side. Always gives a completion.
+     * Posts a receive for a message of the other side. It always generates a completion.
      *
-     * @param destination   where the message goes, registered for {@link MemoryUsage#RECEIVE}; null for an empty message
+     * @param destination   the target of the message, registered for {@link MemoryUsage#RECEIVE}; null for an empty message
      * @param offset        in bytes
-     * @param lengthBytes   room for the message
-     * @param workRequestId is given back with the completion
+     * @param lengthBytes   capacity for the message
+     * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the receive queue or the budget of its CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
-     * @throws RpmaException             as rpma_recv(3) says, but for a full queue
+     * @throws RpmaException             as in rpma_recv(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_recv.3.html">rpma_recv(3)</a>
      */
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
@@ -605,7 +603,7 @@ public final class Connection extends NativeResource {
         return Posts.isAccepted("rpma_recv", result);
     }
 
-    /** What may be wrong about a request that the send queue has refused with an errno, 0 if that is not known. */
+    /** Describes why the send queue may have refused a request with this errno; 0 if unknown. */
     String remedyForSend(final String function, final int code, final int errno) {
         if (code == RpmaError.INVAL) {
             return ATOMIC_WRITE.equals(function) ? "its offset is to be a multiple of " + ATOMIC_WRITE_BYTES :
@@ -629,7 +627,7 @@ public final class Connection extends NativeResource {
         return state.intAt(0);
     }
 
-    /** Frees what librpma has made. */
+    /** Frees the objects of librpma. */
     static int delete(final long connection) {
         final CallState state = CallState.current();
         final long pointer = state.scratch();
@@ -676,7 +674,7 @@ public final class Connection extends NativeResource {
     /** Keeps the completions in a queue that outlives the connection: some devices remove those of a destroyed queue pair. */
     private void handOver(final RpmaCompletionQueue queue, final long connection) {
         if (!disconnected) {
-            // Brings the queue pair into the error state, connected or not, so that no more messages come.
+            // Moves the queue pair to the error state, connected or not, so that no more messages arrive.
             Librpma.CONNECTION.rpma_conn_disconnect(connection);
             LogSink.clearError();
         }

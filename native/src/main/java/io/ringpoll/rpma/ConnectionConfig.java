@@ -22,7 +22,7 @@ public final class ConnectionConfig extends NativeResource {
     }
 
     /**
-     * Makes a configuration with librpma's defaults: 1 s, queues of 10, no receive CQ, separate channels, no shared queue.
+     * Creates a configuration with librpma's defaults: 1 s, queues of 10, no receive CQ, separate channels, no shared queue.
      *
      * @return to be closed
      * @throws RpmaException {@code RPMA_E_NOMEM}
@@ -313,7 +313,7 @@ public final class ConnectionConfig extends NativeResource {
         return entries;
     }
 
-    /** Makes a configuration with the same settings, to be closed; null gives null. */
+    /** Copies a configuration, to be closed; null returns null. */
     static ConnectionConfig copyOf(final ConnectionConfig config) {
         if (config == null) {
             return null;
@@ -339,12 +339,12 @@ public final class ConnectionConfig extends NativeResource {
         }
     }
 
-    /** Enters a configuration for a call that copies it; null stands for the defaults and gives 0. */
+    /** Enters a configuration for a call that copies it; null means the defaults and returns 0. */
     static long enter(final ConnectionConfig config) {
         return config == null ? 0 : config.enter();
     }
 
-    /** Leaves what {@link #enter(ConnectionConfig)} entered. */
+    /** Leaves a configuration after {@link #enter(ConnectionConfig)}. */
     static void exit(final ConnectionConfig config) {
         if (config != null) {
             config.exit();

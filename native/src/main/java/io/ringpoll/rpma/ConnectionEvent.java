@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 import io.ringpoll.ffm.Memory;
 
 /**
- * What became of a connection ({@code enum rpma_conn_event}).
+ * Events of a connection ({@code enum rpma_conn_event}).
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_next_event.3.html">rpma_conn_next_event(3)</a>
  */
@@ -37,7 +37,7 @@ public enum ConnectionEvent {
     }
 
     /**
-     * What librpma itself calls the event.
+     * The name of the event in librpma.
      *
      * @return for instance {@code "Connection established"}
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_conn_event_2str.3.html">

@@ -1,8 +1,7 @@
 package io.ringpoll.rpma;
 
 /**
- * The part of librpma that listens, connects, and tells what became of connections, by the C names and with the C parameters
- * of {@code librpma.h}.
+ * The connection functions of librpma, with the names and parameters of {@code librpma.h}.
  *
  * <p>Pointers are addresses, {@code size_t} is a {@code long}. Results: 0, or a negative {@link RpmaError} code; errno of a
  * provider in {@link io.ringpoll.ffm.CallState#errno()}.

@@ -10,10 +10,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 
 /**
- * A connection that is asked for: by this side ({@link Peer#request}) or by the other ({@link Endpoint#nextRequest}).
+ * A connection request of this side ({@link Peer#request}) or of the other ({@link Endpoint#nextRequest}).
  *
- * <p>Used by one thread at a time. {@link #connect} makes a {@link Connection} of it and ends it, whatever comes of that;
- * {@link #close} drops a request of this side and rejects one of the other.
+ * <p>Used by one thread at a time. {@link #connect} turns it into a {@link Connection} and ends it, also on failure; {@link
+ * #close} drops a request of this side and rejects one of the other.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
  */
@@ -96,10 +96,10 @@ public final class ConnectionRequest extends NativeResource {
     }
 
     /**
-     * What the other side sent along with its request.
+     * The private data of the other side's request.
      *
-     * @return a new array; empty if it sent nothing, or this side made the request
-     * @throws RpmaException as rpma_conn_req_get_private_data(3) says
+     * @return a new array; empty if there is none, or this side made the request
+     * @throws RpmaException as in rpma_conn_req_get_private_data(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_get_private_data.3.html">
      *     rpma_conn_req_get_private_data(3)</a>
      */
@@ -116,19 +116,19 @@ public final class ConnectionRequest extends NativeResource {
     }
 
     /**
-     * Posts a receive before the connection is made, so that the other side's first message finds it. It counts against the
-     * budget of the connection's queue, which is not there yet: as many are accepted as the queue was asked to hold, also where
-     * it turns out to hold more.
+     * Posts a receive before the connection is established, so that it is there for the other side's first message. It counts
+     * against the budget of the connection's future queue: at most the requested queue size is accepted, even if the device
+     * grants more.
      *
-     * @param destination   where the message goes, registered for {@link MemoryUsage#RECEIVE}
+     * @param destination   the target of the message, registered for {@link MemoryUsage#RECEIVE}
      * @param offset        in the region, in bytes
-     * @param lengthBytes   room for the message
-     * @param workRequestId is given back with the completion
+     * @param lengthBytes   capacity for the message
+     * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the receive queue is full, or the completion queue could not hold one more
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalArgumentException  if there is no region, or the message may not be that long
      * @throws IllegalStateException     if the request or the region is closed
-     * @throws RpmaException             as rpma_conn_req_recv(3) says, but for a full queue
+     * @throws RpmaException             as in rpma_conn_req_recv(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_recv.3.html">rpma_conn_req_recv(3)</a>
      */
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
@@ -156,10 +156,10 @@ public final class ConnectionRequest extends NativeResource {
     }
 
     /**
-     * Connects, or accepts the other side's request, without private data. This request ends, whatever comes of it.
+     * Connects, or accepts the other side's request, without private data. This request ends, also on failure.
      *
      * @return the connection; it can be used after {@link ConnectionEvent#ESTABLISHED}
-     * @throws RpmaException as rpma_conn_req_connect(3) says
+     * @throws RpmaException as in rpma_conn_req_connect(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_connect.3.html">rpma_conn_req_connect(3)</a>
      */
     public Connection connect() {
@@ -167,13 +167,13 @@ public final class ConnectionRequest extends NativeResource {
     }
 
     /**
-     * Connects, or accepts the other side's request. This request ends, whatever comes of it.
+     * Connects, or accepts the other side's request. This request ends, also on failure.
      *
-     * @param privateData sent along, at most 255 bytes, of which InfiniBand and RoCE carry 56 with a request and 196 with an
-     *     answer; empty for none
+     * @param privateData at most 255 bytes, of which InfiniBand and RoCE carry 56 with a request and 196 with a reply; empty for
+     *                    none
      * @return the connection; it can be used after {@link ConnectionEvent#ESTABLISHED}
      * @throws IllegalArgumentException if there is too much private data
-     * @throws RpmaException            as rpma_conn_req_connect(3) says
+     * @throws RpmaException            as in rpma_conn_req_connect(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_connect.3.html">rpma_conn_req_connect(3)</a>
      */
     public Connection connect(final byte[] privateData) {

@@ -10,9 +10,9 @@ import java.lang.foreign.Arena;
 import java.util.Optional;
 
 /**
- * Where connections come in.
+ * A listening endpoint for incoming connections.
  *
- * <p>Any thread may take requests, and any may close. Requests that were taken must be connected or closed before.
+ * <p>Any thread may take requests, and any may close. Requests that were taken must be connected or closed first.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_listen.3.html">rpma_ep_listen(3)</a>
  */
@@ -69,7 +69,7 @@ public final class Endpoint extends NativeResource {
     }
 
     /**
-     * The descriptor that is readable when a request has come; for epoll(7) and the like. It does not block and is to stay so.
+     * The descriptor, readable when there is a request; for epoll(7) and the like. It is non-blocking and must stay so.
      *
      * @return the descriptor of the event channel, valid until this is closed
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_get_fd.3.html">rpma_ep_get_fd(3)</a>
@@ -79,8 +79,7 @@ public final class Endpoint extends NativeResource {
     }
 
     /**
-     * The port on which this listens: needed by the other side if port {@code "0"} took a free one, or a service name stands for
-     * it.
+     * The port of this endpoint: the other side needs it if port {@code "0"} selected a free one, or for a service name.
      *
      * @return 1 to 65535; also of a closed endpoint
      * @throws UnsupportedOperationException if the loaded librpma hides it
@@ -97,11 +96,11 @@ public final class Endpoint extends NativeResource {
     /**
      * Waits for the next request for a connection, with the default configuration.
      *
-     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
-     * @return the request, or empty if none came in time
+     * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits until this is closed
+     * @return the request, or empty if there was none in time
      * @throws IllegalStateException    if this is closed, now or while it waits
      * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
-     * @throws RpmaException            as rpma_ep_next_conn_req(3) says
+     * @throws RpmaException            as in rpma_ep_next_conn_req(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_next_conn_req.3.html">rpma_ep_next_conn_req(3)</a>
      */
     public Optional<ConnectionRequest> nextRequest(final int timeoutMs) {
@@ -112,11 +111,11 @@ public final class Endpoint extends NativeResource {
      * Waits for the next request for a connection.
      *
      * @param config    sizes of the connection's queues; copied
-     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
-     * @return the request, or empty if none came in time
+     * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits until this is closed
+     * @return the request, or empty if there was none in time
      * @throws IllegalStateException    if this is closed, now or while it waits
      * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
-     * @throws RpmaException            as rpma_ep_next_conn_req(3) says
+     * @throws RpmaException            as in rpma_ep_next_conn_req(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_next_conn_req.3.html">rpma_ep_next_conn_req(3)</a>
      */
     public Optional<ConnectionRequest> nextRequest(final ConnectionConfig config, final int timeoutMs) {
@@ -159,7 +158,7 @@ public final class Endpoint extends NativeResource {
     }
 
     /**
-     * Whether an event channel had nothing: librpma's own answer, or the one it gives on a channel that does not block.
+     * Whether an event channel was empty: librpma's own code, or its code on a non-blocking channel.
      */
     static boolean isNoEvent(final int result) {
         final boolean none =

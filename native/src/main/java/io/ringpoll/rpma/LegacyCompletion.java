@@ -9,8 +9,8 @@ import java.lang.foreign.Arena;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * A completion as librpma up to 0.11 gave it ({@code struct rpma_completion}), for code that comes from there. New code reads a
- * {@link WorkCompletion}.
+ * A completion of librpma up to 0.11 ({@code struct rpma_completion}), for code written for it. New code reads a {@link
+ * WorkCompletion}.
  *
  * <pre>
  *   struct rpma_completion {
@@ -24,8 +24,8 @@ import org.agrona.concurrent.UnsafeBuffer;
  * </pre>
  *
  * <p>If {@link #opStatus()} is not {@link WcStatus#SUCCESS} only {@link #opContext()} is valid; {@link #imm()} is valid only if
- * {@link #flags()} say so. What is not valid keeps the value it had before, as in the old call. One thread's; allocates nothing
- * after its creation.
+ * {@link #flags()} include it. Fields that are not valid keep their previous value, as in the old call. Used by one thread;
+ * allocates nothing after its creation.
  *
  * @see <a href="https://pmem.io/rpma/manpages/v0.11.0/rpma_cq_get_completion.3/">rpma_cq_get_completion(3)</a>
  */
@@ -92,7 +92,7 @@ public final class LegacyCompletion {
     }
 
     /**
-     * What kind of operation completed.
+     * The kind of the completed operation.
      *
      * @return one of five; never {@link LegacyOp#FLUSH}
      */

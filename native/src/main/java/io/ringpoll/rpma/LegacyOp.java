@@ -1,16 +1,16 @@
 package io.ringpoll.rpma;
 
 /**
- * Kinds of operation as librpma up to 0.11 told them ({@code enum rpma_op}).
+ * Kinds of operation of librpma up to 0.11 ({@code enum rpma_op}).
  *
  * @see <a href="https://pmem.io/rpma/manpages/v0.11.0/rpma_cq_get_completion.3/">rpma_cq_get_completion(3)</a>
  */
 public enum LegacyOp {
-    /** A read ({@code RPMA_OP_READ}); a flush is told as one too. */
+    /** A read ({@code RPMA_OP_READ}); also used for a flush. */
     READ,
     /** A write, with or without immediate data ({@code RPMA_OP_WRITE}). */
     WRITE,
-    /** Never told: librpma flushes by reads ({@code RPMA_OP_FLUSH}). */
+    /** Never used: librpma flushes by reads ({@code RPMA_OP_FLUSH}). */
     FLUSH,
     /** A send, with or without immediate data ({@code RPMA_OP_SEND}). */
     SEND,

@@ -3,9 +3,9 @@ package io.ringpoll.rpma;
 import io.ringpoll.device.Device;
 
 /**
- * Brings the libraries in before a class needs them in its static initializer, where a failure could not be told in one line.
+ * Loads the libraries before a class needs them in its static initializer, where a failure could not be reported in one line.
  *
- * <p>Every way into the binding begins with {@link #require()}.
+ * <p>Every entry point of the binding calls {@link #require()} first.
  */
 final class Loading {
     private static volatile boolean done;
@@ -13,7 +13,7 @@ final class Loading {
     private Loading() {
     }
 
-    /** Loads device and librpma, once, takes over librpma's log, and initialises what librpma stands on. */
+    /** Loads device and librpma, once, redirects librpma's log, and initialises the libraries below librpma. */
     static void require() {
         if (!done) {
             loadOnce();

@@ -11,20 +11,19 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * Memory of this process that the device may read or write, as far as its usages say.
+ * Memory of this process that the device may read or write, as far as its usages permit.
  *
  * <p>Any thread may use it in posts and read its properties. It must stay open until the completions of all work requests that
- * use it have come: the device answers later ones with an error.
+ * use it have been polled: later requests fail.
  *
  * <p>While it is open it retains its memory: {@link Arena#close()} of the memory's arena throws {@link IllegalStateException},
- * and the garbage collector frees nothing, even if the region is forgotten. What is freed behind the JDK's back cannot be seen,
- * and must outlive the region: memory of C that {@link MemorySegment#reinterpret(long)} made a segment, a mapped file that is
- * truncated.
+ * and the garbage collector frees nothing, even if the region is unreachable. Memory that is not managed by the JDK must outlive
+ * the region: C memory wrapped by {@link MemorySegment#reinterpret(long)}, a mapped file that is truncated.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
  */
 public final class LocalMemoryRegion extends NativeResource {
-    /** Alignment of memory that {@link Peer#allocate} gives: a multiple of every page size in use on Linux's small pages. */
+    /** Alignment of memory of {@link Peer#allocate}: a multiple of every base page size of Linux. */
     static final long PAGE_BYTES = 4096;
 
     /** The value of {@code IBV_ADVISE_MR_FLAG_FLUSH}. */
@@ -126,10 +125,10 @@ public final class LocalMemoryRegion extends NativeResource {
     }
 
     /**
-     * Where the memory lies, as librpma has it.
+     * The address of the memory in librpma.
      *
      * @return the address of its first byte
-     * @throws RpmaException as rpma_mr_get_ptr(3) says
+     * @throws RpmaException as in rpma_mr_get_ptr(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_get_ptr.3.html">rpma_mr_get_ptr(3)</a>
      */
     public long memoryAddress() {
@@ -144,10 +143,10 @@ public final class LocalMemoryRegion extends NativeResource {
     }
 
     /**
-     * How long the region is, as librpma has it.
+     * The length of the region in librpma.
      *
      * @return bytes
-     * @throws RpmaException as rpma_mr_get_size(3) says
+     * @throws RpmaException as in rpma_mr_get_size(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_get_size.3.html">rpma_mr_get_size(3)</a>
      */
     public long lengthBytes() {
@@ -162,10 +161,10 @@ public final class LocalMemoryRegion extends NativeResource {
     }
 
     /**
-     * What the other side needs to make a {@link RemoteMemoryRegion} of this one; most often sent as private data.
+     * The descriptor from which the other side creates a {@link RemoteMemoryRegion}; usually sent as private data.
      *
      * @return a new array of {@code rpma_mr_get_descriptor_size} bytes
-     * @throws RpmaException as rpma_mr_get_descriptor(3) says
+     * @throws RpmaException as in rpma_mr_get_descriptor(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_get_descriptor.3.html">rpma_mr_get_descriptor(3)</a>
      */
     public byte[] descriptor() {
@@ -188,16 +187,16 @@ public final class LocalMemoryRegion extends NativeResource {
     }
 
     /**
-     * Tells the device what to expect of a piece of the region. For regions with on-demand paging.
+     * Advises the device on a piece of the region. For regions with on-demand paging.
      *
      * @param offset      of the piece in bytes
      * @param lengthBytes of the piece, below 4 GiB
-     * @param advice      what to expect
+     * @param advice      the advice
      * @param flush       whether to wait until the device has done it ({@code IBV_ADVISE_MR_FLAG_FLUSH})
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalArgumentException  if the piece is too long for one advice
      * @throws IllegalStateException     if the region is closed
-     * @throws RpmaException             as rpma_mr_advise(3) says; {@code RPMA_E_NOSUPP} if the device takes no advice
+     * @throws RpmaException             as in rpma_mr_advise(3); {@code RPMA_E_NOSUPP} if the device takes no advice
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_advise.3.html">rpma_mr_advise(3)</a>
      */
     public void advise(final long offset, final long lengthBytes, final MemoryAdvice advice, final boolean flush) {

@@ -8,7 +8,7 @@ package io.ringpoll.rpma;
 public enum LogLevel {
     /** Nothing is logged ({@code RPMA_LOG_DISABLED}). */
     DISABLED(-1, System.Logger.Level.OFF),
-    /** The library stops working at once. */
+    /** The library cannot continue. */
     FATAL(0, System.Logger.Level.ERROR),
     /** The library does not work properly. */
     ERROR(1, System.Logger.Level.ERROR),
@@ -18,7 +18,7 @@ public enum LogLevel {
     NOTICE(3, System.Logger.Level.INFO),
     /** Every operation. */
     INFO(4, System.Logger.Level.DEBUG),
-    /** What is in every operation, and every empty poll. */
+    /** Details of every operation, and every empty poll. */
     DEBUG(5, System.Logger.Level.TRACE);
 
     private final int value;

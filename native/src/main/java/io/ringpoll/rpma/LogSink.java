@@ -4,11 +4,11 @@ import io.ringpoll.device.Device;
 import io.ringpoll.ffm.Memory;
 
 /**
- * The C function that librpma's messages go to, and what it remembers of the calling thread's errors.
+ * The C function that receives librpma's messages, and its record of the calling thread's errors.
  *
- * <p>librpma logs from within critical downcalls, where an upcall would crash the JVM; so the function is C, leaves messages in
- * memory, and {@link LogDrain} passes them on from a thread of its own. Since the message of a failed post holds the reason that
- * librpma's result does not, the binding learns errno from it: without the sink a full queue could not be told from a fault.
+ * <p>librpma logs from within critical downcalls, where an upcall would crash the JVM; so the function is C, stores messages in
+ * memory, and {@link LogDrain} forwards them from its own thread. The message of a failed post contains the reason that librpma's
+ * result lacks, so the binding reads errno from it: without the sink a full queue could not be distinguished from a fault.
  * Thread-safe.
  */
 final class LogSink {
@@ -59,8 +59,8 @@ final class LogSink {
     }
 
     /**
-     * Forgets this thread's latest error message, so that the next one belongs to the next call. Whoever takes a negative result
-     * for an ordinary answer must forget what librpma said of it.
+     * Clears this thread's latest error message, so that the next one belongs to the next call. A caller that treats a negative
+     * result as an ordinary value must clear its message.
      */
     static void clearError() {
         if (functions != null) {

@@ -1,7 +1,7 @@
 package io.ringpoll.rpma;
 
 /**
- * What the device is told to expect of a piece of memory with on-demand paging ({@code enum ibv_advise_mr_advice}).
+ * Advice for a piece of memory with on-demand paging ({@code enum ibv_advise_mr_advice}).
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_advise_mr.3.html">ibv_advise_mr(3)</a>
  */

@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 import java.util.Objects;
 
 /**
- * What a region of local memory is registered for; the device refuses everything else.
+ * The operations that a region of local memory is registered for; the device refuses all others.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
  */

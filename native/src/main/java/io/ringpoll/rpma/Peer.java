@@ -10,12 +10,13 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 
 /**
- * An RDMA device as librpma sees it, with one protection domain: everything else is made of a peer.
+ * An RDMA device in librpma, with one protection domain: the factory of all other objects.
  *
- * <p>Thread-safe: several threads may make and close requests, endpoints, regions and shared queues at once, and none waits for
- * another's. librpma's THREAD_SAFETY.md calls these functions not thread-safe because valgrind reports races below them, in
- * libibverbs, librdmacm and syslog(3); librpma itself shares nothing between two objects, and those libraries are thread-safe by
- * their own contract. The one exception, librdmacm's first use, is made when the binding is loaded. A peer is closed last.
+ * <p>Thread-safe: several threads may create and close requests, endpoints, regions and shared queues concurrently without
+ * waiting for each other. librpma's THREAD_SAFETY.md calls these functions not thread-safe because valgrind reports races below
+ * them, in libibverbs, librdmacm and syslog(3); librpma itself shares nothing between two objects, and those libraries are
+ * thread-safe by their own contract. The one exception, the first use of librdmacm, happens while the binding is loaded. A peer
+ * is closed last.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
@@ -32,11 +33,11 @@ public final class Peer extends NativeResource {
     }
 
     /**
-     * Opens the local device that has an address: what a server does with the address it listens on.
+     * Opens the local device that has an address, for a server that listens on this address.
      *
      * @param address of this machine, an IPv4 or IPv6 address or a name
      * @return to be closed last
-     * @throws RpmaException if no RDMA device has the address (librpma: {@code RPMA_E_PROVIDER}), or as rpma_peer_new(3) says
+     * @throws RpmaException if no RDMA device has the address (librpma: {@code RPMA_E_PROVIDER}), or as in rpma_peer_new(3)
      * @throws IllegalStateException if the address is this machine's, but none of an RDMA device's (such as 127.0.0.1)
      * @throws IllegalArgumentException if the address is null or empty, or holds a control character
      * @throws WaitInterruptedException if the thread is interrupted before or while the address is looked up
@@ -49,12 +50,12 @@ public final class Peer extends NativeResource {
     }
 
     /**
-     * Opens the local device that a remote address is reached by: what a client does with the address it connects to.
+     * Opens the local device that reaches a remote address, for a client that connects to this address.
      *
      * @param address of the other side, an IPv4 or IPv6 address or a name
      * @return to be closed last
-     * @throws RpmaException if the address is reached by no RDMA device (librpma: {@code RPMA_E_PROVIDER}), or as
-     *     rpma_peer_new(3) says
+     * @throws RpmaException if the address is reached by no RDMA device (librpma: {@code RPMA_E_PROVIDER}), or as in
+     *     rpma_peer_new(3)
      * @throws IllegalStateException as for {@link #ofLocal}
      * @throws IllegalArgumentException if the address is null or empty, or holds a control character
      * @throws WaitInterruptedException if the thread is interrupted before or while the address is looked up
@@ -67,11 +68,11 @@ public final class Peer extends NativeResource {
     }
 
     /**
-     * Makes a peer of a device that something else has opened.
+     * Creates a peer on a device that the caller has opened.
      *
      * @param context the device; must stay open until the peer is closed
      * @return to be closed last
-     * @throws RpmaException as rpma_peer_new(3) says
+     * @throws RpmaException as in rpma_peer_new(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
      */
     public static Peer of(final VerbsContext context) {
@@ -123,11 +124,10 @@ public final class Peer extends NativeResource {
     }
 
     /**
-     * Whether the device can register memory whose pages come and go (on-demand paging), as file systems on persistent memory
-     * need it.
+     * Whether the device supports on-demand paging, which file systems on persistent memory require.
      *
      * @return true if it can, for reads and writes
-     * @throws RpmaException as rpma_utils_ibv_context_is_odp_capable(3) says
+     * @throws RpmaException as in rpma_utils_ibv_context_is_odp_capable(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_utils_ibv_context_is_odp_capable.3.html">
      *     rpma_utils_ibv_context_is_odp_capable(3)</a>
      */
@@ -150,11 +150,11 @@ public final class Peer extends NativeResource {
      * it; {@link #allocate} needs none.
      *
      * @param memory native memory, of a shared or automatic arena, a direct buffer or a mapped file
-     * @param usages what it is for, at least one
+     * @param usages the permitted operations, at least one
      * @return to be closed before the peer and before the memory's arena
      * @throws IllegalArgumentException if the memory is on the heap, read-only or empty, its arena is closed or confined to one
      *     thread, or there is no usage
-     * @throws RpmaException            as rpma_mr_reg(3) says; {@code RPMA_E_PROVIDER} with errno ENOMEM most often means that
+     * @throws RpmaException            as in rpma_mr_reg(3); {@code RPMA_E_PROVIDER} with errno ENOMEM most often means that
      *     {@code ulimit -l} is too low
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
      */
@@ -167,12 +167,12 @@ public final class Peer extends NativeResource {
     /**
      * Allocates memory, page-aligned and zeroed, and registers it.
      *
-     * @param lengthBytes how much, at least 1
-     * @param usages      what it is for, at least one
+     * @param lengthBytes length, at least 1
+     * @param usages      the permitted operations, at least one
      * @return to be closed before the peer; closing it frees the memory
      * @throws IllegalArgumentException if there are no bytes, more than the machine's memory, or no usage
      * @throws OutOfMemoryError         if the memory cannot be had
-     * @throws RpmaException as rpma_mr_reg(3) says
+     * @throws RpmaException as in rpma_mr_reg(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
      */
     public LocalMemoryRegion allocate(final long lengthBytes, final MemoryUsage... usages) {
@@ -187,7 +187,7 @@ public final class Peer extends NativeResource {
      * @param port    TCP port number or service name; {@code "0"} takes any that is free, see {@link Endpoint#port()}
      * @return to be closed before the peer
      * @throws UnsupportedOperationException if the port is {@code "0"} and cannot be read from the loaded librpma
-     * @throws RpmaException as rpma_ep_listen(3) says; {@code RPMA_E_PROVIDER} with errno EADDRINUSE if the port is taken
+     * @throws RpmaException as in rpma_ep_listen(3); {@code RPMA_E_PROVIDER} with errno EADDRINUSE if the port is taken
      * @throws IllegalArgumentException if the address or the port is null or empty or holds a control character, or the port is a
      *     number outside 0 to 65535
      * @throws WaitInterruptedException if the thread is interrupted before or while the address is looked up
@@ -207,7 +207,7 @@ public final class Peer extends NativeResource {
      * @return to be connected, or closed before the peer
      * @throws WaitInterruptedException if the thread is interrupted before or while the address is resolved; that goes on for a
      *     while then, and keeps this peer from being closed
-     * @throws RpmaException as rpma_conn_req_new(3) says
+     * @throws RpmaException as in rpma_conn_req_new(3)
      * @throws IllegalArgumentException as for {@link #listen}
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
      */
@@ -226,7 +226,7 @@ public final class Peer extends NativeResource {
      * @return to be connected, or closed before the peer
      * @throws WaitInterruptedException if the thread is interrupted before or while the address is resolved; that goes on for a
      *     while then, and keeps this peer from being closed
-     * @throws RpmaException as rpma_conn_req_new(3) says
+     * @throws RpmaException as in rpma_conn_req_new(3)
      * @throws IllegalArgumentException as for {@link #listen}
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
      */
@@ -237,23 +237,23 @@ public final class Peer extends NativeResource {
     }
 
     /**
-     * Makes a receive queue that several connections share.
+     * Creates a receive queue that several connections share.
      *
      * @param config its sizes; copied
      * @return to be closed before the peer and after its connections
-     * @throws RpmaException as rpma_srq_new(3) says
+     * @throws RpmaException as in rpma_srq_new(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_new.3.html">rpma_srq_new(3)</a>
      */
     public SharedReceiveQueue sharedReceiveQueue(final SharedReceiveQueueConfig config) {
         return SharedReceiveQueue.create(this, config);
     }
 
-    /** Enters the peer on behalf of what is made of it. */
+    /** Enters the peer on behalf of an object created from it. */
     long enterAsParent() {
         return enter();
     }
 
-    /** Leaves the peer on behalf of what is made of it. */
+    /** Leaves the peer on behalf of an object created from it. */
     void exitAsParent() {
         exit();
     }

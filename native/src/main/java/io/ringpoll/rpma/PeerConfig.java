@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 
 /**
- * What a node says of itself to those that write to its memory: whether a remote write reaches persistent memory directly.
+ * Properties of a node for peers that write to its memory: whether a remote write reaches persistent memory directly.
  *
  * <p>Used by one thread at a time.
  *
@@ -20,7 +20,7 @@ public final class PeerConfig extends NativeResource {
     }
 
     /**
-     * Makes a configuration that claims nothing.
+     * Creates a configuration that claims nothing.
      *
      * @return to be closed
      * @throws RpmaException {@code RPMA_E_NOMEM}
@@ -34,7 +34,7 @@ public final class PeerConfig extends NativeResource {
     }
 
     /**
-     * Makes a configuration of what {@link #descriptor()} gave on the other side.
+     * Creates a configuration from a {@link #descriptor()} of the other side.
      *
      * @param descriptor its bytes; more may follow
      * @return to be closed
@@ -55,7 +55,7 @@ public final class PeerConfig extends NativeResource {
     }
 
     /**
-     * Says whether the device's writes reach persistent memory without a cache in between.
+     * Sets whether writes of the device reach persistent memory without a cache in between.
      *
      * @param supported true only if the platform is set up so: otherwise flushed data may be lost
      * @return this
@@ -93,10 +93,10 @@ public final class PeerConfig extends NativeResource {
     }
 
     /**
-     * What the other side needs to make the same configuration; most often sent as private data.
+     * The descriptor from which the other side creates the same configuration; usually sent as private data.
      *
      * @return a new array of {@code rpma_peer_cfg_get_descriptor_size} bytes
-     * @throws RpmaException as rpma_peer_cfg_get_descriptor(3) says
+     * @throws RpmaException as in rpma_peer_cfg_get_descriptor(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_cfg_get_descriptor.3.html">
      *     rpma_peer_cfg_get_descriptor(3)</a>
      */

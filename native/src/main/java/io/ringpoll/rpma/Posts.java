@@ -5,7 +5,7 @@ import io.ringpoll.os.Errno;
 import io.ringpoll.verbs.CompletionBudget;
 import java.util.Objects;
 
-/** What posts have in common: their place in the budget, and what their results mean: accepted, no room, or a failure. */
+/** Common parts of posts: their reservation in the budget, and the meaning of results: accepted, no room, or a failure. */
 final class Posts {
     /** Longest message that verbs allow. */
     static final long MAX_MESSAGE_BYTES = 1L << 31;

@@ -10,9 +10,9 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Memory of the other side, as its descriptor gives it; the source of reads and the destination of writes and flushes.
+ * Memory of the other side, created from its descriptor; the source of reads and the destination of writes and flushes.
  *
- * <p>Any thread may use it. The device of the other side checks every access again, whatever the descriptor says.
+ * <p>Any thread may use it. The device of the other side checks every access again.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_remote_from_descriptor.3.html">
  *     rpma_mr_remote_from_descriptor(3)</a>
@@ -26,11 +26,11 @@ public final class RemoteMemoryRegion extends NativeResource {
     }
 
     /**
-     * Makes a region of what {@link LocalMemoryRegion#descriptor()} gave on the other side.
+     * Creates a region from a {@link LocalMemoryRegion#descriptor()} of the other side.
      *
      * @param descriptor its bytes; more may follow
      * @return to be closed when no more work requests use it
-     * @throws RpmaException {@code RPMA_E_INVAL} if this is no descriptor, or as rpma_mr_remote_from_descriptor(3) says
+     * @throws RpmaException {@code RPMA_E_INVAL} if this is no descriptor, or as in rpma_mr_remote_from_descriptor(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_remote_from_descriptor.3.html">
      *     rpma_mr_remote_from_descriptor(3)</a>
      */
@@ -60,10 +60,10 @@ public final class RemoteMemoryRegion extends NativeResource {
     }
 
     /**
-     * Which kinds of flush the region is registered for.
+     * The kinds of flush that the region is registered for.
      *
      * @return a new set
-     * @throws RpmaException as rpma_mr_remote_get_flush_type(3) says
+     * @throws RpmaException as in rpma_mr_remote_get_flush_type(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_remote_get_flush_type.3.html">
      *     rpma_mr_remote_get_flush_type(3)</a>
      */

@@ -23,9 +23,9 @@ import org.agrona.concurrent.UnsafeBuffer;
 /**
  * A completion queue of librpma: a connection's main or receive queue, or the receive queue of a shared receive queue.
  *
- * <p>Any thread may call all of it. Polls of several threads are made one after the other, as the posts of a {@link Connection};
- * which completions each gets is left to chance. The queue ends with the connection or shared receive queue that it belongs to;
- * polling it then gives {@link RpmaError#INVAL}, the rest throws {@link IllegalStateException}.
+ * <p>Thread-safe. Polls of several threads are serialised, as are the posts of a {@link Connection}; the distribution of
+ * completions among them is unspecified. The queue is closed with its connection or shared receive queue; polling it then returns
+ * {@link RpmaError#INVAL}, other methods throw {@link IllegalStateException}.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_wc.3.html">rpma_cq_get_wc(3)</a>
  */
@@ -129,7 +129,7 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
     }
 
     /**
-     * Takes one completion as librpma up to 0.11 gave it: by the old call where the loaded library still has it, else by
+     * Polls one completion in the form of librpma up to 0.11: by the old call if the loaded library still has it, else by
      * rpma_cq_get_wc(3) with the old call's meaning of each field.
      *
      * @param completion to be set
@@ -163,8 +163,8 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
     }
 
     /**
-     * The descriptor of the completion channel, readable when an event has come; for epoll(7) and the like. It does not block and
-     * is to stay so.
+     * The descriptor of the completion channel, readable when there is an event; for epoll(7) and the like. It is non-blocking
+     * and must stay so.
      *
      * @return the descriptor, valid until the queue's owner is closed
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_fd.3.html">rpma_cq_get_fd(3)</a>
@@ -174,8 +174,8 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
     }
 
     /**
-     * {@inheritDoc} It counts the posts of the connection or shared receive queue, and refuses those for whose completions this
-     * queue may have no room. Receives of a shared receive queue that has no receive CQ of its own are not counted.
+     * {@inheritDoc} It counts the posts of the connection or shared receive queue, and refuses posts that could make this queue
+     * overrun. Receives of a shared receive queue that has no receive CQ of its own are not counted.
      */
     @Override
     public CompletionBudget budget() {
@@ -194,15 +194,16 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
     }
 
     /**
-     * Waits for an event, acknowledges it and asks for the next one. After true, poll until the queue is empty before the next
+     * Waits for an event, acknowledges it and requests the next one. After true, poll until the queue is empty before the next
      * wait; it may be empty already.
      *
-     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until the owner is closed
-     * @return true if there was an event, false if none came in time
+     * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits until the owner is closed
+     * @return true if there was an event, false if there was none in time
      * @throws IllegalStateException    if the queue's owner is closed, now or while this waits
      * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
-     * @throws RpmaException            {@code RPMA_E_SHARED_CHANNEL} if the event could be another queue's (use
-     *     {@link Connection#awaitCompletions}), {@code RPMA_E_PROVIDER} if the next event cannot be asked for
+     * @throws RpmaException            {@code RPMA_E_SHARED_CHANNEL} if the event could be another queue's (use {@link
+     *                                  Connection#awaitCompletions}), {@code RPMA_E_PROVIDER} if the next event cannot be
+     *                                  requested
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_wait.3.html">rpma_cq_wait(3)</a>
      */
     public boolean await(final int timeoutMs) {
@@ -263,7 +264,7 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
         return event.completionQueueAddress() != 0 && event.completionQueueAddress() == ibvCq;
     }
 
-    /** Forgets what librpma said of a result that the caller gets as a value. */
+    /** Clears the message of librpma for a result that is returned as a value. */
     private static int failed(final int result) {
         if (result != RpmaError.NO_COMPLETION && result != RpmaError.SUCCESS) {
             LogSink.clearError();
@@ -271,7 +272,7 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
         return result;
     }
 
-    /** What is left of a time-out, in milliseconds; a negative one stays as it is. */
+    /** The remaining time of a time-out, in milliseconds; negative values are kept. */
     static int remaining(final int timeoutMs, final long startNs) {
         return timeoutMs <= 0 ? timeoutMs :
             (int) Math.max(0, timeoutMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs));
@@ -282,12 +283,12 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
         handover.begin();
     }
 
-    /** Keeps the completions of a connection that shares the queue; it gives no more. */
+    /** Stores the completions of a connection that shares the queue and produces no more. */
     void completeHandover() {
         handover.complete(this::pollPlain);
     }
 
-    /** Ends the queue on behalf of its owner, which then lets hot calls come to an end and frees it. */
+    /** Ends the queue on behalf of its owner, which then drains hot calls and frees it. */
     void endWithOwner() {
         end();
     }

@@ -14,7 +14,7 @@ import io.ringpoll.ffm.Memory;
  *   };                                                };                                    };
  * </pre>
  *
- * <p>It is no interface, so it is not believed: what it says must agree with what the public calls say.
+ * <p>It is not a public interface, so its content is verified against the results of public calls.
  */
 final class RpmaCq {
     private static final int CHANNEL_OFFSET = 0;
@@ -30,10 +30,10 @@ final class RpmaCq {
     }
 
     /**
-     * Finds the verbs queue below one of librpma's.
+     * Finds the verbs queue below a queue of librpma.
      *
      * @param rpmaCq         address of the {@code struct rpma_cq}
-     * @param fd             what rpma_cq_get_fd(3) says
+     * @param fd             the result of rpma_cq_get_fd(3)
      * @param sharedChannels whether the library knows shared channels; the shorter struct must not be read beyond its end
      * @return address of the {@code struct ibv_cq}; 0 if this librpma is laid out otherwise
      */

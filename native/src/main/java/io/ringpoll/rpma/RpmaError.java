@@ -16,7 +16,7 @@ public final class RpmaError {
     public static final int UNKNOWN = -100000;
     /** Not supported ({@code RPMA_E_NOSUPP}). */
     public static final int NOSUPP = -100001;
-    /** The provider, or the operating system below it, reported an error ({@code RPMA_E_PROVIDER}); errno tells more. */
+    /** The provider, or the operating system below it, reported an error ({@code RPMA_E_PROVIDER}); see errno. */
     public static final int PROVIDER = -100002;
     /** Out of memory ({@code RPMA_E_NOMEM}). */
     public static final int NOMEM = -100003;
@@ -60,7 +60,7 @@ public final class RpmaError {
     }
 
     /**
-     * What librpma itself says that a code means.
+     * The text of librpma for a code.
      *
      * @param code of librpma
      * @return for instance {@code "Provider error occurred"}

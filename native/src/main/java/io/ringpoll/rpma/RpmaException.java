@@ -5,7 +5,7 @@ import io.ringpoll.os.Errno;
 import java.util.function.IntFunction;
 
 /**
- * Says which call of librpma failed and why: the function, the code, its meaning and, for provider errors, errno.
+ * Thrown if a call of librpma failed; has the function, the code, its meaning and, for provider errors, errno.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_err_2str.3.html">rpma_err_2str(3)</a>
  */
@@ -51,8 +51,8 @@ public final class RpmaException extends RuntimeException {
     }
 
     /**
-     * Makes an exception of a negative result of a call for which no errno is captured, since it must allocate nothing: what
-     * librpma's message says must do.
+     * Creates an exception for a negative result of a call without captured errno, since the call must not allocate; it contains
+     * librpma's message instead.
      *
      * @param function the C function
      * @param code     its result
@@ -67,7 +67,7 @@ public final class RpmaException extends RuntimeException {
      *
      * @param function the C function
      * @param code     its result
-     * @param remedy   by errno, 0 if that is not known: what is wrong and how it is avoided; empty if that is not known
+     * @param remedy   the reason and the remedy by errno (0 if unknown); empty if unknown
      * @return to be thrown
      */
     static RpmaException withoutErrno(final String function, final int code, final IntFunction<String> remedy) {
@@ -94,7 +94,7 @@ public final class RpmaException extends RuntimeException {
      *
      * @param function the C function
      * @param result   0 or a negative code
-     * @param remedy   by errno, 0 if that is not known: what is wrong and how it is avoided; empty if that is not known
+     * @param remedy   the reason and the remedy by errno (0 if unknown); empty if unknown
      * @throws RpmaException if it is negative
      */
     static void check(final String function, final int result, final IntFunction<String> remedy) {

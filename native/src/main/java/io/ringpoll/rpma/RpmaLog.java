@@ -3,12 +3,12 @@ package io.ringpoll.rpma;
 import io.ringpoll.ffm.CallState;
 
 /**
- * librpma's log: where it goes and what gets into it. Thread-safe.
+ * Destination and threshold of librpma's log. Thread-safe.
  *
  * <p>Messages go to the {@link System.Logger} named {@value #LOGGER_NAME}, on a thread of their own, never from within a call
- * into librpma. With the system property {@value #DESTINATION_PROPERTY} set to {@code librpma} they go where librpma sends them
- * by itself, to syslog(3) and standard error; then the binding learns no reason for a refused post, and even a full queue is
- * reported as an {@link RpmaException}.
+ * into librpma. With the system property {@value #DESTINATION_PROPERTY} set to {@code librpma} they go to the default
+ * destinations of librpma, syslog(3) and standard error; the binding does not know the reason of a refused post then, and even a
+ * full queue is reported as an {@link RpmaException}.
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_log_set_function.3.html">rpma_log_set_function(3)</a>
  */
@@ -29,11 +29,11 @@ public final class RpmaLog {
     /**
      * Sets the level up to which messages are logged; {@link LogLevel#WARNING} at the start.
      *
-     * <p>librpma itself is never set below {@link LogLevel#ERROR}, since the binding learns from its error messages why a
-     * provider refused; what is above the level wanted here is dropped on the way.
+     * <p>librpma itself is never set below {@link LogLevel#ERROR}, since the binding reads the reason of a provider failure from
+     * its error messages; messages above the requested level are dropped.
      *
      * @param level the highest that is logged
-     * @throws RpmaException as rpma_log_set_threshold(3) says
+     * @throws RpmaException as in rpma_log_set_threshold(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_log_set_threshold.3.html">rpma_log_set_threshold(3)</a>
      */
     public static synchronized void threshold(final LogLevel level) {
@@ -50,7 +50,7 @@ public final class RpmaLog {
     /**
      * The level up to which messages are logged.
      *
-     * @return what {@link #threshold(LogLevel)} set last
+     * @return the latest {@link #threshold(LogLevel)}
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_log_set_threshold.3.html">rpma_log_set_threshold(3)</a>
      */
     public static synchronized LogLevel threshold() {
@@ -63,7 +63,7 @@ public final class RpmaLog {
      * {@link System.Logger}.
      *
      * @param level the highest that is written
-     * @throws RpmaException as rpma_log_set_threshold(3) says
+     * @throws RpmaException as in rpma_log_set_threshold(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_log_set_threshold.3.html">rpma_log_set_threshold(3)</a>
      */
     public static void auxiliaryThreshold(final LogLevel level) {
@@ -75,7 +75,7 @@ public final class RpmaLog {
      * The level up to which librpma's own log function writes to standard error.
      *
      * @return librpma's auxiliary threshold
-     * @throws RpmaException as rpma_log_get_threshold(3) says
+     * @throws RpmaException as in rpma_log_get_threshold(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_log_set_threshold.3.html">rpma_log_set_threshold(3)</a>
      */
     public static LogLevel auxiliaryThreshold() {

@@ -63,10 +63,10 @@ public final class SharedReceiveQueue extends NativeResource {
     }
 
     /**
-     * The receive CQ, if {@link SharedReceiveQueueConfig#rcqSize(int)} asked for one: the receives of all connections complete
-     * here; {@link io.ringpoll.verbs.WorkCompletion#queuePairNumber()} tells which. Those of a connection that is closed stay to
-     * be polled. A device that still delivers a message after the connection's queue pair has failed may lose that message's
-     * receive: there, disconnect, await the event {@code QP_LAST_WQE_REACHED} and close.
+     * The receive CQ, if {@link SharedReceiveQueueConfig#rcqSize(int)} requested one: the receives of all connections complete
+     * here; {@link io.ringpoll.verbs.WorkCompletion#queuePairNumber()} identifies the connection. Completions of a closed
+     * connection can still be polled. A device that still delivers a message after the connection's queue pair has failed may
+     * lose that message's receive: there, disconnect, await the event {@code QP_LAST_WQE_REACHED} and close.
      *
      * @return the same at each call; ends with this
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_get_rcq.3.html">rpma_srq_get_rcq(3)</a>
@@ -76,16 +76,16 @@ public final class SharedReceiveQueue extends NativeResource {
     }
 
     /**
-     * Posts room for a message of any connection. Always gives a completion. Allocates nothing.
+     * Posts a receive for a message of any connection. It always generates a completion. Allocates nothing.
      *
-     * @param destination   where the message goes, registered for {@link MemoryUsage#RECEIVE}; null for an empty message
+     * @param destination   the target of the message, registered for {@link MemoryUsage#RECEIVE}; null for an empty message
      * @param offset        in bytes
-     * @param lengthBytes   room for the message
-     * @param workRequestId is given back with the completion
+     * @param lengthBytes   capacity for the message
+     * @param workRequestId is returned with the completion
      * @return true if it was accepted; false if the queue or the budget of its receive CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the queue or the region is closed
-     * @throws RpmaException             as rpma_srq_recv(3) says, but for a full queue
+     * @throws RpmaException             as in rpma_srq_recv(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_recv.3.html">rpma_srq_recv(3)</a>
      */
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
@@ -108,12 +108,12 @@ public final class SharedReceiveQueue extends NativeResource {
         return Posts.isAccepted("rpma_srq_recv", result);
     }
 
-    /** Enters the queue on behalf of what names it. */
+    /** Enters the queue on behalf of a configuration that refers to it. */
     long enterAsParent() {
         return enter();
     }
 
-    /** Leaves the queue on behalf of what names it. */
+    /** Leaves the queue on behalf of a configuration that refers to it. */
     void exitAsParent() {
         exit();
     }

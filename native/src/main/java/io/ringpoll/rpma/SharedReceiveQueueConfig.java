@@ -16,7 +16,7 @@ public final class SharedReceiveQueueConfig extends NativeResource {
     }
 
     /**
-     * Makes a configuration with librpma's defaults.
+     * Creates a configuration with librpma's defaults.
      *
      * @return to be closed
      * @throws RpmaException {@code RPMA_E_NOMEM}
@@ -105,12 +105,12 @@ public final class SharedReceiveQueueConfig extends NativeResource {
         }
     }
 
-    /** Enters a configuration for a call that copies it; null stands for the defaults and gives 0. */
+    /** Enters a configuration for a call that copies it; null means the defaults and returns 0. */
     static long enter(final SharedReceiveQueueConfig config) {
         return config == null ? 0 : config.enter();
     }
 
-    /** Leaves what {@link #enter(SharedReceiveQueueConfig)} entered. */
+    /** Leaves a configuration after {@link #enter(SharedReceiveQueueConfig)}. */
     static void exit(final SharedReceiveQueueConfig config) {
         if (config != null) {
             config.exit();

@@ -1,18 +1,18 @@
 package io.ringpoll.verbs;
 
 /**
- * Something that a device told of its own accord.
+ * An asynchronous event of a device.
  *
  * @param device                 name of the device
- * @param type                   what happened
- * @param completionQueueAddress address of the {@code struct ibv_cq}, if that is what it is about; else 0. To be compared only
- * @param queuePairNumber        number of the queue pair, if that is what it is about; else 0
- * @param port                   number of the port, if that is what it is about; else 0
+ * @param type                   the type of the event
+ * @param completionQueueAddress address of the {@code struct ibv_cq}, if the event refers to one; else 0. Only for comparison
+ * @param queuePairNumber        number of the queue pair, if the event refers to one; else 0
+ * @param port                   number of the port, if the event refers to one; else 0
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_async_event.3.html">ibv_get_async_event(3)</a>
  */
 public record AsyncEvent(String device, AsyncEventType type, long completionQueueAddress, int queuePairNumber, int port) {
     /**
-     * What happened and to what, for people.
+     * Describes the event and its element.
      *
      * @return one line
      */

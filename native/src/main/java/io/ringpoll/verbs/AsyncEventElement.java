@@ -1,6 +1,6 @@
 package io.ringpoll.verbs;
 
-/** What an asynchronous event is about. */
+/** The element that an asynchronous event refers to. */
 public enum AsyncEventElement {
     /** A completion queue: {@link AsyncEvent#completionQueueAddress()}. */
     COMPLETION_QUEUE,

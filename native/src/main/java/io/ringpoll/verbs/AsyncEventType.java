@@ -1,7 +1,7 @@
 package io.ringpoll.verbs;
 
 /**
- * What a device tells of its own accord ({@code enum ibv_event_type}).
+ * Types of asynchronous events ({@code enum ibv_event_type}).
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_async_event.3.html">ibv_get_async_event(3)</a>
  */
@@ -14,7 +14,7 @@ public enum AsyncEventType {
     QP_REQ_ERR(2, AsyncEventElement.QUEUE_PAIR),
     /** A request of the other side went beyond its rights. */
     QP_ACCESS_ERR(3, AsyncEventElement.QUEUE_PAIR),
-    /** A message came on a queue pair that is not ready to send. */
+    /** A message arrived on a queue pair that is not ready to send. */
     COMM_EST(4, AsyncEventElement.QUEUE_PAIR),
     /** A send queue that was to be drained is. */
     SQ_DRAINED(5, AsyncEventElement.QUEUE_PAIR),
@@ -67,9 +67,9 @@ public enum AsyncEventType {
     }
 
     /**
-     * What the event is about.
+     * The element that the event refers to.
      *
-     * @return which fields of {@link AsyncEvent} are valid
+     * @return the element, which decides the valid fields of {@link AsyncEvent}
      */
     public AsyncEventElement element() {
         return element;

@@ -16,10 +16,11 @@ import java.util.function.Consumer;
 
 /**
  * Reads a device's asynchronous events: overrun completion queues, failed queue pairs, a failed device. librpma has no call for
- * them, and nobody hears of them but here.
+ * them, so this is the only way to receive them.
  *
- * <p>Each device has one reader, a daemon thread that runs while somebody listens: an event can be read only once. It
- * acknowledges each event and then passes it to every listener, one after the other; a listener may close what it is about.
+ * <p>Each device has one reader, a daemon thread that runs while there are listeners: an event can be read only once. It
+ * acknowledges each event and then passes it to every listener, one after the other; a listener may close the element of the
+ * event.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_async_event.3.html">ibv_get_async_event(3)</a>
  */
@@ -41,7 +42,7 @@ public final class AsyncEvents {
      * Listens to a device's asynchronous events. Thread-safe.
      *
      * @param context  the device
-     * @param listener gets every event from now on, on the reader's thread; what it throws is logged
+     * @param listener gets every event from now on, on the reader's thread; its exceptions are logged
      * @return ends listening when it is closed; does not wait for a listener that is running
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_async_event.3.html">ibv_get_async_event(3)</a>
      */
@@ -78,7 +79,7 @@ public final class AsyncEvents {
     private void run() {
         try {
             while (isWanted() && readOne()) {
-                // What came has been passed on.
+                // All events have been delivered.
             }
         } finally {
             synchronized (READERS) {
@@ -88,7 +89,7 @@ public final class AsyncEvents {
         }
     }
 
-    /** Waits for an event; false if nobody listens any more, or none can come. */
+    /** Waits for an event; false if there is no listener any more, or no event can arrive. */
     private boolean isWanted() {
         while (true) {
             final int outcome = wakeup.await(context.asyncFd(), -1);
@@ -105,7 +106,7 @@ public final class AsyncEvents {
                     READERS.remove(context, this);
                     return false;
                 }
-                // Somebody has come since the last one left.
+                // A listener was added after the last one was removed.
                 wakeup.release();
                 wakeup = Wakeup.take();
             }
@@ -125,13 +126,13 @@ public final class AsyncEvents {
             return false;
         }
         final AsyncEvent read = of(AsyncEventType.of(state.intAt(EVENT_TYPE_OFFSET)), state.longAt(0));
-        // Before the listeners: what the event is about cannot be destroyed until then, and one of them may want to.
+        // Before the listeners: the element of the event cannot be destroyed until then, and a listener may do so.
         VERBS.ibv_ack_async_event(event);
         for (final Consumer<AsyncEvent> listener : listeners) {
             try {
                 listener.accept(read);
             } catch (final RuntimeException | Error e) {
-                // A listener's failure is its own: without this thread nobody hears of the next event.
+                // A failed listener must not end this thread: the other listeners would get no more events.
                 LOGGER.log(System.Logger.Level.ERROR, "a listener failed on " + read.description(), e);
             }
         }
@@ -148,7 +149,7 @@ public final class AsyncEvents {
     private void remove(final Consumer<AsyncEvent> listener) {
         synchronized (READERS) {
             listeners.remove(listener);
-            // A reader that has ended by itself has given its wake-up away.
+            // A reader that has ended has released its wake-up.
             if (listeners.isEmpty() && READERS.get(context) == this) {
                 wakeup.signal();
             }

@@ -5,18 +5,17 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The account of the work requests in flight towards one completion queue, by which a post is refused that could make the queue
- * overrun.
+ * Limits outstanding work requests so that their completion queue cannot overrun.
  *
- * <p>A request counts from its post on, also one that gives a completion only if it fails, since all that is outstanding
- * completes one by one when a queue pair fails. It is retired when a completion has been polled: a receive's own, a signalled
- * request's own, which retires the unsignalled ones before it too, or a failed one of either side. Unsignalled requests that
- * have succeeded just before their queue pair failed stay counted: nothing ever says so, and the queue pair is of no more use.
+ * <p>A request counts from its post on, including an unsignalled one, since all outstanding requests complete one by one when a
+ * queue pair fails. It is retired by a polled completion: its own, that of a later signalled request on the send queue, or a
+ * failed one of either side. Unsignalled requests that succeeded just before their queue pair failed stay counted: no completion
+ * reports them, and the queue pair is unusable.
  *
- * <p>It stands for the requests of one queue pair, or the receives of one shared receive queue. Methods about sends belong to
- * the thread that posts to the send queue, those about receives to the one that posts to the receive queue; if these are two
- * threads, both pass {@code shared}. {@link #onPolled} belongs to the thread that polls, the rest to any. Each count has one
- * writer, and each of the three threads writes to cache lines of its own. Nothing allocates.
+ * <p>It covers the requests of one queue pair, or the receives of one shared receive queue. Methods for sends are called by the
+ * thread that posts to the send queue, those for receives by the thread that posts to the receive queue; if these are two
+ * threads, both pass {@code shared}. The polling thread calls {@link #onPolled}; any thread may call the others. Each count has
+ * one writer, and each of the three threads writes to cache lines of its own. Nothing allocates.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
  */
@@ -28,14 +27,14 @@ public final class CompletionBudget {
     private static final int SENDS_POSTED = APART;
     private static final int SIGNALLED = SENDS_POSTED + 1;
     private static final int SENDS_REFUSED = SENDS_POSTED + 2;
-    /** What the thread that posts sends knows to be retired. */
+    /** Retired requests, as known to the thread that posts sends. */
     private static final int SENDS_RETIRED = SENDS_POSTED + 3;
     /** Successful completions of the send queue, as that thread has last looked them up. */
     private static final int SENDS_SEEN = SENDS_POSTED + 4;
 
     private static final int RECEIVES_POSTED = 2 * APART;
     private static final int RECEIVES_REFUSED = RECEIVES_POSTED + 1;
-    /** What the thread that posts receives knows to be retired. */
+    /** Retired requests, as known to the thread that posts receives. */
     private static final int RECEIVES_RETIRED = RECEIVES_POSTED + 2;
 
     private static final int SENDS_POLLED = 3 * APART;
@@ -72,7 +71,7 @@ public final class CompletionBudget {
     /**
      * Counts a request of the send queue that is about to be posted, if there is room; a refusal is counted otherwise.
      *
-     * @param signalled whether it gives a completion when it succeeds
+     * @param signalled whether it completes on success
      * @param shared    whether another thread may post receives
      * @return false if as many are in flight as the queue holds, and the request must not be posted
      */
@@ -155,9 +154,9 @@ public final class CompletionBudget {
     }
 
     /**
-     * Retires what completions stand for that have just been polled.
+     * Retires the requests of polled completions.
      *
-     * @param records where they are
+     * @param records the polled records
      * @param first   index of the first record
      * @param count   how many
      */
@@ -169,7 +168,7 @@ public final class CompletionBudget {
     }
 
     /**
-     * Retires what completions stand for that have just been polled, by whoever has looked at them already.
+     * Retires the requests of polled completions that the caller has classified.
      *
      * @param sends    successful ones of the send queue
      * @param receives successful receives
@@ -182,7 +181,7 @@ public final class CompletionBudget {
     }
 
     /**
-     * Retires what one polled completion stands for.
+     * Retires the requests of one polled completion.
      *
      * @param path that the completion takes
      */
@@ -204,10 +203,10 @@ public final class CompletionBudget {
     }
 
     /**
-     * How many requests are in flight: posted, and their completion not polled. On a queue pair that has failed this need not
-     * come down to 0, if there were unsignalled requests: the end of the last one is told by its own flush.
+     * Number of requests in flight: posted, and not retired by a polled completion. On a failed queue pair with unsignalled
+     * requests it may stay above 0.
      *
-     * @return a moment's value, from 0 to the depth
+     * @return the present value, from 0 to the depth
      */
     public int inFlight() {
         final long retired = retired();
@@ -224,7 +223,7 @@ public final class CompletionBudget {
         return (long) COUNT.getAcquire(counts, SENDS_REFUSED) + (long) COUNT.getAcquire(counts, RECEIVES_REFUSED);
     }
 
-    /** Whether one more request fits; what is known to be retired is looked up again only if it is too little. */
+    /** Whether one more request fits; rereads the retired count only if the cached one is too low. */
     private boolean hasRoom(final int knownRetired) {
         final long[] own = counts;
         final long posted = posted();

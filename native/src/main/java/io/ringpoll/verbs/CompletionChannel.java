@@ -14,7 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Where completion queues say that they are no longer empty: one event per {@link VerbsCompletionQueue#requestNotification}.
+ * Delivers completion events of completion queues: one event per {@link VerbsCompletionQueue#requestNotification}.
  *
  * <pre>{@code
  * queue.requestNotification(false);                  // arm
@@ -24,13 +24,13 @@ import java.util.concurrent.TimeUnit;
  * }
  * }</pre>
  *
- * <p>Taking an event must be acknowledged, which takes a lock; so it is done for {@link #ACKNOWLEDGE_BATCH} events at a time, and
- * for the rest when the queue is closed. One thread waits at a time; any may close. {@link #await} allocates nothing.
+ * <p>Every event must be acknowledged, which takes a lock; so it is done for {@link #ACKNOWLEDGE_BATCH} events together, and for
+ * the rest when the queue is closed. One thread waits at a time; any may close. {@link #await} allocates nothing.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_cq_event.3.html">ibv_get_cq_event(3)</a>
  */
 public final class CompletionChannel extends NativeResource {
-    /** Events per queue that are acknowledged at once. */
+    /** Events per queue that are acknowledged together. */
     public static final int ACKNOWLEDGE_BATCH = 32;
 
     private static final int CONTEXT_RESULT_OFFSET = 8;
@@ -47,11 +47,11 @@ public final class CompletionChannel extends NativeResource {
     }
 
     /**
-     * Makes a channel.
+     * Creates a channel.
      *
      * @param context the device
      * @return to be closed after its queues
-     * @throws VerbsException as ibv_create_comp_channel(3) says
+     * @throws VerbsException with the errno of ibv_create_comp_channel(3)
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_comp_channel.3.html">ibv_create_comp_channel(3)</a>
      */
     public static CompletionChannel create(final VerbsContext context) {
@@ -68,7 +68,7 @@ public final class CompletionChannel extends NativeResource {
     }
 
     /**
-     * Shows the channel that queues of librpma have, in place of librpma's own waits, which must not be used beside it.
+     * Wraps the channel of queues of librpma. It replaces librpma's own waits, which must not be used together with it.
      *
      * @param first  a queue that has a channel
      * @param others further queues of the same channel
@@ -136,7 +136,7 @@ public final class CompletionChannel extends NativeResource {
     }
 
     /**
-     * The descriptor, readable when an event has come; for epoll(7) and the like. It does not block and is to stay so.
+     * The descriptor, readable when there is an event; for epoll(7) and the like. It is non-blocking and must stay so.
      *
      * @return the descriptor, valid until this is closed
      */
@@ -147,11 +147,11 @@ public final class CompletionChannel extends NativeResource {
     /**
      * Waits for an event. The queue that it names may be empty already.
      *
-     * @param timeoutMs how long at most, in milliseconds; 0 looks without waiting, negative waits until this is closed
-     * @return the queue that the event belongs to; null if none came in time
+     * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits until this is closed
+     * @return the queue of the event; null if there was none in time
      * @throws IllegalStateException    if this is closed, now or while it waits
      * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
-     * @throws VerbsException           as ibv_get_cq_event(3) says
+     * @throws VerbsException           with the errno of ibv_get_cq_event(3)
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_cq_event.3.html">ibv_get_cq_event(3)</a>
      */
     public VerbsCompletionQueue await(final int timeoutMs) {
@@ -194,7 +194,7 @@ public final class CompletionChannel extends NativeResource {
     private VerbsCompletionQueue take(final long channel) {
         final CallState state = CallState.current();
         final long results = state.scratch();
-        // The second call, for errno, gives the event if one has come in between.
+        // The second call, for errno, returns the event if one has arrived in between.
         if (VERBS.ibv_get_cq_event(channel, results, results + CONTEXT_RESULT_OFFSET) != 0 &&
             VERBS.ibv_get_cq_event_errno(channel, results, results + CONTEXT_RESULT_OFFSET) != 0) {
             if (state.errno() != Errno.EAGAIN) {

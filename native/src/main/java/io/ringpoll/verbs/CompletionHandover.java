@@ -6,21 +6,21 @@ import java.lang.foreign.MemorySegment;
 /**
  * Keeps the completions of a queue that several queue pairs share while one of these is destroyed.
  *
- * <p>A device may remove the unpolled completions of a queue pair that it destroys; others leave them. A receive that is removed
- * from a shared queue would be lost: its buffer is never given back, and it counts in the {@link CompletionBudget} for ever. So
- * whoever destroys a queue pair first takes all completions out of the queue, and polls give these before those of the queue:
- * each once, and in their order.
+ * <p>Some devices remove the unpolled completions of a queue pair when it is destroyed; others keep them. A receive that is
+ * removed from a shared queue would be lost: its buffer never returns to the user, and it counts in the {@link CompletionBudget}
+ * forever. So the thread that destroys a queue pair first takes all completions out of the queue, and polls return these before
+ * those of the queue: each once, and in order.
  *
  * <p>A poll asks {@link #isActive()} between entering and leaving its {@link io.ringpoll.lifecycle.HotCalls}, and polls here if
- * that is so. Between {@link #begin} and {@link #complete} comes
- * {@link io.ringpoll.lifecycle.HotCalls#awaitQuiescence()}, after which no poll is past the question with an older answer.
+ * it is active. {@link io.ringpoll.lifecycle.HotCalls#awaitQuiescence()} is called between {@link #begin} and {@link #complete};
+ * after it no poll runs on an older result of {@link #isActive()}.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_qp.3.html">ibv_destroy_qp(3)</a>
  */
 public final class CompletionHandover {
     private static final int BATCH = 64;
 
-    /** What polls go to otherwise. */
+    /** The source of polls otherwise. */
     @FunctionalInterface
     public interface Source {
         /**
@@ -65,7 +65,7 @@ public final class CompletionHandover {
     }
 
     /**
-     * Takes all completions out of the queue; the queue pair is to give no more.
+     * Takes all completions out of the queue; the queue pair must not produce more.
      *
      * @param source the queue
      */
@@ -86,7 +86,7 @@ public final class CompletionHandover {
     }
 
     /**
-     * Polls what was taken out, and the queue if there is nothing of it left.
+     * Polls the stored completions, and the queue if none is left.
      *
      * @param source     the queue
      * @param wcAddress  as for {@link CompletionQueue#poll}
@@ -105,7 +105,7 @@ public final class CompletionHandover {
         return (int) (lengthBytes / IbvWc.SIZE_BYTES);
     }
 
-    /** Makes room for a batch behind what is there. */
+    /** Makes room for a batch behind the stored completions. */
     private void reserve() {
         final long batchBytes = (long) BATCH * IbvWc.SIZE_BYTES;
         if (records.byteSize() - endByte < batchBytes) {

@@ -12,9 +12,9 @@ import org.agrona.UnsafeApi;
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
  */
 public enum CompletionPath {
-    /** Successful sends, writes, reads, flushes and atomics: what this side posted to the send queue. */
+    /** Successful sends, writes, reads, flushes and atomics: work requests of the send queue. */
     SEND_WRITE,
-    /** Successful receives: what a message of the peer consumed. */
+    /** Successful receives: consumed by a message of the peer. */
     RECEIVE,
     /** Every completion whose status is not success, of either side. */
     ERROR;
@@ -42,14 +42,14 @@ public enum CompletionPath {
      * Decides the path of a completion, as a bit: for sets of paths.
      *
      * @param statusAndOpcode as for {@link #of}
-     * @return {@code 1 << ordinal()} of its path, without an object to be looked at
+     * @return {@code 1 << ordinal()} of its path, without access to an object
      */
     public static int bit(final long statusAndOpcode) {
         return isError(statusAndOpcode) ? ERROR_BIT : 1 << receiveBit(statusAndOpcode);
     }
 
     /**
-     * Tells whether a completion goes to the error path.
+     * Whether a completion takes the error path.
      *
      * @param statusAndOpcode as for {@link #of}
      * @return true if its status is not success
@@ -69,7 +69,7 @@ public enum CompletionPath {
     }
 
     /**
-     * Tells a successful receive from a successful send or write, as a number so that a loop can add it up without a branch.
+     * Distinguishes a successful receive from a successful send or write, as a number that a loop can add up without a branch.
      *
      * @param statusAndOpcode as for {@link #of}, of a completion that is no error
      * @return 1 for a receive, 0 for anything else
@@ -123,7 +123,7 @@ public enum CompletionPath {
     }
 
     /**
-     * Counts completions by path, as {@link #tally}, where it is known that some have failed: their opcodes say nothing.
+     * Counts completions by path, as {@link #tally}, if some have failed: their opcodes are not valid.
      *
      * @param wcAddress of the first record
      * @param count     how many

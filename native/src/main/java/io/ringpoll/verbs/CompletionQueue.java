@@ -22,7 +22,7 @@ public interface CompletionQueue {
     int poll(WorkCompletions records, int first, int maxEntries);
 
     /**
-     * What this queue is, for people who read a fault's report: for instance {@code "connection 7 receive CQ"}.
+     * Name of the queue in reports, for instance {@code "connection 7 receive CQ"}.
      *
      * @return the queue's name, the same at each call
      */
@@ -51,7 +51,7 @@ public interface CompletionQueue {
      * Whether an asynchronous event is about this queue.
      *
      * @param event of the same device
-     * @return true if it names this queue; false also if that cannot be told
+     * @return true if it names this queue; false also if that is unknown
      */
     default boolean isSubjectOf(final AsyncEvent event) {
         return false;

@@ -1,8 +1,8 @@
 package io.ringpoll.verbs;
 
 /**
- * A completion queue whose budget can be told by its poller what has been polled: a poller that looks at every completion anyway
- * spares the queue a look of its own.
+ * A completion queue that leaves the accounting to its poller: a poller that classifies every completion anyway spares the queue
+ * a second pass.
  *
  * <p>Owned by the one thread that polls it, as every {@link CompletionQueue}.
  *
@@ -10,9 +10,9 @@ package io.ringpoll.verbs;
  */
 public interface CountedQueue extends CompletionQueue {
     /**
-     * As {@link #poll}, but to an address that nothing checks; and the caller must tell the queue's {@link #budget()}, if there
-     * is one, what came, by {@link CompletionBudget#onPolled(int, int, int)}, before it polls again. For the poller, which
-     * claims what it polls into; anything else uses {@link #poll}.
+     * As {@link #poll}, but to an unchecked address; the caller must pass the counts to the queue's {@link #budget()}, if there
+     * is one, by {@link CompletionBudget#onPolled(int, int, int)}, before it polls again. Only for the poller, which polls into
+     * claimed slots; other callers use {@link #poll}.
      *
      * @param wcAddress  address of an array of at least {@code maxEntries} {@link IbvWc} records, 8-byte aligned
      * @param maxEntries as for {@link #poll}

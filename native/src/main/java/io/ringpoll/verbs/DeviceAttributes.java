@@ -7,14 +7,14 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /**
- * What an RDMA device says of itself: its limits, and the MTU of each of its ports.
+ * Attributes of an RDMA device: its limits, and the MTU of each port.
  *
  * @param name               the device's name, for instance {@code mlx5_0}
  * @param maxCq              most completion queues
  * @param maxCqe             most entries of a completion queue
  * @param maxQpWr            most work requests outstanding on a queue pair's side
  * @param maxSrqWr           most receives outstanding in a shared receive queue
- * @param activeMtuOfPorts   the MTU in use on each port, in bytes, from port 1 on; 0 where the device did not tell
+ * @param activeMtuOfPorts   the MTU in use on each port, in bytes, from port 1 on; 0 if unknown
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_query_device.3.html">ibv_query_device(3)</a>
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_query_port.3.html">ibv_query_port(3)</a>
  */
@@ -52,7 +52,7 @@ public record DeviceAttributes(String name, int maxCq, int maxCqe, int maxQpWr, 
      * The MTU in use on a port.
      *
      * @param port the port's number, from 1
-     * @return bytes; nothing if there is no such port or the device did not tell
+     * @return bytes; empty if there is no such port or it is unknown
      */
     public OptionalInt activeMtuBytes(final int port) {
         return port >= 1 && port <= activeMtuOfPorts.size() && activeMtuOfPorts.get(port - 1) > 0

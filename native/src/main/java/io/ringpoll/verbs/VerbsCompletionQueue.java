@@ -14,10 +14,10 @@ import java.lang.ref.Reference;
 import java.util.Objects;
 
 /**
- * A completion queue of libibverbs, polled straight through the function pointer of its device: one that is made here, or the
- * queue below one of librpma's.
+ * A completion queue of libibverbs, polled through the function pointer of its device: created here, or the queue below a queue
+ * of librpma.
  *
- * <p>Any thread may poll; polls of several threads are made one after the other. Events are asked for here and come through the
+ * <p>Any thread may poll; polls of several threads are made one after the other. Events are requested here and delivered by the
  * {@link CompletionChannel}.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
@@ -51,14 +51,14 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     }
 
     /**
-     * Makes a queue.
+     * Creates a queue.
      *
      * @param context the device
      * @param name    for reports
-     * @param entries how many completions it holds at least
-     * @param channel where its events go, or null for none
+     * @param entries minimum number of completions that it holds
+     * @param channel the channel of its events, or null for none
      * @return to be closed before the channel; closing it acknowledges its events
-     * @throws VerbsException as ibv_create_cq(3) says, for instance if the device does not allow so many entries
+     * @throws VerbsException with the errno of ibv_create_cq(3), for instance if the device does not allow so many entries
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
      */
     public static VerbsCompletionQueue create(final VerbsContext context, final String name, final int entries,
@@ -101,11 +101,11 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     }
 
     /**
-     * Shows a queue that something else has made and will destroy.
+     * Wraps a queue that its owner has created and will destroy.
      *
-     * @param address of its {@code struct ibv_cq}, which the caller vouches for
+     * @param address of its {@code struct ibv_cq}, which must be valid
      * @param name    for reports
-     * @param owner   what the queue ends with; cannot be closed before this
+     * @param owner   the owner of the queue; it cannot be closed before this
      * @param viewed  the queue of the binding that this one is a view of; null if there is none
      * @return to be closed before the owner
      */
@@ -179,7 +179,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     }
 
     /**
-     * Lets polls retire what a budget counts; to be set before another thread polls. Posting threads ask the budget.
+     * Sets the budget that polls retire requests of; to be set before another thread polls.
      *
      * @param account of the one queue pair or shared receive queue whose requests complete here; null for none
      */
@@ -188,7 +188,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     }
 
     /**
-     * Lets polls give what was taken out of the queue before a queue pair was destroyed; to be set before another thread polls.
+     * Sets the completions that were taken out before a queue pair was destroyed; to be set before another thread polls.
      *
      * @param completions of the same queue; null if it is not shared
      */
@@ -197,11 +197,11 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     }
 
     /**
-     * Asks for one event at the next completion. Poll once more afterwards, before sleeping: what came before gives no event.
+     * Requests one event for the next completion. Poll once more before sleeping: earlier completions raise no event.
      *
-     * @param solicitedOnly whether only failed completions and receives of messages that ask for it give the event
+     * @param solicitedOnly whether only failed completions and receives of solicited messages raise the event
      * @throws IllegalStateException if the queue is closed
-     * @throws VerbsException        as ibv_req_notify_cq(3) says
+     * @throws VerbsException        with the errno of ibv_req_notify_cq(3)
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_req_notify_cq.3.html">ibv_req_notify_cq(3)</a>
      */
     public void requestNotification(final boolean solicitedOnly) {
@@ -234,7 +234,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     /**
      * How many completions a queue holds.
      *
-     * @param address of its {@code struct ibv_cq}, which the caller vouches for
+     * @param address of its {@code struct ibv_cq}, which must be valid
      * @return entries
      */
     public static int capacity(final long address) {
@@ -276,7 +276,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
         return addressOrZero();
     }
 
-    /** Enters the queue on behalf of a channel that takes it in, and gives its address. */
+    /** Enters the queue for a channel that includes it, and returns its address. */
     long enterForChannel() {
         return enter();
     }
@@ -311,7 +311,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
     @Override
     protected void destroy(final long lastAddress) {
         try {
-            // ibv_destroy_cq waits for acknowledgements: whoever gives none waits for ever.
+            // ibv_destroy_cq waits for acknowledgements: without them it would wait forever.
             acknowledgeRest(lastAddress);
             if (created) {
                 final int errno = VERBS.ibv_destroy_cq(lastAddress);

@@ -44,7 +44,7 @@ public final class VerbsContext {
         return name;
     }
 
-    /** The descriptor on which the device's asynchronous events come. */
+    /** The descriptor of the device's asynchronous events. */
     int asyncFd() {
         return Memory.intAt(address + IbvContext.ASYNC_FD_OFFSET);
     }

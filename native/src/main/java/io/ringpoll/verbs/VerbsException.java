@@ -4,7 +4,7 @@ import io.ringpoll.os.Errno;
 import java.util.Objects;
 
 /**
- * Says which call of libibverbs failed, and why.
+ * Thrown if a call of libibverbs failed; has the call and its errno.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/errno.3.html">errno(3)</a>
  */
@@ -18,7 +18,7 @@ public final class VerbsException extends RuntimeException {
      * Creates the exception.
      *
      * @param function the C function that failed
-     * @param errno    why, a value of errno(3); 0 if it did not tell
+     * @param errno    a value of errno(3); 0 if unknown
      */
     public VerbsException(final String function, final int errno) {
         this(Objects.requireNonNull(function, "the function is null"), errno, "");
@@ -28,8 +28,8 @@ public final class VerbsException extends RuntimeException {
      * Creates the exception.
      *
      * @param function the C function that failed
-     * @param errno    why, a value of errno(3); 0 if it did not tell
-     * @param remedy   what is wrong and how it is avoided; empty if that is not known
+     * @param errno    a value of errno(3); 0 if unknown
+     * @param remedy   the reason and the remedy; empty if unknown
      */
     VerbsException(final String function, final int errno, final String remedy) {
         super(function + " failed: " + (errno == 0 ? "no reason given" : Errno.describe(errno)) +
@@ -48,9 +48,9 @@ public final class VerbsException extends RuntimeException {
     }
 
     /**
-     * Why it failed.
+     * The errno of the call.
      *
-     * @return a value of errno(3); 0 if libibverbs did not tell
+     * @return a value of errno(3); 0 if unknown
      */
     public int errno() {
         return errno;

@@ -38,7 +38,7 @@ public final class WcOpcode {
     }
 
     /**
-     * The name that the verbs manual gives an opcode.
+     * The name of an opcode in the verbs manual.
      *
      * @param opcode a value of {@code enum ibv_wc_opcode}
      * @return for instance {@code "IBV_WC_RDMA_WRITE"}; {@code "opcode 77"} for a value the manual does not have

@@ -16,7 +16,7 @@ public final class WcStatus {
     public static final int LOC_QP_OP_ERR = 2;
     /** The end-to-end context is inconsistent. */
     public static final int LOC_EEC_OP_ERR = 3;
-    /** A local scatter list names memory that is not registered for what was asked. */
+    /** A local scatter list names memory that is not registered for the operation. */
     public static final int LOC_PROT_ERR = 4;
     /** The queue pair went to the error state, or disconnected, before the work request was done. */
     public static final int WR_FLUSH_ERR = 5;
@@ -40,7 +40,7 @@ public final class WcStatus {
     public static final int LOC_RDD_VIOL_ERR = 14;
     /** A reliable-datagram request was invalid. */
     public static final int REM_INV_RD_REQ_ERR = 15;
-    /** The peer gave the operation up. */
+    /** The peer aborted the operation. */
     public static final int REM_ABORT_ERR = 16;
     /** An end-to-end context number is invalid. */
     public static final int INV_EECN_ERR = 17;
@@ -72,7 +72,7 @@ public final class WcStatus {
     }
 
     /**
-     * The name that the verbs manual gives a status.
+     * The name of a status in the verbs manual.
      *
      * @param status a value of {@code enum ibv_wc_status}
      * @return for instance {@code "IBV_WC_WR_FLUSH_ERR"}; {@code "status 77"} for a value the manual does not have

@@ -7,8 +7,8 @@ import org.agrona.UnsafeApi;
 /**
  * A flyweight over one {@code struct ibv_wc} in off-heap memory: the bytes that the provider wrote are the bytes read here.
  *
- * <p>One flyweight belongs to one thread, which moves it from slot to slot. What it shows is valid until that thread gives the
- * slot back; whoever needs a field later copies the field, not the flyweight.
+ * <p>One flyweight belongs to one thread, which moves it from slot to slot. Its fields are valid until that thread releases the
+ * slot; copy a field, not the flyweight, to keep it.
  *
  * <p>If {@link #status()} is not {@link WcStatus#SUCCESS}, only {@link #workRequestId()}, {@link #status()},
  * {@link #queuePairNumber()}, {@link #vendorError()} and {@link #queueIndex()} are valid. Reading anything else then throws
@@ -160,7 +160,7 @@ public final class WorkCompletion {
     }
 
     /**
-     * Number of bytes transferred; on the send side providers give it for reads and atomics only.
+     * Number of bytes transferred; on the send side providers set it for reads and atomics only.
      *
      * @return bytes, up to 2 GiB as verbs allow for a message
      * @throws IllegalStateException if the completion failed: the field is not valid then
@@ -183,8 +183,8 @@ public final class WorkCompletion {
     /**
      * The peer's immediate data.
      *
-     * @return the 32 bits in host byte order, as they were given to the peer's send or write
-     * @throws IllegalStateException if the completion failed, or came without immediate data
+     * @return the 32 bits in host byte order, as passed to the peer's send or write
+     * @throws IllegalStateException if the completion failed, or has no immediate data
      */
     public int immediate() {
         if (VALIDITY_CHECKS && !hasImmediate()) {
@@ -197,7 +197,7 @@ public final class WorkCompletion {
      * The remote key that the peer's send invalidated.
      *
      * @return the key
-     * @throws IllegalStateException if the completion failed, or came without an invalidation
+     * @throws IllegalStateException if the completion failed, or has no invalidated key
      */
     public int invalidatedRemoteKey() {
         if (VALIDITY_CHECKS && (flags() & FLAG_WITH_INVALIDATE) == 0) {
@@ -207,9 +207,9 @@ public final class WorkCompletion {
     }
 
     /**
-     * Number of the local queue pair; with a shared receive queue it tells the connection.
+     * Number of the local queue pair; it identifies the connection of a shared receive queue.
      *
-     * @return the number, as {@code rpma_conn_get_qp_num} gives it
+     * @return the number, as returned by {@code rpma_conn_get_qp_num}
      */
     public int queuePairNumber() {
         return intAt(IbvWc.QP_NUM_OFFSET);
@@ -282,7 +282,7 @@ public final class WorkCompletion {
     }
 
     /**
-     * Index of the completion queue that this completion came from, as the poller gave it when the queue was added.
+     * Index of the completion queue of this completion, as assigned by the poller when the queue was added.
      *
      * @return 0 to 65,535
      */
