@@ -34,7 +34,7 @@ final class AddressText {
     /**
      * Passes a port on. The C library's resolver would cut a number down to 16 bits, and another port be taken.
      *
-     * @param port of the user's: a number, or the name of a service
+     * @param port from the user: a number, or the name of a service
      * @return the port
      * @throws IllegalArgumentException if it is null or empty, holds a control character, or is a number outside 0 to 65535
      */

@@ -470,15 +470,15 @@ public final class Connection extends NativeResource {
      *
      * @param destination       memory of the other side, registered there for this type of flush
      * @param destinationOffset in bytes
-     * @param lengthBytes       how much
+     * @param lengthBytes       number of bytes
      * @param type              visibility or persistence
      * @param flag              when it generates a completion
      * @param workRequestId     is returned with the completion
      * @return true if it was accepted; false if the send queue or the budget of the main CQ is full
      * @throws IndexOutOfBoundsException if the piece is not within the region
      * @throws IllegalStateException     if the connection or the region is closed
-     * @throws RpmaException             {@code RPMA_E_NOSUPP} if region or peer do not support the type, or as in rpma_flush(3)
-     *    , except for a full queue
+     * @throws RpmaException             {@code RPMA_E_NOSUPP} if region or peer do not support the type, or as in rpma_flush(3),
+     *     except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_flush.3.html">rpma_flush(3)</a>
      */
     public boolean flush(final RemoteMemoryRegion destination, final long destinationOffset, final long lengthBytes,
