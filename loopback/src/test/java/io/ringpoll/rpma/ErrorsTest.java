@@ -76,7 +76,7 @@ class ErrorsTest {
         assertEquals(RpmaError.PROVIDER, error.code());
         assertTrue(error.getMessage().contains("no such name.invalid"), error::getMessage);
         assertTrue(error.getMessage().contains("Name or service not known"), error::getMessage);
-        assertTrue(error.getMessage().endsWith("; the name cannot be resolved: check it, or give an IP address"),
+        assertTrue(error.getMessage().endsWith("; the name cannot be resolved: check it, or use an IP address"),
             error::getMessage);
         if (TestDevice.isLoopback()) {
             assertEquals(ENXIO, error.errno(), error::getMessage);

@@ -27,7 +27,7 @@ class LifecycleTest {
     void shouldNotCloseAPeerBeforeWhatWasMadeOfIt() {
         try (Peer peer = Peer.ofLocal(TestDevice.address()); LocalMemoryRegion region = peer.allocate(64, MemoryUsage.SEND)) {
             final IllegalStateException open = assertThrows(IllegalStateException.class, peer::close);
-            assertEquals(peer.name() + " cannot be closed before what was made of it: " + region.name(), open.getMessage());
+            assertEquals(peer.name() + " cannot be closed before its dependents: " + region.name(), open.getMessage());
             assertTrue(region.descriptor().length > 0, "the peer's refusal has closed the region");
             peer.allocate(64, MemoryUsage.SEND).close();
         }

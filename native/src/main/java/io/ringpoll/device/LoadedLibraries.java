@@ -70,7 +70,7 @@ record LoadedLibraries(NativeLibrary ibverbs, NativeLibrary rpma, Optional<Nativ
             }
         }
         throw new DeviceException("librpma is not installed: " + installHint("librpma0") +
-            ", or give its path by the property " + Device.LIBRPMA_PROPERTY, last);
+            ", or set its path by the property " + Device.LIBRPMA_PROPERTY, last);
     }
 
     /** Libraries are never unloaded: handles to their functions are static. */

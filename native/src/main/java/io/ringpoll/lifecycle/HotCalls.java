@@ -205,7 +205,7 @@ public final class HotCalls {
         final int word = mark.word();
         while (!mark.hasChanged(word)) {
             if (System.nanoTime() - startNs > QUIESCENCE_TIMEOUT_NS) {
-                throw new IllegalStateException("a call into C has not returned for 10 s; what it uses cannot be freed");
+                throw new IllegalStateException("a call into C has not returned for 10 s; its memory cannot be freed");
             }
             pause.parkNanos(QUIESCENCE_POLL_NS);
         }

@@ -141,7 +141,7 @@ public abstract class NativeObject {
             }
             if (outcome == Wakeup.BROKEN) {
                 throw new IllegalStateException(
-                    "file descriptor " + fd + " of " + name() + " is closed or in an error state: nothing will come through it");
+                    "file descriptor " + fd + " of " + name() + " is closed or in an error state: it will never become readable");
             }
             return outcome == Wakeup.READABLE;
         } finally {

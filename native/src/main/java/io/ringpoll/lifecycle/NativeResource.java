@@ -178,7 +178,7 @@ public abstract class NativeResource extends NativeObject implements AutoCloseab
         final List<String> names = dependents.stream().map(NativeResource::name).sorted().toList();
         if (!names.isEmpty()) {
             final String shown = String.join(", ", names.subList(0, Math.min(names.size(), NAMES_SHOWN)));
-            throw new IllegalStateException(name() + " cannot be closed before what was made of it: " + shown +
+            throw new IllegalStateException(name() + " cannot be closed before its dependents: " + shown +
                 (names.size() > NAMES_SHOWN ? " and " + (names.size() - NAMES_SHOWN) + " more" : ""));
         }
     }

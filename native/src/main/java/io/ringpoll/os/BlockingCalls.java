@@ -53,7 +53,7 @@ public final class BlockingCalls {
                 object.close();
             } catch (final Exception e) {
                 System.getLogger(BlockingCalls.class.getName()).log(System.Logger.Level.WARNING,
-                    "what was created for an interrupted caller cannot be closed", e);
+                    "the object created for an interrupted caller cannot be closed", e);
             }
             return null;
         }

@@ -63,7 +63,7 @@ public final class KernelThread {
             return new KernelThread(Integer.parseInt(
                 Files.readSymbolicLink(Path.of("/proc/thread-self")).getFileName().toString()));
         } catch (final IOException e) {
-            throw new IllegalStateException("the kernel does not tell the thread's number: " + e.getMessage(), e);
+            throw new IllegalStateException("the kernel does not report the thread's number: " + e.getMessage(), e);
         }
     }
 

@@ -203,7 +203,7 @@ public final class LocalMemoryRegion extends NativeResource {
         checkRange(offset, lengthBytes);
         if (lengthBytes > MAX_ADVISED_BYTES) {
             throw new IllegalArgumentException(
-                "advice for " + lengthBytes + " bytes; at most " + MAX_ADVISED_BYTES + " can be named at once");
+                "advice for " + lengthBytes + " bytes; at most " + MAX_ADVISED_BYTES + " are possible");
         }
         final long region = enter();
         try {

@@ -55,7 +55,7 @@ final class LogDrain implements Runnable {
         }
         final long lost = sink.ringpoll_log_lost();
         if (lost != lostBefore) {
-            logger.log(System.Logger.Level.WARNING, "{0} messages of librpma were lost: they came too fast",
+            logger.log(System.Logger.Level.WARNING, "{0} messages of librpma were lost: they arrived too fast",
                 Long.toString(lost - lostBefore));
             lostBefore = lost;
         }

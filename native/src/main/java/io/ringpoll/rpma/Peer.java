@@ -99,7 +99,7 @@ public final class Peer extends NativeResource {
         // An address of this machine that no RDMA device has, such as 127.0.0.1, is no error to librpma.
         if (context == 0) {
             throw new IllegalStateException(
-                address + " belongs to no RDMA device: give an address of a network interface that has one" +
+                address + " belongs to no RDMA device: use an address of a network interface that has one" +
                     " ('rdma link' lists them)");
         }
         return of(VerbsContext.of(context), "peer " + address);

@@ -10,7 +10,7 @@ final class Posts {
     /** Longest message that verbs allow. */
     static final long MAX_MESSAGE_BYTES = 1L << 31;
 
-    static final String NO_FLAG = "the flag is null: give ALWAYS, or ON_ERROR for a completion of failures alone";
+    static final String NO_FLAG = "the flag is null: use ALWAYS, or ON_ERROR for a completion of failures alone";
 
     /** The result before a request is counted. */
     static final int NOT_RESERVED = 1;

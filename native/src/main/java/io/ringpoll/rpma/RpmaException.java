@@ -19,8 +19,8 @@ public final class RpmaException extends RuntimeException {
     private RpmaException(
         final String function, final int code, final int errno, final String detail, final String remedy) {
         super(function + " failed: " + RpmaError.name(code) + " (" + RpmaError.meaning(code) + ")" +
-            (errno == 0 ? "" : ", errno " + Errno.describe(errno)) + (detail.isEmpty() ? "" : "; librpma says: " + detail) +
-            (isUnresolved(errno, detail) ? "; the name cannot be resolved: check it, or give an IP address" : "") +
+            (errno == 0 ? "" : ", errno " + Errno.describe(errno)) + (detail.isEmpty() ? "" : "; librpma: " + detail) +
+            (isUnresolved(errno, detail) ? "; the name cannot be resolved: check it, or use an IP address" : "") +
             (remedy.isEmpty() ? "" : "; " + remedy));
         this.function = function;
         this.code = code;

@@ -188,7 +188,7 @@ public final class WorkCompletion {
      */
     public int immediate() {
         if (VALIDITY_CHECKS && !hasImmediate()) {
-            throw invalid("imm_data", "the completion came without immediate data");
+            throw invalid("imm_data", "the completion has no immediate data");
         }
         return BIG_ENDIAN ? intAt(IbvWc.IMM_DATA_OFFSET) : Integer.reverseBytes(intAt(IbvWc.IMM_DATA_OFFSET));
     }
@@ -201,7 +201,7 @@ public final class WorkCompletion {
      */
     public int invalidatedRemoteKey() {
         if (VALIDITY_CHECKS && (flags() & FLAG_WITH_INVALIDATE) == 0) {
-            throw invalid("invalidated_rkey", "the completion came without an invalidation");
+            throw invalid("invalidated_rkey", "the completion has no invalidated key");
         }
         return intAt(IbvWc.INVALIDATED_RKEY_OFFSET);
     }

@@ -72,7 +72,7 @@ class NativeResourceTest {
             }
         };
         final IllegalStateException refused = assertThrows(IllegalStateException.class, resource::close);
-        assertEquals("the resource cannot be closed before what was made of it: a late comer", refused.getMessage());
+        assertEquals("the resource cannot be closed before its dependents: a late comer", refused.getMessage());
         assertEquals(0, resource.destroyedAddress);
         late.close();
         resource.close();
