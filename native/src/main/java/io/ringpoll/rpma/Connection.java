@@ -279,7 +279,8 @@ public final class Connection extends NativeResource {
      * @return the queue that the event belongs to, or empty if there was none in time
      * @throws IllegalStateException    if this is closed, now or while it waits
      * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
-     * @throws RpmaException            {@code RPMA_E_NOT_SHARED_CHNL} if each queue has its own channel, or as in rpma_conn_wait(3)
+     * @throws RpmaException            {@code RPMA_E_NOT_SHARED_CHNL} if each queue has its own channel, or as in
+     *     rpma_conn_wait(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_wait.3.html">rpma_conn_wait(3)</a>
      */
     public Optional<RpmaCompletionQueue> awaitCompletions(final int timeoutMs) {
