@@ -8,5 +8,5 @@ package io.ringpoll.bench.latency;
  * @param lengthNs   time that is recorded
  * @param iterations closed loop: how many are recorded at most; 0 for no limit but the time
  */
-record Turn(int round, long leadInNs, long lengthNs, long iterations) {
+public record Turn(int round, long leadInNs, long lengthNs, long iterations) {
 }

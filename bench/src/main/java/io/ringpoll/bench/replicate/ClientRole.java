@@ -19,7 +19,10 @@ import org.apache.ratis.util.TimeDuration;
  * The client of a group of processes: appends numbered records of a series of its own for a time, tries again whatever fails,
  * and notes what was acknowledged.
  */
-final class ClientRole {
+public final class ClientRole {
+    /** The shortest record, in bytes. */
+    public static final int SHORTEST_RECORD = NumberedRecord.MIN_BYTES;
+
     private static final int WAIT_S = 120;
     private static final double NS_PER_US = 1_000;
     private static final long NS_PER_MS = 1_000_000;
@@ -27,7 +30,7 @@ final class ClientRole {
     /** A pause that is worth a line. */
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    private final RoleOptions options;
+    private final RoleConfig config;
     private final Contestant contestant;
     private final int payloadBytes;
     private final int window;
@@ -41,24 +44,42 @@ final class ClientRole {
     private long nextProgressNs;
     private long longestPauseNs;
 
-    ClientRole(final RoleOptions options, final Contestant contestant, final int payloadBytes, final int window,
+    /**
+     * Prepares a client.
+     *
+     * @param config       of the process
+     * @param contestant   the transport, and its settings
+     * @param payloadBytes length of a record
+     * @param window       records on their way at a time
+     * @param runNs        how long it appends
+     */
+    public ClientRole(final RoleConfig config, final Contestant contestant, final int payloadBytes, final int window,
         final long runNs) {
-        this.options = options;
+        this.config = config;
         this.contestant = contestant;
         this.payloadBytes = payloadBytes;
         this.window = window;
         this.runNs = runNs;
     }
 
-    int run(final PrintWriter lines) throws IOException, InterruptedException, TimeoutException {
+    /**
+     * Appends.
+     *
+     * @param lines takes the progress
+     * @return 0 if it came to its end
+     * @throws IOException          if the client fails
+     * @throws InterruptedException if the calling thread is interrupted
+     * @throws TimeoutException     if nothing is acknowledged for too long
+     */
+    public int run(final PrintWriter lines) throws IOException, InterruptedException, TimeoutException {
         out = lines;
         final RaftProperties properties = new RaftProperties();
         contestant.transport().choose(properties);
         RaftClientConfigKeys.Async.setOutstandingRequestsMax(properties, window + 1);
         contestant.properties().forEach(properties::set);
         final long series = random.nextLong();
-        try (Acknowledgements file = new Acknowledgements(options.acknowledged);
-            RaftClient client = RaftClient.newBuilder().setProperties(properties).setRaftGroup(options.group())
+        try (Acknowledgements file = new Acknowledgements(config.acknowledged());
+            RaftClient client = RaftClient.newBuilder().setProperties(properties).setRaftGroup(config.group())
                 .setRetryPolicy(RetryPolicies.retryForeverWithSleep(TimeDuration.valueOf(100, TimeUnit.MILLISECONDS))).build()) {
             acknowledgements = file;
             final Semaphore free = new Semaphore(window);
@@ -66,7 +87,7 @@ final class ClientRole {
             for (long number = 0; System.nanoTime() - endNs < 0; number++) {
                 acquire(free, 1);
                 append(client, new NumberedRecord(series, number), free);
-                TimeUnit.MILLISECONDS.sleep(options.everyMs());
+                TimeUnit.MILLISECONDS.sleep(config.everyMs());
                 if (number == 0) {
                     // From the first acknowledgement on, every pause is one of the group. The time counts from there, too.
                     acquire(free, window);

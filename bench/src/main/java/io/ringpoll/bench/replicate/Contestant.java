@@ -13,14 +13,26 @@ import java.util.TreeMap;
  * @param transport  that it runs over
  * @param properties of the engine and the transport, as they are set besides
  */
-record Contestant(String name, Transport transport, Map<String, String> properties) {
-    /** A transport as it is set for all. */
-    static Contestant of(final Transport transport, final Map<String, String> properties) {
+public record Contestant(String name, Transport transport, Map<String, String> properties) {
+    /**
+     * A transport as it is set for all.
+     *
+     * @param transport  of the engine
+     * @param properties of the engine and the transport
+     * @return a contestant with the transport's name
+     */
+    public static Contestant of(final Transport transport, final Map<String, String> properties) {
         return new Contestant(transport.toString(), transport, properties);
     }
 
-    /** Ringpoll and Netty, and between them ringpoll with each of the other settings. */
-    static List<Contestant> compared(final Map<String, String> properties, final List<Map<String, String>> variants) {
+    /**
+     * Ringpoll and Netty, and between them ringpoll with each of the other settings.
+     *
+     * @param properties of all
+     * @param variants   settings, each for one more contestant
+     * @return in the order of the table
+     */
+    public static List<Contestant> compared(final Map<String, String> properties, final List<Map<String, String>> variants) {
         final List<Contestant> all = new ArrayList<>();
         all.add(of(Transport.RINGPOLL, properties));
         for (final Map<String, String> variant : variants) {
@@ -41,7 +53,7 @@ record Contestant(String name, Transport transport, Map<String, String> properti
      * @param text as {@code KEY=VALUE,KEY=VALUE}
      * @return in the order of the text; null if it is something else
      */
-    static Map<String, String> settings(final String text) {
+    public static Map<String, String> settings(final String text) {
         final Map<String, String> settings = new LinkedHashMap<>();
         for (final String setting : text.split(",", -1)) {
             final int equals = setting.indexOf('=');

@@ -11,6 +11,6 @@ package io.ringpoll.bench.replicate;
  * @param memoryLog    whether logs stay in memory, so that no disk is measured
  * @param profile      whether it is told what an append costs
  */
-record ReplicateConfig(String address, int payloadBytes, int window, long warmUpNs, long runNs, boolean memoryLog,
+public record ReplicateConfig(String address, int payloadBytes, int window, long warmUpNs, long runNs, boolean memoryLog,
     boolean profile) {
 }

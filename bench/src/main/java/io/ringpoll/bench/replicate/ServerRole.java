@@ -15,29 +15,34 @@ import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.util.TimeDuration;
 
 /** One server of a group of processes: until the process is told to end, by a signal. */
-final class ServerRole {
-    private final RoleOptions options;
+public final class ServerRole {
+    private final RoleConfig config;
     private final Contestant contestant;
 
-    ServerRole(final RoleOptions options, final Contestant contestant) {
-        this.options = options;
+    /**
+     * Prepares a server.
+     *
+     * @param config     of the process
+     * @param contestant the transport, and its settings
+     */
+    public ServerRole(final RoleConfig config, final Contestant contestant) {
+        this.config = config;
         this.contestant = contestant;
     }
 
     /** Starts the server; whoever closes it ends it. */
     RaftServer start(final PrintWriter out) throws IOException {
-        final String address = options.peers.get(options.id());
+        final String address = config.peers().get(config.id());
         final int colon = address.lastIndexOf(':');
         final RaftProperties properties = new RaftProperties();
         contestant.transport().choose(properties);
         contestant.transport().listen(properties, address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
-        RaftServerConfigKeys.setStorageDir(properties, List.of(options.folder.toFile()));
-        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(options.electionMs(), TimeUnit.MILLISECONDS));
-        RaftServerConfigKeys.Rpc.setTimeoutMax(properties,
-            TimeDuration.valueOf(2L * options.electionMs(), TimeUnit.MILLISECONDS));
+        RaftServerConfigKeys.setStorageDir(properties, List.of(config.folder().toFile()));
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(config.electionMs(), TimeUnit.MILLISECONDS));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(2L * config.electionMs(), TimeUnit.MILLISECONDS));
         contestant.properties().forEach(properties::set);
-        final RaftServer server = RaftServer.newBuilder().setServerId(RaftPeerId.valueOf("server-" + options.id()))
-            .setGroup(options.group()).setOption(RaftStorage.StartupOption.RECOVER).setProperties(properties)
+        final RaftServer server = RaftServer.newBuilder().setServerId(RaftPeerId.valueOf("server-" + config.id()))
+            .setGroup(config.group()).setOption(RaftStorage.StartupOption.RECOVER).setProperties(properties)
             .setStateMachine(new RecordLog() {
                 @Override
                 public void notifyLeaderChanged(final RaftGroupMemberId member, final RaftPeerId leader) {
@@ -49,12 +54,20 @@ final class ServerRole {
         return server;
     }
 
-    int run(final PrintWriter out) throws IOException, InterruptedException {
+    /**
+     * Serves until the process is told to end.
+     *
+     * @param out takes a line for each change of the leader
+     * @return 0
+     * @throws IOException          if the server fails
+     * @throws InterruptedException if the calling thread is interrupted
+     */
+    public int run(final PrintWriter out) throws IOException, InterruptedException {
         final CountDownLatch end = new CountDownLatch(1);
         final CountDownLatch ended = new CountDownLatch(1);
         final RaftServer server = start(out);
         try {
-            out.println("server " + options.id() + " listens on " + options.peers.get(options.id()));
+            out.println("server " + config.id() + " listens on " + config.peers().get(config.id()));
             out.flush();
             Runtime.getRuntime().addShutdownHook(new Thread(() -> {
                 end.countDown();

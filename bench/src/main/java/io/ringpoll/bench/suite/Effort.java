@@ -7,7 +7,7 @@ import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 
 /** How much is measured, and how long. */
-enum Effort {
+public enum Effort {
     /** Each for a moment: shows that everything works, not how fast. */
     GLANCE,
     /** What matters most, in less than five minutes. */

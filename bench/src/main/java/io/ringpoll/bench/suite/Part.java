@@ -1,8 +1,6 @@
 package io.ringpoll.bench.suite;
 
 import io.ringpoll.bench.handoff.HandOffs;
-import io.ringpoll.bench.latency.LatencyCommand;
-import io.ringpoll.bench.throughput.ThroughputCommand;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,7 +8,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /** A part of the whole run, which can be chosen by its name. */
-enum Part {
+public enum Part {
     /** The call. */
     POLL,
     /** Reading a completion. */
@@ -37,8 +35,12 @@ enum Part {
     /** What a tool takes besides. */
     private static final int JVM_MS = 1500;
 
-    /** Its name among the options. */
-    String label() {
+    /**
+     * Its name among the options.
+     *
+     * @return one word
+     */
+    public String label() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
@@ -83,7 +85,7 @@ enum Part {
         final List<String> all = new ArrayList<>(List.of(arguments));
         all.addAll(List.of("--warm-up", Integer.toString(warmUps), "--rounds", Integer.toString(rounds),
             "--window", Integer.toString(WINDOW_MS), "--lead-in", Integer.toString(LEAD_IN_MS)));
-        return new ToolRun(name, ThroughputCommand.class, all, TimeUnit.MILLISECONDS.toNanos(
+        return new ToolRun(name, "throughput", all, TimeUnit.MILLISECONDS.toNanos(
             JVM_MS + (long) (warmUps + rounds) * turnsOfARound * (WINDOW_MS + LEAD_IN_MS + TURN_MS)));
     }
 
@@ -101,7 +103,7 @@ enum Part {
         final List<String> all = new ArrayList<>(List.of(arguments));
         all.addAll(List.of("--warm-up", Integer.toString(WARM_UP_S), "--duration", Integer.toString(seconds),
             "--output", folder.resolve(name).toString()));
-        return new ToolRun(name, LatencyCommand.class, all, TimeUnit.MILLISECONDS.toNanos(
+        return new ToolRun(name, "latency", all, TimeUnit.MILLISECONDS.toNanos(
             JVM_MS + (long) contestants * (WARM_UP_S + seconds) * (SECOND_MS + LEAD_IN_MS + TURN_MS)));
     }
 }

@@ -16,11 +16,11 @@ import java.util.concurrent.TimeUnit;
  * One of the measuring tools, run in a JVM of its own: what the JIT has learned from another measurement is not in it.
  *
  * @param name       of its files
- * @param main       its class
+ * @param tool       its name as a command
  * @param arguments  as one would type them, without {@code --json}
  * @param expectedNs how long it takes on a machine that does nothing else, nanoseconds
  */
-record ToolRun(String name, Class<?> main, List<String> arguments, long expectedNs) {
+record ToolRun(String name, String tool, List<String> arguments, long expectedNs) {
     private static final long TIME_LIMIT_S = 1800;
 
     ToolRun {
@@ -30,14 +30,17 @@ record ToolRun(String name, Class<?> main, List<String> arguments, long expected
     /**
      * Runs it.
      *
-     * @param folder for what it says
+     * @param folder  for what it says
+     * @param program main class, and the words before the name of a tool
      * @return its JSON document
      * @throws IllegalStateException if it fails, or takes longer than half an hour
      */
-    JsonNode run(final Path folder) throws IOException, InterruptedException {
+    JsonNode run(final Path folder, final List<String> program) throws IOException, InterruptedException {
         final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        command.addAll(program);
+        command.add(tool);
         command.addAll(arguments);
         command.add("--json");
         final File out = folder.resolve(name + ".json").toFile();

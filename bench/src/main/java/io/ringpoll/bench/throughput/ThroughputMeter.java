@@ -1,13 +1,11 @@
 package io.ringpoll.bench.throughput;
 
 import io.ringpoll.bench.handoff.HandOff;
-import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.handoff.Job;
 import io.ringpoll.bench.handoff.Outcome;
 import io.ringpoll.bench.measure.CpuLoss;
 import io.ringpoll.bench.measure.CpuWatch;
 import io.ringpoll.bench.measure.Timing;
-import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.synthetic.CompletionMix;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
@@ -32,21 +30,6 @@ final class ThroughputMeter {
     private final ThroughputConfig config;
     private final CompletionMix mix;
 
-    /**
-     * What a measurement is made with.
-     *
-     * @param handlers how many
-     * @param ringSize slots
-     * @param batch    completions that a poll asks for
-     * @param waitStrategy   how threads wait
-     * @param cpus     where they are pinned
-     * @param leadInMs before the first reading
-     * @param windowMs between the two
-     */
-    record ThroughputConfig(
-        int handlers, int ringSize, int batch, HandlerWait waitStrategy, HotCpus cpus, long leadInMs, long windowMs) {
-    }
-
     ThroughputMeter(final SyntheticSource source, final ThroughputConfig config, final CompletionMix mix) {
         this.source = source;
         this.config = config;
@@ -70,17 +53,17 @@ final class ThroughputMeter {
     }
 
     private ThroughputWindow window(final int round, final HandOff handOff, final Regime regime) {
-        final Job job = new Job(source.queue(), source.context(), config.handlers, config.ringSize, config.batch,
-            config.waitStrategy, config.cpus, 0, 0, regime == Regime.TRAILING ? STALL_US : 0);
+        final Job job = new Job(source.queue(), source.context(), config.handlers(), config.ringSize(), config.batch(),
+            config.waitStrategy(), config.cpus(), 0, 0, regime == Regime.TRAILING ? STALL_US : 0);
         source.stop();
         final HandOff.Running running = handOff.start(job);
         source.start(SyntheticProgram.of(mix, Schedule.saturation()));
-        Timing.sleepUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.leadInMs));
+        Timing.sleepUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.leadInMs()));
         final CpuWatch watch = CpuWatch.ofThisProcess();
         watch.start();
         final long firstNs = System.nanoTime();
         final long first = running.handled();
-        final long endNs = firstNs + TimeUnit.MILLISECONDS.toNanos(config.windowMs);
+        final long endNs = firstNs + TimeUnit.MILLISECONDS.toNanos(config.windowMs());
         long waiting = 0;
         int samples = 0;
         while (System.nanoTime() < endNs) {
@@ -92,12 +75,12 @@ final class ThroughputMeter {
         final long lastNs = System.nanoTime();
         final long last = running.handled();
         final CpuLoss lost = watch.stop();
-        final CpuLoss loss = config.cpus.areExclusive(config.handlers) ? lost : lost.stolenOnly();
+        final CpuLoss loss = config.cpus().areExclusive(config.handlers()) ? lost : lost.stolenOnly();
         source.stop();
         final Outcome outcome = running.stop();
         final double costNs = (lastNs - firstNs) / (double) Math.max(1, last - first);
         return new ThroughputWindow(round, handOff.label(), regime, costNs,
-            Math.min(1, waiting / (double) samples / config.ringSize), loss, fault(outcome));
+            Math.min(1, waiting / (double) samples / config.ringSize()), loss, fault(outcome));
     }
 
     private static String fault(final Outcome outcome) {

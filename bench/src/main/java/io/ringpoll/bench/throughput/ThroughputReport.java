@@ -5,28 +5,54 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.JsonText;
+import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.bench.measure.Spread;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
-/**
- * What the windows of a measurement come to.
- */
-final class ThroughputReport {
+/** The windows of a measurement: as a table, as JSON, and as ratios. */
+public final class ThroughputReport {
     private static final double NS_PER_SECOND = 1e9;
 
     private final String handlers;
     private final List<String> labels;
     private final List<ThroughputWindow> windows;
+    private final Optional<NodeCensus> census;
 
-    ThroughputReport(final String handlers, final List<HandOff> handOffs, final List<ThroughputWindow> windows) {
+    ThroughputReport(final String handlers, final List<HandOff> handOffs, final List<ThroughputWindow> windows,
+        final Optional<NodeCensus> census) {
         this.handlers = handlers;
         this.labels = handOffs.stream().map(HandOff::label).toList();
         this.windows = windows;
+        this.census = census;
+    }
+
+    /**
+     * Prints the report.
+     *
+     * @param out for people
+     */
+    public void print(final PrintWriter out) {
+        printTable(out);
+        census.ifPresent(out::println);
+    }
+
+    /**
+     * The report as one JSON object.
+     *
+     * @return its text
+     */
+    public String toJson() {
+        final ObjectNode root = JsonText.document(results());
+        addWindows(root);
+        census.ifPresent(looked -> looked.addTo(root));
+        return JsonText.of(root);
     }
 
     /** Ours beside each other, regime by regime, by the rounds in which both count and ran in that regime. */
@@ -70,8 +96,12 @@ final class ThroughputReport {
         out.flush();
     }
 
-    /** What windows say that do not count because something went wrong. */
-    List<String> faults() {
+    /**
+     * The turns that went wrong.
+     *
+     * @return a line for each
+     */
+    public List<String> faults() {
         return windows.stream().filter(window -> !window.fault().isEmpty())
             .map(window -> window.label() + ", round " + window.round() + ": " + window.fault()).distinct().toList();
     }

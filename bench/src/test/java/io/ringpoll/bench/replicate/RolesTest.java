@@ -1,10 +1,11 @@
 package io.ringpoll.bench.replicate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.bench.options.Execution;
 import io.ringpoll.ratis.RdmaConfigKeys;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
@@ -19,9 +20,6 @@ import org.apache.ratis.server.RaftServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class RolesTest {
@@ -36,19 +34,16 @@ class RolesTest {
     void shouldReadBackWhatAClientWasTold() throws Exception {
         final Path acknowledged = folder.resolve("acknowledged");
         final List<String> peers = List.of(HOST + ":" + freePort(), HOST + ":" + freePort(), HOST + ":" + freePort());
-        final List<String> folders = new ArrayList<>();
+        final List<Path> folders = new ArrayList<>();
         final List<RaftServer> servers = new ArrayList<>();
         try {
             for (int i = 0; i < peers.size(); i++) {
-                final RoleOptions server = options(RoleOptions.Role.SERVER, peers);
-                server.id = i;
-                server.electionMs = 300;
-                server.folder = Files.createDirectory(folder.resolve("server-" + i));
-                folders.add(server.folder.toString());
+                final RoleConfig server =
+                    new RoleConfig(peers, i, Files.createDirectory(folder.resolve("server-" + i)), null, 0, 300);
+                folders.add(server.folder());
                 servers.add(new ServerRole(server, SHARING).start(new PrintWriter(new StringWriter())));
             }
-            final RoleOptions client = options(RoleOptions.Role.CLIENT, peers);
-            client.acknowledged = acknowledged;
+            final RoleConfig client = new RoleConfig(peers, 0, null, acknowledged, 0, 1000);
             final StringWriter said = new StringWriter();
             new ClientRole(client, SHARING, 100, 4, TimeUnit.MILLISECONDS.toNanos(500)).run(new PrintWriter(said));
             assertTrue(said.toString().contains("longest pause"), said.toString());
@@ -61,54 +56,23 @@ class RolesTest {
         }
         assertTrue(Acknowledgements.read(acknowledged).size() > 0);
         final StringWriter found = new StringWriter();
-        assertEquals(0, verify(acknowledged, folders, found), found.toString());
+        assertTrue(verify(acknowledged, folders, found), found.toString());
         // One server's log alone is no majority of three.
-        assertEquals(1, verify(acknowledged, List.of(folders.get(0), emptyLog("a"), emptyLog("b")), found));
+        assertFalse(verify(acknowledged, List.of(folders.get(0), emptyLog("a"), emptyLog("b")), found));
         assertTrue(found.toString().contains("was acknowledged and is not on 2 of 3 servers"), found.toString());
     }
 
-    @ParameterizedTest
-    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "--role=server --dir=x | --peers is IP:PORT for each server, separated by commas",
-        "--role=server --dir=x --peers=a:1,a:1 | --peers is IP:PORT for each server, separated by commas",
-        "--role=server --dir=x --peers=a:1,b --id=0 | --peers is IP:PORT for each server, separated by commas",
-        "--role=server --dir=x --peers=a:1,b:1 --id=2 | --id is 0 to 1",
-        "--role=server --peers=a:1 | --role server needs --dir",
-        "--role=client --peers=a:1 | --role client needs --acknowledged",
-        "--dir=x | --peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client",
-        "--id=0 | --peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client"
-    })
-    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {
-        final StringWriter said = new StringWriter();
-        final CommandLine line =
-            Execution.commandLine(new ReplicateCommand()).setCaseInsensitiveEnumValuesAllowed(true);
-        line.setErr(new PrintWriter(said, true));
-        assertEquals(2, line.execute(arguments.split(" ")));
-        assertEquals("ringpoll replicate: " + message, said.toString().strip());
-    }
-
-    private int verify(final Path acknowledged, final List<String> folders, final StringWriter found) {
-        final List<String> arguments = new ArrayList<>(List.of("verify", "--acknowledged", acknowledged.toString()));
-        arguments.addAll(folders);
-        final CommandLine line = Execution.commandLine(new ReplicateCommand());
-        line.setOut(new PrintWriter(found));
-        return line.execute(arguments.toArray(String[]::new));
+    private static boolean verify(final Path acknowledged, final List<Path> folders, final StringWriter found)
+        throws IOException {
+        return LogCheck.run(folders, List.of(acknowledged), new PrintWriter(found, true));
     }
 
     /** The log of a server that nothing has reached. */
-    private String emptyLog(final String name) throws Exception {
-        final RoleOptions server = options(RoleOptions.Role.SERVER, List.of(HOST + ":" + freePort(), HOST + ":" + freePort()));
-        server.folder = Files.createDirectory(folder.resolve(name));
-        server.electionMs = 60_000;
+    private Path emptyLog(final String name) throws Exception {
+        final RoleConfig server = new RoleConfig(List.of(HOST + ":" + freePort(), HOST + ":" + freePort()), 0,
+            Files.createDirectory(folder.resolve(name)), null, 0, 60_000);
         new ServerRole(server, Contestant.of(Transport.NETTY, Map.of())).start(new PrintWriter(new StringWriter())).close();
-        return server.folder.toString();
-    }
-
-    private static RoleOptions options(final RoleOptions.Role role, final List<String> peers) {
-        final RoleOptions options = new RoleOptions();
-        options.role = role;
-        options.peers = peers;
-        return options;
+        return server.folder();
     }
 
     private static int freePort() throws Exception {

@@ -1,20 +1,20 @@
 package io.ringpoll.cli.fuzz;
 
-import io.ringpoll.bench.idle.IdleCommand;
-import io.ringpoll.bench.latency.LatencyCommand;
-import io.ringpoll.bench.options.CheckedOptions;
-import io.ringpoll.bench.options.Execution;
-import io.ringpoll.bench.replicate.ReplicateCommand;
-import io.ringpoll.bench.suite.BenchCommand;
-import io.ringpoll.bench.throughput.ThroughputCommand;
+import io.ringpoll.cli.idle.IdleCommand;
+import io.ringpoll.cli.latency.LatencyCommand;
+import io.ringpoll.cli.options.CheckedOptions;
+import io.ringpoll.cli.options.Execution;
+import io.ringpoll.cli.replicate.ReplicateCommand;
+import io.ringpoll.cli.run.RunCommand;
 import io.ringpoll.cli.stat.StatCommand;
+import io.ringpoll.cli.suite.BenchCommand;
+import io.ringpoll.cli.throughput.ThroughputCommand;
+import io.ringpoll.cli.torture.TortureCommand;
 import io.ringpoll.cli.tuning.DoctorCommand;
 import io.ringpoll.cli.tuning.PlanCommand;
-import io.ringpoll.cli.tuning.TuningCommand;
+import io.ringpoll.cli.tuning.TuneCommand;
 import io.ringpoll.verify.fuzz.FuzzTarget;
 import io.ringpoll.verify.fuzz.ReaderTarget;
-import io.ringpoll.verify.run.RunCommand;
-import io.ringpoll.verify.torture.TortureCommand;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
@@ -44,22 +44,24 @@ final class CommandTargets {
                 "--seconds 3 --warm-up 1 --rounds 2 --compare --json", "--payload 100 --window 8 --log disk --address 127.0.0.1",
                 "--role server --peers 127.0.0.1:7000,127.0.0.1:7001 --id 1 --dir x --election 500"),
             options("torture-options", TortureCommand.class, "--seconds 5 --scenes 3 --seed 1 --json"),
-            ReaderTarget.ofOptions("tune-options", ParameterException.class, CommandTargets::readTuning,
-                "tune plan --json --cpus 0-1 --pollers a,b --device mlx5_0", "doctor --json --strict --verbose --root /",
-                "tune jitter --seconds 1 --cpus 0 --no-c --plot none"),
+            ReaderTarget.ofText("tune-options", ParameterException.class, Execution::oneLine,
+                text -> readTuning(TuneCommand.class, text),
+                "plan --json --cpus 0-1 --pollers a,b --device mlx5_0", "jitter --seconds 1 --cpus 0 --no-c --plot none"),
+            ReaderTarget.ofText("doctor-options", ParameterException.class, Execution::oneLine,
+                text -> readTuning(DoctorCommand.class, text), "--json --strict --verbose --root /"),
             options("fuzz-options", FuzzCommand.class, "--seconds 5 --inputs 3 --seed 1 --target mix"));
     }
 
     /** Reads the options and looks at them as a whole; what they say is not done. */
     private static FuzzTarget options(
         final String name, final Class<? extends CheckedOptions> command, final String... examples) {
-        return ReaderTarget.ofOptions(
-            name, ParameterException.class, text -> Execution.check(create(command), text.split(" ")), examples);
+        return ReaderTarget.ofText(name, ParameterException.class, Execution::oneLine,
+            text -> Execution.check(create(command), text.split(" ")), examples);
     }
 
     /** Looks at the machine and plans as asked, which changes nothing; does not measure jitter. */
-    private static void readTuning(final String text) {
-        final CommandLine last = Execution.commandLine(create(TuningCommand.class)).parseArgs(text.split(" "))
+    private static void readTuning(final Class<?> tool, final String text) {
+        final CommandLine last = Execution.commandLine(create(tool)).parseArgs(text.split(" "))
             .asCommandLineList().getLast();
         if (last.isUsageHelpRequested() || last.isVersionHelpRequested()) {
             return;

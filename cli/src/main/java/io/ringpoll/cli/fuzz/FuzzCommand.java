@@ -1,8 +1,8 @@
 package io.ringpoll.cli.fuzz;
 
-import io.ringpoll.bench.options.CheckedOptions;
-import io.ringpoll.bench.options.Execution;
-import io.ringpoll.bench.options.SeededRun;
+import io.ringpoll.cli.options.CheckedOptions;
+import io.ringpoll.cli.options.Execution;
+import io.ringpoll.cli.options.SeedOptions;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.rpma.LogLevel;
@@ -11,7 +11,10 @@ import io.ringpoll.verify.fuzz.Finding;
 import io.ringpoll.verify.fuzz.FuzzTarget;
 import io.ringpoll.verify.fuzz.FuzzTargets;
 import io.ringpoll.verify.fuzz.Fuzzer;
+import io.ringpoll.verify.run.HandshakeInputs;
+import io.ringpoll.verify.seeds.SeededRun;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -40,7 +43,7 @@ public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
     private CommandSpec spec;
 
     @Mixin
-    private SeededRun run;
+    private SeedOptions run;
 
     @Option(names = "--inputs", paramLabel = "N", description = "How many inputs to feed each target with instead.")
     private Long inputs;
@@ -50,15 +53,6 @@ public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
 
     /** Created by picocli. */
     FuzzCommand() {
-    }
-
-    /**
-     * Runs the command.
-     *
-     * @param arguments as typed
-     */
-    public static void main(final String[] arguments) {
-        System.exit(Execution.run(new FuzzCommand(), arguments));
     }
 
     @Override
@@ -73,7 +67,7 @@ public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
         Device.choose(DeviceKind.LOOPBACK);
         final LogLevel before = RpmaLog.threshold();
         RpmaLog.threshold(LogLevel.DISABLED);
-        try (FuzzTargets targets = new FuzzTargets(CommandTargets.all())) {
+        try (FuzzTargets targets = new FuzzTargets(further())) {
             final List<FuzzTarget> chosen =
                 targets.all().stream().filter(each -> target == null || each.name().equals(target)).toList();
             if (chosen.isEmpty()) {
@@ -86,20 +80,26 @@ public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
         }
     }
 
+    private static List<FuzzTarget> further() {
+        final List<FuzzTarget> further = new ArrayList<>(HandshakeInputs.targets(Execution::oneLine));
+        further.addAll(CommandTargets.all());
+        return further;
+    }
+
     private int fuzz(final List<FuzzTarget> targets) {
         final PrintWriter out = spec.commandLine().getOut();
-        run.start();
+        final SeededRun seeds = run.start();
         // Said at once: a process that dies says it no more.
-        out.printf("inputs for %d targets from seed %d%n", targets.size(), run.firstSeed());
+        out.printf("inputs for %d targets from seed %d%n", targets.size(), seeds.firstSeed());
         out.flush();
-        final Fuzzer fuzzer = new Fuzzer(targets, run.firstSeed(), inputs == null ? 0 : inputs, run::isOver);
+        final Fuzzer fuzzer = new Fuzzer(targets, seeds.firstSeed(), inputs == null ? 0 : inputs, seeds::isOver);
         final Optional<Finding> finding = fuzzer.run();
         if (finding.isPresent()) {
             print(finding.get(), out);
             return CommandLine.ExitCode.SOFTWARE;
         }
         out.printf("%,d inputs: %,d taken, %,d refused in one line, %.1f s%n", fuzzer.taken() + fuzzer.refused(), fuzzer.taken(),
-            fuzzer.refused(), run.elapsedSeconds());
+            fuzzer.refused(), seeds.elapsedSeconds());
         out.flush();
         return CommandLine.ExitCode.OK;
     }

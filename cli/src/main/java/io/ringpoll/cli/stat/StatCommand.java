@@ -1,7 +1,7 @@
 package io.ringpoll.cli.stat;
 
-import io.ringpoll.bench.options.CheckedOptions;
-import io.ringpoll.bench.options.Execution;
+import io.ringpoll.cli.options.CheckedOptions;
+import io.ringpoll.cli.options.Execution;
 import io.ringpoll.pipeline.counters.CountersFileException;
 import io.ringpoll.pipeline.counters.CountersFolder;
 import java.io.PrintWriter;
@@ -62,15 +62,6 @@ public final class StatCommand implements Callable<Integer>, CheckedOptions {
 
     /** Created by picocli. */
     public StatCommand() {
-    }
-
-    /**
-     * Runs the command.
-     *
-     * @param arguments as typed
-     */
-    public static void main(final String[] arguments) {
-        System.exit(Execution.run(new StatCommand(), arguments));
     }
 
     @Override

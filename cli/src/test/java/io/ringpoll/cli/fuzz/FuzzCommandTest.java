@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.ringpoll.bench.options.Execution;
+import io.ringpoll.cli.options.Execution;
 import io.ringpoll.testing.TestDevice;
 import java.io.PrintWriter;
 import java.io.StringWriter;

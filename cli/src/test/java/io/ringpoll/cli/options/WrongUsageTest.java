@@ -4,8 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.bench.options.CheckedOptions;
-import io.ringpoll.bench.options.Execution;
+import io.ringpoll.cli.Ringpoll;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -15,10 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,13 +25,12 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Wrong values for every option of every command that the launcher starts: exit code 2 and one line that names the option.
+ * Wrong values for every option of every command of the command line: exit code 2 and one line that names the option.
  *
- * <p>Commands and options come from the launcher and from picocli's model, so a new option is tested as soon as it exists.
+ * <p>Commands come from the root, options from picocli's model, so a new option is tested as soon as it exists.
  */
 @Timeout(120)
 class WrongUsageTest {
-    private static final Path LAUNCHER = Path.of("..", "ringpoll");
     private static final List<String> NO_NUMBERS =
         List.of("", " ", "x", "NaN", "-1", "-0.5", "1e999", "99999999999999999999", "0x", "1 2", "\u0007");
     private static final List<String> NO_WORDS = List.of("", " ", "no such thing", "\u0007", ",", "=", "-");
@@ -68,18 +63,8 @@ class WrongUsageTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
 
-    static List<Class<?>> commands() throws IOException, ClassNotFoundException {
-        final List<Class<?>> commands = new ArrayList<>();
-        final Matcher main = Pattern.compile("java_main (io\\.ringpoll\\.[\\w.]+)").matcher(Files.readString(LAUNCHER));
-        while (main.find()) {
-            commands.add(Class.forName(main.group(1)));
-        }
-        return commands;
-    }
-
-    @Test
-    void shouldKnowTheCommandsOfTheLauncher() throws Exception {
-        assertFalse(commands().isEmpty());
+    static List<Class<?>> commands() {
+        return List.copyOf(Ringpoll.commands().values());
     }
 
     @ParameterizedTest

@@ -1,5 +1,6 @@
 package io.ringpoll.cli.pages;
 
+import io.ringpoll.cli.Ringpoll;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -19,7 +20,6 @@ import picocli.CommandLine.Model.CommandSpec;
 /** The launcher's commands with their options: from picocli's model, or from the text of a script. */
 final class CommandLines {
     private static final Pattern ENTRY = Pattern.compile("(?m)^  ([a-z-]+(?: \\| [a-z-]+)*)\\) (.*);;$");
-    private static final Pattern MAIN = Pattern.compile("java_main (io\\.ringpoll\\.[\\w.]+)");
     private static final Pattern SHOWN = Pattern.compile("\\./ringpoll[ ]([a-z]+)((?:(?!\\./ringpoll)[^`\n#|])*)");
     private static final Pattern OPTION = Pattern.compile("(?<=\\s)--[a-z][a-z-]*");
     /** What the commands that are scripts read their options by. */
@@ -29,18 +29,12 @@ final class CommandLines {
     private final Map<String, CommandSpec> models = new TreeMap<>();
     private final Map<String, String> scripts = new TreeMap<>();
 
-    CommandLines() throws IOException, ClassNotFoundException {
+    CommandLines() throws IOException {
+        Ringpoll.commands().forEach((name, command) -> models.put(name, new CommandLine(command).getCommandSpec()));
         final Matcher entry = ENTRY.matcher(Files.readString(Page.ROOT.resolve("ringpoll")));
         while (entry.find()) {
-            final Matcher main = MAIN.matcher(entry.group(2));
-            final CommandSpec model = main.find() ? new CommandLine(Class.forName(main.group(1))).getCommandSpec() : null;
             for (final String name : entry.group(1).split(" \\| ")) {
-                if (model == null) {
-                    scripts.put(name, script(name));
-                } else {
-                    final CommandLine subcommand = model.subcommands().get(name);
-                    models.put(name, subcommand == null ? model : subcommand.getCommandSpec());
-                }
+                scripts.put(name, script(name));
             }
         }
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.cli.Ringpoll;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.poller.SyntheticQueue;
 import java.io.BufferedReader;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -183,7 +185,7 @@ class StatCommandTest {
     /** A run of the command in a process of its own, and what came of it. */
     private record Stat(int exit, String said) {
         static Stat run(final String... arguments) throws IOException, InterruptedException {
-            final Process process = java(StatCommand.class, List.of(arguments));
+            final Process process = java(Ringpoll.class, Stream.concat(Stream.of("stat"), Stream.of(arguments)).toList());
             final String said = new String(process.getInputStream().readAllBytes());
             assertTrue(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS));
             return new Stat(process.exitValue(), said);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.cli.Ringpoll;
 import io.ringpoll.os.ThreadAffinity;
 import io.ringpoll.tuning.RecordedTree;
 import java.io.IOException;
@@ -31,7 +32,7 @@ class CommandTest {
     private final StringWriter err = new StringWriter();
 
     private int run(final String... arguments) {
-        final CommandLine line = TuningCommand.commandLine();
+        final CommandLine line = Ringpoll.commandLine(arguments);
         line.setOut(new PrintWriter(out));
         line.setErr(new PrintWriter(err));
         return line.execute(arguments);

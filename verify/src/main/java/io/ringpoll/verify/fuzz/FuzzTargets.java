@@ -1,7 +1,6 @@
 package io.ringpoll.verify.fuzz;
 
 import io.ringpoll.fault.FaultPlan;
-import io.ringpoll.verify.run.HandshakeInputs;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,7 +16,6 @@ public final class FuzzTargets implements AutoCloseable {
      * @param further targets, fed after those of the libraries
      */
     public FuzzTargets(final List<FuzzTarget> further) {
-        targets.addAll(HandshakeInputs.targets());
         targets.addAll(DeviceTargets.on(live));
         targets.addAll(ratisNode.targets());
         targets.add(new CountersTarget());

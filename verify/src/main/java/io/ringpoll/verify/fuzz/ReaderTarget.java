@@ -1,6 +1,5 @@
 package io.ringpoll.verify.fuzz;
 
-import io.ringpoll.bench.options.Execution;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
@@ -58,21 +57,16 @@ public final class ReaderTarget implements FuzzTarget {
     }
 
     /**
-     * Creates a target that reads what was typed behind a command, whose refusals are shown as the commands show them.
+     * Creates a target that reads text, and whose refusals are shown as the command line shows them.
      *
      * @param name     of it
      * @param refusal  what it throws for a wrong text
+     * @param shown    the message as the user sees it
      * @param reader   that is fed
      * @param examples of right texts
      * @return a new target
      */
-    public static ReaderTarget ofOptions(
-        final String name, final Class<? extends RuntimeException> refusal, final Consumer<String> reader,
-        final String... examples) {
-        return ofText(name, refusal, Execution::oneLine, reader, examples);
-    }
-
-    private static ReaderTarget ofText(
+    public static ReaderTarget ofText(
         final String name, final Class<? extends RuntimeException> refusal, final UnaryOperator<String> shown,
         final Consumer<String> reader, final String... examples) {
         return new ReaderTarget(

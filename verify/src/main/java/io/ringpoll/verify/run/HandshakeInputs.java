@@ -3,6 +3,7 @@ package io.ringpoll.verify.run;
 import io.ringpoll.verify.fuzz.FuzzTarget;
 import io.ringpoll.verify.fuzz.ReaderTarget;
 import java.util.List;
+import java.util.function.UnaryOperator;
 
 /** What the main job reads of others: for the fuzzer. Stateless. */
 public final class HandshakeInputs {
@@ -15,17 +16,19 @@ public final class HandshakeInputs {
     /**
      * The readers of the two sides' private data, of a mix and of a placement.
      *
+     * @param shown a message as the command line shows it
      * @return new targets
      */
-    public static List<FuzzTarget> targets() {
+    public static List<FuzzTarget> targets(final UnaryOperator<String> shown) {
         return List.of(
             ReaderTarget.ofBytes("hello", IllegalArgumentException.class, Hello::decode,
                 new Hello(Hello.Purpose.STEADY, 1, DEPTH, DEPTH, 1).encode()),
             ReaderTarget.ofBytes("welcome", IllegalArgumentException.class, Welcome::decode,
                 new Welcome(new byte[DESCRIPTOR_BYTES], new byte[DESCRIPTOR_BYTES]).encode(),
                 new Welcome(new byte[DESCRIPTOR_BYTES], new byte[0]).encode()),
-            ReaderTarget.ofOptions("mix", IllegalArgumentException.class, Mix::parse, Mix.DEFAULT, "write=1e3,fail=.5", "send=1"),
-            ReaderTarget.ofOptions(
-                "placement", IllegalArgumentException.class, Placement::parse, "none", "0,1,0", "poller=1,client=0"));
+            ReaderTarget.ofText(
+                "mix", IllegalArgumentException.class, shown, Mix::parse, Mix.DEFAULT, "write=1e3,fail=.5", "send=1"),
+            ReaderTarget.ofText(
+                "placement", IllegalArgumentException.class, shown, Placement::parse, "none", "0,1,0", "poller=1,client=0"));
     }
 }

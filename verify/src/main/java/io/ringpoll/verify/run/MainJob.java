@@ -26,7 +26,7 @@ import org.HdrHistogram.Histogram;
  *
  * <p>{@link #run} belongs to the main thread; {@link #interrupt()} may come from a signal's.
  */
-final class MainJob {
+public final class MainJob {
     /** The warm-up lasts this long at least, and until the hot threads have settled or the time for it is over. */
     private static final double MIN_WARM_UP_SECONDS = 1;
     private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
@@ -47,7 +47,7 @@ final class MainJob {
      * @param config   all that is settled
      * @param progress takes what was chosen, and a line each second
      */
-    MainJob(final RunConfig config, final PrintWriter progress) {
+    public MainJob(final RunConfig config, final PrintWriter progress) {
         this.config = config;
         this.progress = progress;
         // Two sides of each connection, the fault lane, and the server's sides of its connections, which overlap while one ends.
@@ -57,12 +57,17 @@ final class MainJob {
     }
 
     /** Ends the run in order; any thread. */
-    void interrupt() {
+    public void interrupt() {
         interrupted.countDown();
     }
 
-    /** Runs; the main thread. */
-    RunReport run() throws InterruptedException {
+    /**
+     * Runs; the main thread.
+     *
+     * @return the account of the run
+     * @throws InterruptedException if the calling thread is interrupted
+     */
+    public RunReport run() throws InterruptedException {
         final PipelineBuilder builder = describe();
         progress.printf("%s; %s; %s%n", config.mix(), waits(), config.placement());
         if (config.faults() == null) {

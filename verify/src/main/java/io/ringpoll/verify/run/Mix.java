@@ -11,9 +11,9 @@ import java.util.Map;
  *
  * <p>Immutable.
  */
-final class Mix {
+public final class Mix {
     /** What the main job runs when nothing is said. */
-    static final String DEFAULT = "write=40,send=30,read=20,write-imm=9.9,fail=0.1";
+    public static final String DEFAULT = "write=40,send=30,read=20,write-imm=9.9,fail=0.1";
 
     private static final int TABLE_SIZE = 1 << 12;
 
@@ -29,9 +29,10 @@ final class Mix {
      * Reads a mix.
      *
      * @param text such as {@code write=50,send=49,fail=1}; weights of any scale, what is not named has none
+     * @return the shares
      * @throws IllegalArgumentException that names what is wrong
      */
-    static Mix parse(final String text) {
+    public static Mix parse(final String text) {
         final Map<OperationKind, Double> weights = new EnumMap<>(OperationKind.class);
         for (final String part : text.split(",")) {
             final int equals = part.indexOf('=');

@@ -12,9 +12,9 @@ import org.agrona.MutableDirectBuffer;
  *
  * <p>Stateless; allocates nothing.
  */
-final class Payload {
+public final class Payload {
     /** The smallest payload: it holds its identity. */
-    static final int MIN_LENGTH = Long.BYTES;
+    public static final int MIN_LENGTH = Long.BYTES;
 
     private static final long GOLDEN_GAMMA = 0x9E37_79B9_7F4A_7C15L;
 

@@ -16,7 +16,7 @@ import java.util.Optional;
  *
  * <p>Immutable.
  */
-final class Placement {
+public final class Placement {
     /** A thread that runs where the operating system likes. */
     static final int ANY_CPU = -1;
 
@@ -44,9 +44,10 @@ final class Placement {
      *
      * @param text {@code none}, {@code auto} for what {@code ./ringpoll tune plan} advises on this machine, CPU numbers in the
      *             order of {@link #ROLES} such as {@code 2,3,4}, or pairs such as {@code poller=2,client=3}
+     * @return the placement
      * @throws IllegalArgumentException that names what is wrong
      */
-    static Placement parse(final String text) {
+    public static Placement parse(final String text) {
         return parse(text, Topology.ofThisMachine());
     }
 

@@ -1,7 +1,7 @@
 package io.ringpoll.verify.run;
 
 /** Which sides of the main job a process is. */
-enum Role {
+public enum Role {
     /** Server and client. */
     BOTH,
     /** The server, which ends when its last client has gone. */

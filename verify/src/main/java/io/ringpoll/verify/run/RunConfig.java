@@ -30,7 +30,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * @param soak          whether memory, allocation and latency are sampled all along
  * @param faults        what the loopback device lets go wrong, or null for nothing
  */
-record RunConfig(
+public record RunConfig(
     Role role,
     double seconds,
     double warmUpSeconds,
@@ -73,8 +73,13 @@ record RunConfig(
         };
     }
 
-    /** The same run at an address. */
-    RunConfig withAddress(final String other) {
+    /**
+     * The same run at an address.
+     *
+     * @param other the address
+     * @return another configuration
+     */
+    public RunConfig withAddress(final String other) {
         return new RunConfig(
             role, seconds, warmUpSeconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait,
             placement, other, port, portIsChosen, seed, soak, faults);

@@ -24,7 +24,7 @@ import org.HdrHistogram.Histogram;
  * @param soak              whether the run stayed as it was, or null if it was not looked at
  * @param faults            what the fault plan did, or null without one
  */
-record RunReport(
+public record RunReport(
     String device,
     double seconds,
     List<Path> paths,
@@ -90,13 +90,22 @@ record RunReport(
         return paths.stream().mapToLong(Path::duplicated).sum();
     }
 
-    /** Whether nothing was lost, duplicated or corrupted, and nothing else went wrong. */
-    boolean isSound() {
+    /**
+     * Whether nothing was lost, duplicated or corrupted, and nothing else went wrong.
+     *
+     * @return false if anything did
+     */
+    public boolean isSound() {
         return lost() == 0 && (soak == null || soak.isSound()) && duplicated() == 0 && corrupted == 0 && complaints.isEmpty() &&
             paths.stream().allMatch(path -> path.posted == path.completed);
     }
 
-    void printTable(final PrintWriter out) {
+    /**
+     * Prints the report.
+     *
+     * @param out for people
+     */
+    public void printTable(final PrintWriter out) {
         out.printf("%n%-12s %14s %14s %10s %10s%n", "path", "posted", "completed", "lost", "duplicated");
         for (final Path path : paths) {
             out.printf(
@@ -120,13 +129,23 @@ record RunReport(
         out.flush();
     }
 
-    void printRemarks(final PrintWriter out) {
+    /**
+     * Prints complaints and notes alone.
+     *
+     * @param out for people
+     */
+    public void printRemarks(final PrintWriter out) {
         notes.forEach(note -> out.println("note: " + note));
         complaints.forEach(complaint -> out.println("wrong: " + complaint));
         out.flush();
     }
 
-    String toJson() {
+    /**
+     * The report as one JSON object.
+     *
+     * @return its text
+     */
+    public String toJson() {
         final ObjectMapper mapper = new ObjectMapper();
         final ObjectNode root = mapper.createObjectNode();
         root.put("device", device);

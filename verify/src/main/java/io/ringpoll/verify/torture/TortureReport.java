@@ -17,11 +17,16 @@ import java.util.List;
  * @param failed         the scene that ended it, or null if none was wrong
  * @param violations     what was wrong in it, a line each
  */
-record TortureReport(
+public record TortureReport(
     long firstSeed, long scenes, long workRequests, long faultsInjected, double seconds, Scene failed, List<String> violations) {
     private static final int MOST_SHOWN = 12;
 
-    boolean isSound() {
+    /**
+     * Whether all scenes were right.
+     *
+     * @return false if the last one was not
+     */
+    public boolean isSound() {
         return failed == null;
     }
 
@@ -30,7 +35,12 @@ record TortureReport(
         return "./ringpoll torture --seed " + failed.seed() + " --scenes 1";
     }
 
-    void print(final PrintWriter out) {
+    /**
+     * Prints the report.
+     *
+     * @param out for people
+     */
+    public void print(final PrintWriter out) {
         out.printf("%,d scenes from seed %d, %,d work requests, %,d faults injected, %.1f s%n", scenes, firstSeed, workRequests,
             faultsInjected, seconds);
         if (isSound()) {
@@ -46,7 +56,12 @@ record TortureReport(
         out.flush();
     }
 
-    String toJson() {
+    /**
+     * The report as one JSON object.
+     *
+     * @return one line
+     */
+    public String toJson() {
         final ObjectMapper mapper = new ObjectMapper();
         final ObjectNode root = mapper.createObjectNode();
         root.put("firstSeed", firstSeed).put("scenes", scenes).put("workRequests", workRequests)

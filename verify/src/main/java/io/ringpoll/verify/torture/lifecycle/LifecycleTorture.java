@@ -1,8 +1,6 @@
 package io.ringpoll.verify.torture.lifecycle;
 
-import io.ringpoll.bench.options.AddressOption;
-import io.ringpoll.bench.options.SeededRun;
-import io.ringpoll.device.Device;
+import io.ringpoll.verify.seeds.SeededRun;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -23,6 +21,7 @@ public final class LifecycleTorture {
     private final SeededRun run;
     private final long scenes;
     private final JvmKind kind;
+    private final String address;
     private final PrintWriter progress;
 
     /**
@@ -31,12 +30,15 @@ public final class LifecycleTorture {
      * @param run      seed and time
      * @param scenes   how many to play instead of going by the time; 0 for the time
      * @param kind     of JVM; null for all in turn
+     * @param address  of the device
      * @param progress takes lines while it goes on
      */
-    public LifecycleTorture(final SeededRun run, final long scenes, final JvmKind kind, final PrintWriter progress) {
+    public LifecycleTorture(
+        final SeededRun run, final long scenes, final JvmKind kind, final String address, final PrintWriter progress) {
         this.run = run;
         this.scenes = scenes;
         this.kind = kind;
+        this.address = address;
         this.progress = progress;
     }
 
@@ -48,9 +50,6 @@ public final class LifecycleTorture {
      * @throws InterruptedException if the calling thread is interrupted
      */
     public LifecycleReport play() throws IOException, InterruptedException {
-        run.start();
-        progress.println(Device.current().description());
-        final String address = AddressOption.ofDevice(progress);
         progress.printf("scenes from seed %d%n", run.firstSeed());
         progress.flush();
         long played = 0;

@@ -1,0 +1,252 @@
+package io.ringpoll.bench.latency;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.bench.baseline.CLink;
+import io.ringpoll.bench.baseline.Traffic;
+import io.ringpoll.bench.handoff.CHandOff;
+import io.ringpoll.bench.handoff.HandOff;
+import io.ringpoll.bench.handoff.HandOffs;
+import io.ringpoll.bench.handoff.RingpollHandOff;
+import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.JsonText;
+import io.ringpoll.bench.measure.NodeCensus;
+import io.ringpoll.bench.plot.PercentilePlot;
+import io.ringpoll.synthetic.SyntheticSource;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.HdrHistogram.Histogram;
+
+/**
+ * Measures how long a completion takes to its handler, as percentiles: ours, and others in turns beside it. Used by one thread.
+ */
+public final class LatencyMeasurement {
+    /** The label of perftest, which is measured in ping-pong over an RDMA device. */
+    public static final String PERFTEST = PerftestContestant.NAME;
+
+    private static final Turn WARM_UP_TURN = new Turn(0, 0, TimeUnit.SECONDS.toNanos(1), 0);
+    /** Not recorded: in which it is looked where memory lies. */
+    private static final Turn CENSUS_TURN = new Turn(0, 0, TimeUnit.MILLISECONDS.toNanos(100), 0);
+
+    private final LatencyConfig config;
+    private final Optional<NodeCensus> census;
+    private final PrintWriter progress;
+    private final boolean verbose;
+    private String host;
+    private String port;
+    private List<LatencyReport> reports = List.of();
+
+    /**
+     * Prepares a measurement.
+     *
+     * @param config   its settings
+     * @param census   where memory lies, to be found out in a turn of its own; may be empty
+     * @param progress takes a line for each measurement
+     * @param verbose  whether it takes a line for each turn, too
+     */
+    public LatencyMeasurement(
+        final LatencyConfig config, final Optional<NodeCensus> census, final PrintWriter progress, final boolean verbose) {
+        this.config = config;
+        this.census = census;
+        this.progress = progress;
+        this.verbose = verbose;
+    }
+
+    /**
+     * Measures over the synthetic queue, and writes the files.
+     *
+     * @throws TimeoutException if completions do not arrive
+     */
+    public void run() throws TimeoutException {
+        reports = List.of(overSynthetic(config.threads()));
+        write();
+    }
+
+    /**
+     * Measures over a device, and writes the files.
+     *
+     * @param address     of the device
+     * @param portOfPairs where pairs of connections meet
+     * @throws TimeoutException if completions do not arrive
+     */
+    public void run(final String address, final int portOfPairs) throws TimeoutException {
+        host = address;
+        port = Integer.toString(portOfPairs);
+        reports = overDevice(config.threads());
+        write();
+    }
+
+    /**
+     * Whether no run is marked as doubtful.
+     *
+     * @return false if one missed its rate, lost its CPU or was not pinned
+     */
+    public boolean isClean() {
+        return reports.stream().allMatch(LatencyReport::isClean);
+    }
+
+    /**
+     * Prints the tables.
+     *
+     * @param out for people
+     */
+    public void print(final PrintWriter out) {
+        reports.forEach(report -> report.printTable(out));
+        census.ifPresent(out::println);
+    }
+
+    /**
+     * The measurements as one JSON object.
+     *
+     * @return its text
+     */
+    public String toJson() {
+        return JsonText.of(document());
+    }
+
+    /**
+     * The hand-offs that labels stand for, which are measured over the synthetic queue.
+     *
+     * @param against labels; {@code copying} for all alternatives that copy, {@code none} for none
+     * @return ours, then the others
+     * @throws IllegalArgumentException if there is no such hand-off
+     */
+    public static List<HandOff> handOffs(final List<String> against) {
+        final List<HandOff> handOffs = new ArrayList<>(List.of(new RingpollHandOff()));
+        for (final String label : against) {
+            if ("copying".equals(label)) {
+                handOffs.addAll(HandOffs.copying());
+            } else if (!List.of("none", PerftestContestant.NAME, RingpollHandOff.NAME).contains(label)) {
+                handOffs.add(HandOffs.of(label));
+            }
+        }
+        return handOffs;
+    }
+
+    private LatencyReport overSynthetic(final HotThreads threads) throws TimeoutException {
+        final List<HandOff> handOffs = handOffs(config.against());
+        final String name = "latency/synthetic/" + config.perSecond() + "-per-second";
+        try (SyntheticSource source = SyntheticSource.open()) {
+            final List<Contestant> contestants = new ArrayList<>();
+            handOffs.forEach(handOff ->
+                contestants.add(new SyntheticContestant(handOff, source, config.schedule(), threads)));
+            return play(name, contestants, threads);
+        }
+    }
+
+    private List<LatencyReport> overDevice(final HotThreads threads) throws TimeoutException {
+        final boolean pingPong = config.mode() == LatencyConfig.Mode.PING_PONG;
+        final String kind = config.over().name().toLowerCase(Locale.ROOT);
+        final List<LatencyReport> measured = new ArrayList<>();
+        for (final int size : config.sizes()) {
+            final String how = config.operation().name().toLowerCase(Locale.ROOT) +
+                (pingPong ? "-ping-pong" : "-at-" + config.perSecond() + "-per-second");
+            final String name = "latency/" + kind + "/" + how + "/" + size + "-bytes";
+            final List<Contestant> contestants = new ArrayList<>();
+            try {
+                final LinkedPair pair = new LinkedPair(host, port);
+                contestants.add(ours(pair, size, threads));
+                for (final String label : config.against()) {
+                    addC(label, size, threads, contestants);
+                }
+                measured.add(play(name, contestants, threads));
+            } finally {
+                contestants.forEach(Contestant::close);
+            }
+        }
+        return measured;
+    }
+
+    private Contestant ours(final LinkedPair pair, final int size, final HotThreads threads) {
+        final Traffic.Operation operation = config.operation();
+        if (config.mode() == LatencyConfig.Mode.PING_PONG) {
+            return new RingpollPingPong(pair, operation, size, threads, config.runToCompletion());
+        }
+        return operation == Traffic.Operation.SEND ? new RingpollPacedSends(pair, size, config.schedule(), threads) :
+            new RingpollPacedPosts(pair, operation, size, config.schedule(), threads);
+    }
+
+    private void addC(
+        final String label, final int size, final HotThreads threads, final List<Contestant> contestants) {
+        if ("none".equals(label)) {
+            return;
+        }
+        if (PerftestContestant.NAME.equals(label)) {
+            contestants.add(new PerftestContestant(config.operation(), host, size));
+            return;
+        }
+        final CLink link = CLink.open(host, port);
+        contestants.add(config.mode() == LatencyConfig.Mode.PING_PONG ?
+            CLinkContestant.pingPong(link, CHandOff.BARE_NAME.equals(label), config.operation(), size, threads) :
+            CLinkContestant.paced(link, config.operation(), size, config.schedule(), threads));
+    }
+
+    private LatencyReport play(
+        final String name, final List<Contestant> contestants, final HotThreads threads) throws TimeoutException {
+        progress.println(name + ": " + config.rounds() + " turns of each of " +
+            contestants.stream().map(Contestant::label).toList());
+        progress.flush();
+        new LatencyMeter(contestants.stream().filter(Contestant::warmsUp).toList())
+            .play(config.warmUpRounds(), WARM_UP_TURN, window -> { });
+        final LatencyMeter meter = new LatencyMeter(contestants);
+        final Map<String, List<LatencyWindow>> windows =
+            meter.play(config.rounds(), config.turn(), this::show);
+        if (census.isPresent()) {
+            census.get().during(() -> meter.play(1, CENSUS_TURN, window -> { }));
+        }
+        final List<LatencyRun> runs = new ArrayList<>();
+        windows.forEach((label, turns) -> runs.add(
+            LatencyRun.of(label, turns, threads.cpus(), CHandOff.BARE_NAME.equals(label) ? 0 : threads.handlers())));
+        return new LatencyReport(name, runs);
+    }
+
+    private void show(final LatencyWindow window) {
+        if (verbose) {
+            progress.printf(Locale.ROOT,
+                "%4d %-24s p50 %,8d  p90 %,8d  p99 %,9d  p99.9 %,10d  max %,12d ns; lost %.2f ms, gap %.3f ms%s%n",
+                window.round(), window.label(), window.percentileNs(50), window.percentileNs(90), window.percentileNs(99),
+                window.percentileNs(99.9), window.latencyNs().getMaxValue(), window.loss().lostNs() / 1e6,
+                window.longestGapNs() / 1e6, window.fault().isEmpty() ? "" : "; " + window.fault());
+            progress.flush();
+        }
+    }
+
+    private void write() {
+        if (config.output() == null) {
+            return;
+        }
+        for (final LatencyReport report : reports) {
+            HistogramFiles.write(report, config.output());
+            final Map<String, Histogram> histograms = new LinkedHashMap<>();
+            report.runs().forEach(run -> histograms.put(run.label(), run.total()));
+            final String stem = HistogramFiles.fileName(report.name());
+            PercentilePlot.draw(report.name(), histograms, config.output().resolve(stem + ".svg"));
+            PercentilePlot.draw(report.name(), histograms, config.output().resolve(stem + ".png"));
+        }
+        try {
+            Files.writeString(config.output().resolve("latency.json"), toJson());
+        } catch (final IOException e) {
+            throw new UncheckedIOException("cannot write to " + config.output(), e);
+        }
+    }
+
+    private static List<BenchResult> results(final List<LatencyReport> reports) {
+        return reports.stream().flatMap(report -> report.results().stream()).toList();
+    }
+
+    private ObjectNode document() {
+        final ObjectNode root = JsonText.document(results(reports));
+        reports.forEach(report -> report.addTo(root));
+        census.ifPresent(looked -> looked.addTo(root));
+        return root;
+    }
+}

@@ -1,2 +1,0 @@
-/** Options that several of the measuring tools share. */
-package io.ringpoll.bench.options;

@@ -1,0 +1,175 @@
+package io.ringpoll.bench.replicate;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.bench.measure.JsonText;
+import io.ringpoll.bench.measure.Spread;
+import io.ringpoll.bench.plot.PercentilePlot;
+import io.ringpoll.device.Device;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.ToDoubleFunction;
+import org.HdrHistogram.Histogram;
+
+/** Runs of each contestant in turns, and their figures: as a table, as JSON and as plots. Used by one thread. */
+public final class Replication {
+    private static final double MEDIAN = 50;
+    private static final double TAIL = 99;
+
+    private final ReplicateConfig config;
+    private final List<Contestant> contestants;
+    private final int leadIn;
+    private final int rounds;
+    private final PrintWriter progress;
+    private final Map<Contestant, List<ReplicateResult>> results = new LinkedHashMap<>();
+
+    /**
+     * Prepares the runs.
+     *
+     * @param config      of each run
+     * @param contestants that have their turns; several are compared with Netty
+     * @param leadIn      runs of each before those that count
+     * @param rounds      runs of each that count
+     * @param progress    takes a line for each run
+     */
+    public Replication(final ReplicateConfig config, final List<Contestant> contestants, final int leadIn, final int rounds,
+        final PrintWriter progress) {
+        this.config = config;
+        this.contestants = List.copyOf(contestants);
+        this.leadIn = leadIn;
+        this.rounds = rounds;
+        this.progress = progress;
+    }
+
+    /**
+     * Runs all.
+     *
+     * @throws IOException          if a server or the client fails
+     * @throws InterruptedException if the calling thread is interrupted
+     * @throws TimeoutException     if nothing is acknowledged for too long
+     */
+    public void run() throws IOException, InterruptedException, TimeoutException {
+        for (int round = 1 - leadIn; round <= rounds; round++) {
+            for (final Contestant each : contestants) {
+                final ReplicateResult result = new ReplicateRun(config, each).run();
+                say(round, each, result);
+                if (round > 0) {
+                    results.computeIfAbsent(each, none -> new ArrayList<>()).add(result);
+                }
+            }
+        }
+    }
+
+    /**
+     * Draws the commit latencies by percentile.
+     *
+     * @param plots folder for the plots
+     */
+    public void draw(final Path plots) {
+        final Map<String, Histogram> histograms = new LinkedHashMap<>();
+        results.forEach((each, runs) -> {
+            final Histogram all = new Histogram(runs.get(0).latencies());
+            runs.forEach(run -> all.add(run.latencies()));
+            histograms.put(each.name(), all);
+        });
+        final String title = "Commit latency, records of " + config.payloadBytes() + " bytes, window " + config.window();
+        for (final String ending : List.of(".svg", ".png")) {
+            PercentilePlot.draw(
+                title, histograms, plots.resolve("replicate-" + config.payloadBytes() + "-" + config.window() + ending));
+        }
+    }
+
+    /**
+     * Prints the tables.
+     *
+     * @param out for people
+     */
+    public void print(final PrintWriter out) {
+        if (results.keySet().stream().anyMatch(each -> each.transport() == Transport.RINGPOLL)) {
+            out.println(Device.current().description());
+        }
+        out.printf("records of %d bytes, window %d, log in %s; medians of %d runs of %d s%n", config.payloadBytes(),
+            config.window(), config.memoryLog() ? "memory" : "files", rounds, seconds());
+        out.printf("%-28s %12s %12s %12s %16s%n", "transport", "appends/s", "p50 us", "p99 us", "verified records");
+        results.forEach((each, runs) -> out.printf("%-28s %12.0f %12.1f %12.1f %16d%n", each.name(), rate(runs), p50(runs),
+            p99(runs), verified(runs)));
+        if (isComparison()) {
+            final List<ReplicateResult> theirs = results.entrySet().stream()
+                .filter(each -> each.getKey().transport() == Transport.NETTY).findFirst().orElseThrow().getValue();
+            results.forEach((each, ours) -> {
+                if (each.transport() != Transport.NETTY) {
+                    out.printf("%-28s %12.2f %12.2f %12.2f   of netty's%n", each.name(), rate(ours) / rate(theirs),
+                        p50(ours) / p50(theirs), p99(ours) / p99(theirs));
+                }
+            });
+        }
+        if (config.profile()) {
+            results.forEach((each, runs) -> profile(runs).print(out, each.name()));
+        }
+    }
+
+    /**
+     * The figures as one JSON object.
+     *
+     * @return its text
+     */
+    public String toJson() {
+        final ObjectNode root = JsonText.document(List.of());
+        root.put("payloadBytes", config.payloadBytes()).put("window", config.window())
+            .put("log", config.memoryLog() ? "memory" : "disk").put("seconds", seconds()).put("runs", rounds);
+        results.forEach((each, runs) -> {
+            final ObjectNode figures = root.putObject(each.name()).put("appendsPerSecond", rate(runs))
+                .put("p50us", p50(runs)).put("p99us", p99(runs)).put("verifiedRecords", verified(runs));
+            if (config.profile()) {
+                profile(runs).addTo(figures);
+            }
+        });
+        return JsonText.of(root);
+    }
+
+    /** A run takes its time, and runs differ: each is told of when it is over. */
+    private void say(final int round, final Contestant contestant, final ReplicateResult result) {
+        progress.printf("%s, %s: %.0f appends/s, p50 %.1f us, p99 %.1f us%n", contestant.name(),
+            round > 0 ? "run " + round + " of " + rounds : "before", result.appendsPerSecond(), result.percentileUs(MEDIAN),
+            result.percentileUs(TAIL));
+        progress.flush();
+    }
+
+    private static AppendProfile profile(final List<ReplicateResult> runs) {
+        return runs.stream().map(ReplicateResult::profile).reduce(AppendProfile.NONE, AppendProfile::plus);
+    }
+
+    private boolean isComparison() {
+        return contestants.size() > 1;
+    }
+
+    private long seconds() {
+        return TimeUnit.NANOSECONDS.toSeconds(config.runNs());
+    }
+
+    private static double rate(final List<ReplicateResult> runs) {
+        return median(runs, ReplicateResult::appendsPerSecond);
+    }
+
+    private static double p50(final List<ReplicateResult> runs) {
+        return median(runs, run -> run.percentileUs(MEDIAN));
+    }
+
+    private static double p99(final List<ReplicateResult> runs) {
+        return median(runs, run -> run.percentileUs(TAIL));
+    }
+
+    private static long verified(final List<ReplicateResult> runs) {
+        return runs.stream().mapToLong(ReplicateResult::verified).sum();
+    }
+
+    private static double median(final List<ReplicateResult> runs, final ToDoubleFunction<ReplicateResult> figure) {
+        return Spread.of(runs.stream().mapToDouble(figure).toArray()).median();
+    }
+}

@@ -1,0 +1,127 @@
+package io.ringpoll.bench.suite;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.JsonText;
+import io.ringpoll.bench.measure.MachineReport;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.runner.RunnerException;
+
+/** Everything measured in one run, ours beside the baselines, into one folder. Used by one thread. */
+public final class BenchSuite {
+    private final Set<Part> parts;
+    private final Effort effort;
+    private final Path folder;
+    private final List<String> program;
+    private final PrintWriter log;
+    private final List<BenchResult> results = new ArrayList<>();
+    private ObjectNode root;
+    private Progress progress;
+    private long startNs;
+
+    /**
+     * Prepares a run.
+     *
+     * @param parts   that are measured
+     * @param effort  of each
+     * @param folder  for results, which exists
+     * @param program main class of the measuring tools, and the words before a tool's name; run in JVMs of their own
+     * @param log     takes the progress
+     */
+    public BenchSuite(
+        final Set<Part> parts, final Effort effort, final Path folder, final List<String> program, final PrintWriter log) {
+        this.parts = parts;
+        this.effort = effort;
+        this.folder = folder;
+        this.program = List.copyOf(program);
+        this.log = log;
+    }
+
+    /**
+     * Measures.
+     *
+     * @throws IOException          if the folder cannot be written to
+     * @throws InterruptedException if the calling thread is interrupted
+     * @throws RunnerException      if a JMH benchmark cannot be run
+     */
+    public void run() throws IOException, InterruptedException, RunnerException {
+        startNs = System.nanoTime();
+        Device.choose(DeviceKind.LOOPBACK);
+        log.println(MachineReport.line());
+        progress = new Progress(log, RunPlan.of(parts, effort, folder));
+        progress.begin();
+        final JmhRounds rounds = new JmhRounds(effort);
+        final List<JsonNode> documents = new ArrayList<>();
+        final List<Comparison> comparisons = new ArrayList<>();
+        for (final Part part : parts) {
+            final List<Comparison> ofPart = part.comparisons(effort);
+            comparisons.addAll(ofPart);
+            results.addAll(rounds.measure(ofPart,
+                variant -> advance(part.label() + ": " + variant, effort.expectedNs(variant))));
+            for (final ToolRun tool : part.tools(effort, folder)) {
+                advance(part.label() + ": " + tool.name(), tool.expectedNs());
+                final JsonNode document = tool.run(folder, program);
+                documents.add(document);
+                results.addAll(BenchReport.resultsOf(document));
+            }
+            // After each part: who ends a long run early, or finds that a part fails, has what was measured before.
+            root = document(results, documents, comparisons, rounds);
+            Files.writeString(folder.resolve("bench.json"), JsonText.of(root));
+            HtmlReport.write(root, results, folder);
+        }
+    }
+
+    /**
+     * Prints the tables.
+     *
+     * @param out for people
+     */
+    public void print(final PrintWriter out) {
+        BenchReport.printTable(results, out);
+        BenchReport.printAllocations(root.path("allocations"), out);
+    }
+
+    /**
+     * The results as one JSON object.
+     *
+     * @return its text
+     */
+    public String toJson() {
+        return JsonText.of(root);
+    }
+
+    /** Prints how long it took, and where the results are. */
+    public void printEnd() {
+        log.printf(Locale.ROOT, "%nin %d s, into %s%n", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNs), folder);
+        log.flush();
+    }
+
+    private void advance(final String what, final long expectedNs) {
+        progress.next(what, System.nanoTime() - startNs, expectedNs);
+    }
+
+    private static ObjectNode document(final List<BenchResult> results, final List<JsonNode> documents,
+        final List<Comparison> comparisons, final JmhRounds rounds) {
+        final ObjectNode root = JsonText.document(results);
+        final ArrayNode allocations = root.putArray("allocations");
+        for (final Comparison comparison : comparisons) {
+            allocations.addObject().put("name", comparison.name())
+                .put("bytesPerOperation", BenchReport.rounded(rounds.allocatedBytes(comparison.ours())));
+        }
+        final ArrayNode latencies = root.putArray("latencies");
+        documents.forEach(document -> document.path("latencies").forEach(latencies::add));
+        return root;
+    }
+}

@@ -1,0 +1,55 @@
+package io.ringpoll.cli.idle;
+
+import io.ringpoll.bench.idle.IdleMeasurement;
+import io.ringpoll.cli.options.CheckedOptions;
+import io.ringpoll.cli.options.Execution;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code ./ringpoll idle}: the processor time that a poller uses while its queue is empty, and the time from a post to the poll
+ * that finds its completion, for each idle strategy.
+ */
+@Command(
+    name = "idle",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "What each idle strategy uses of a core while nothing comes, and how late it wakes up.")
+public final class IdleCommand implements Callable<Integer>, CheckedOptions {
+    private static final int LONGEST_SECONDS = 86_400;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+        names = "--seconds", paramLabel = "S", defaultValue = "5",
+        description = "How long each poller has nothing to do (${DEFAULT-VALUE}).")
+    private int seconds;
+
+    @Option(
+        names = "--wake-ups", paramLabel = "N", defaultValue = "1000",
+        description = "How often each is woken, some milliseconds after it found nothing (${DEFAULT-VALUE}).")
+    private int wakeUps;
+
+    /** Created by picocli. */
+    IdleCommand() {
+    }
+
+    @Override
+    public void check() {
+        Execution.require(spec, seconds >= 1 && seconds <= LONGEST_SECONDS,
+            "--seconds " + seconds + " is not from 1 to " + LONGEST_SECONDS);
+        Execution.require(spec, wakeUps >= 1, "--wake-ups " + wakeUps + " is not 1 or more");
+    }
+
+    @Override
+    public Integer call() throws InterruptedException {
+        check();
+        new IdleMeasurement(seconds, wakeUps).run(spec.commandLine().getOut());
+        return CommandLine.ExitCode.OK;
+    }
+}

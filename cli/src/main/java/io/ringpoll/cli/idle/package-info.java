@@ -1,0 +1,2 @@
+/** {@code ./ringpoll idle}: what idle strategies cost. */
+package io.ringpoll.cli.idle;

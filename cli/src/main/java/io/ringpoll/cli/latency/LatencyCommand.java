@@ -1,0 +1,148 @@
+package io.ringpoll.cli.latency;
+
+import io.ringpoll.bench.handoff.CHandOff;
+import io.ringpoll.bench.handoff.HandOff;
+import io.ringpoll.bench.handoff.HandOffs;
+import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.latency.LatencyConfig;
+import io.ringpoll.bench.latency.LatencyMeasurement;
+import io.ringpoll.bench.measure.MachineReport;
+import io.ringpoll.bench.measure.NodeCensus;
+import io.ringpoll.cli.options.CheckedOptions;
+import io.ringpoll.cli.options.HotThreadOptions;
+import io.ringpoll.cli.options.OutputPath;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import io.ringpoll.pipeline.HandlerWait;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeoutException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code ./ringpoll latency}: how long a completion takes to its handler, as percentiles, with C's in turns beside ours.
+ *
+ * <p>Exit codes: 0; 1 if the measurement could not be made, or with {@code --strict} if its figures are doubtful; 2 for wrong
+ * usage.
+ */
+@Command(
+    name = "latency",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Measures latency to the handler from when a completion was due (rate), or as half a round trip (ping-pong).")
+public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private LatencyOptions options;
+
+    @Option(names = "--handlers", paramLabel = "N", defaultValue = "1",
+        description = "Handlers that share the three paths, at a rate: 1 to 3 (${DEFAULT-VALUE}).")
+    private int handlers;
+
+    @Option(names = "--against", paramLabel = "NAME", split = ",", defaultValue = CHandOff.NAME,
+        description = "What is measured beside ours (${DEFAULT-VALUE}): c, c-bare-loop, over synthetic also alternatives that "
+            + "copy (array-blocking-queue, ... or copying for all), over rdma in ping-pong also perftest, or none.")
+    private List<String> against;
+
+    @Option(names = "--ring-size", paramLabel = "SLOTS", defaultValue = "8192",
+        description = "Slots of the ring, a power of two (${DEFAULT-VALUE}).")
+    private int ringSize;
+
+    @Option(names = "--batch", paramLabel = "N", defaultValue = "32",
+        description = "Completions that a poll asks for (${DEFAULT-VALUE}).")
+    private int batch;
+
+    @Mixin
+    private HotThreadOptions hotThreads;
+
+    @Option(names = "--output", paramLabel = "DIR",
+        description = "Write histograms (.hgrm, .hlog), results (.json) and plots (.svg, .png) there.")
+    private Path output;
+
+    @Option(names = "--strict", description = "Exit with 1 if a run missed its rate, lost its CPU or was not pinned.")
+    private boolean strict;
+
+    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    private boolean json;
+
+    @Option(names = "--verbose", description = "Tell of every turn.")
+    private boolean verbose;
+
+    /** Created by picocli. */
+    LatencyCommand() {
+    }
+
+    @Override
+    public Integer call() throws TimeoutException {
+        check();
+        final Optional<NodeCensus> census = hotThreads.bindMemory();
+        final HotCpus cpus = hotThreads.cpus(handlers);
+        final HandlerWait waitStrategy = hotThreads.waitStrategy(cpus, handlers, options.posters());
+        final LatencyConfig config = options.config(against, handlers, ringSize, batch, waitStrategy, cpus, output);
+        final PrintWriter out = spec.commandLine().getOut();
+        final PrintWriter progress = json ? spec.commandLine().getErr() : out;
+        Device.choose(options.over() == LatencyConfig.Over.RDMA ? DeviceKind.RDMA : DeviceKind.LOOPBACK);
+        progress.println(MachineReport.line());
+        progress.println(config);
+        hotThreads.compromises().forEach(compromise -> progress.println("note: " + compromise));
+        progress.flush();
+        final LatencyMeasurement measurement = new LatencyMeasurement(config, census, progress, verbose);
+        if (options.over() == LatencyConfig.Over.SYNTHETIC) {
+            measurement.run();
+        } else {
+            measurement.run(options.address().host(progress), options.address().port());
+        }
+        if (json) {
+            out.println(measurement.toJson());
+        } else {
+            measurement.print(out);
+        }
+        out.flush();
+        return strict && !measurement.isClean() ? ExitCode.SOFTWARE : ExitCode.OK;
+    }
+
+    @Override
+    public void check() {
+        options.check();
+        final boolean synthetic = options.over() == LatencyConfig.Over.SYNTHETIC;
+        require(handlers >= 1 && handlers <= 3, "--handlers " + handlers + " is not from 1 to 3: there are three paths");
+        require(handlers == 1 || synthetic, "over a device there is one handler, not " + handlers);
+        require(Integer.bitCount(ringSize) == 1 && ringSize >= 2 && ringSize <= 1 << 24,
+            "--ring-size " + ringSize + " is not a power of two from 2 to " + (1 << 24));
+        require(batch >= 1 && batch <= ringSize, "--batch " + batch + " is not from 1 to the ring size, " + ringSize);
+        hotThreads.check(handlers);
+        OutputPath.requireFolder(spec, "--output", output);
+        require(!against.isEmpty(), "--against names nothing; none measures ours alone");
+        try {
+            final List<HandOff> known = LatencyMeasurement.handOffs(against);
+            require(handlers == 1 || known.stream().noneMatch(HandOffs.copying()::contains),
+                "--against: alternatives that copy have one handler, not " + handlers);
+            require(synthetic || known.stream().noneMatch(HandOffs.copying()::contains),
+                "--against: alternatives that copy are measured over the synthetic queue only");
+        } catch (final IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--against: " + e.getMessage());
+        }
+        require(!against.contains(LatencyMeasurement.PERFTEST) ||
+            options.over() == LatencyConfig.Over.RDMA && options.mode() == LatencyConfig.Mode.PING_PONG,
+            "--against perftest: it needs --over rdma, and has ping-pong only");
+        require(options.mode() == LatencyConfig.Mode.PING_PONG || synthetic || !against.contains(CHandOff.BARE_NAME),
+            "--against c-bare-loop: there is none for paced operations over a device");
+    }
+
+    private void require(final boolean condition, final String otherwise) {
+        if (!condition) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
+    }
+}

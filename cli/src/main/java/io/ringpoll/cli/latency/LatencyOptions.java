@@ -1,0 +1,228 @@
+package io.ringpoll.cli.latency;
+
+import io.ringpoll.bench.baseline.Traffic;
+import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.latency.LatencyConfig;
+import io.ringpoll.bench.latency.LatencyConfig.Mode;
+import io.ringpoll.bench.latency.LatencyConfig.Over;
+import io.ringpoll.bench.latency.Turn;
+import io.ringpoll.cli.options.AddressOption;
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.synthetic.Schedule;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** What is measured and for how long, as it is said by options. */
+final class LatencyOptions {
+    private static final long DEFAULT_SYNTHETIC_RATE = 1_000_000;
+    private static final long DEFAULT_DEVICE_RATE = 100_000;
+    private static final double DEFAULT_SECONDS = 10;
+    private static final int ROUNDS_BY_ITERATIONS = 10;
+    private static final int DEFAULT_SIZE = 64;
+    private static final int DEFAULT_PORT = 7491;
+    private static final int SMALLEST_OF_ALL = 2;
+    private static final long LONGEST_TURN_NS = TimeUnit.MINUTES.toNanos(10);
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    @Option(names = "--over", paramLabel = "WHAT", defaultValue = "synthetic",
+        description = "Where completions come from: synthetic, loopback or rdma (${DEFAULT-VALUE}).")
+    private String over;
+
+    @Option(names = "--mode", paramLabel = "HOW",
+        description = "rate: at fixed times, open loop; ping-pong: closed loop, half of each round trip "
+            + "(rate over synthetic, else ping-pong).")
+    private String mode;
+
+    @Option(names = "--rate", paramLabel = "N",
+        description = "Completions per second (1000000 over synthetic, else 100000).")
+    private Long rate;
+
+    @Option(names = "--burst", paramLabel = "N", defaultValue = "1", description = "How many are due at once (${DEFAULT-VALUE}).")
+    private int burst;
+
+    @Option(names = "--random", description = "Due at random times of that mean rate (a Poisson process).")
+    private boolean random;
+
+    @Option(names = "--operation", paramLabel = "OP",
+        description = "What is posted over a device: send, write or read (in ping-pong send, at a rate write). In ping-pong a "
+            + "write has immediate data, and of a read the whole round trip is shown; at a rate a send counts to its receive.")
+    private String operation;
+
+    @Option(names = "--run-to-completion",
+        description = "In ping-pong: each end polls and answers on one thread, as ib_send_lat does, without a hand-off.")
+    private boolean runToCompletion;
+
+    @Option(names = "--size", paramLabel = "BYTES",
+        description = "Message length, or all: powers of two from 2 to 8388608 (64). Not over synthetic.")
+    private String size;
+
+    @Option(names = "--warm-up", paramLabel = "S", defaultValue = "3",
+        description = "Seconds of each contestant before the measurement (${DEFAULT-VALUE}).")
+    private double warmUpSeconds;
+
+    @Option(names = "--duration", paramLabel = "S", description = "Seconds of each contestant, in turns of a second (10).")
+    private Double durationSeconds;
+
+    @Option(names = "--iterations", paramLabel = "N", description = "How many to record of each contestant, instead.")
+    private Long iterations;
+
+    @Option(names = "--lead-in", paramLabel = "MS", defaultValue = "100",
+        description = "Time to run in before each turn, not recorded (${DEFAULT-VALUE}).")
+    private long leadInMs;
+
+    @Mixin
+    private AddressOption address = new AddressOption(DEFAULT_PORT);
+
+    /** Created by picocli. */
+    LatencyOptions() {
+    }
+
+    void check() {
+        over();
+        mode();
+        schedule();
+        sizes();
+        operation();
+        address.check();
+        require(warmUpSeconds >= 0 && warmUpSeconds <= 3600, "--warm-up " + warmUpSeconds + " is not from 0 to 3600 seconds");
+        require(durationSeconds == null || durationSeconds > 0 && durationSeconds <= TimeUnit.DAYS.toSeconds(7),
+            "--duration " + durationSeconds + " is not from above 0 to a week's seconds");
+        require(iterations == null || iterations > 0, "--iterations " + iterations + " is not positive");
+        require(durationSeconds == null || iterations == null, "--duration and --iterations exclude each other");
+        require(leadInMs >= 0 && leadInMs <= 60_000, "--lead-in " + leadInMs + " is not from 0 to 60000 milliseconds");
+        require(mode() == Mode.RATE || rate == null && burst == 1 && !random, "ping-pong has no --rate, --burst or --random");
+        require(mode() == Mode.PING_PONG || !runToCompletion, "--run-to-completion is for ping-pong");
+        require(over() != Over.SYNTHETIC || mode() == Mode.RATE, "there is no ping-pong over the synthetic queue");
+        require(over() != Over.SYNTHETIC || operation == null, "nothing is posted over the synthetic queue: no --operation");
+        require(over() != Over.SYNTHETIC || size == null, "there are no messages over the synthetic queue: no --size");
+    }
+
+    Over over() {
+        return choice("--over", over, Over.values());
+    }
+
+    Mode mode() {
+        return mode != null ? choice("--mode", mode, Mode.values()) : over() == Over.SYNTHETIC ? Mode.RATE : Mode.PING_PONG;
+    }
+
+    Traffic.Operation operation() {
+        if (operation == null) {
+            return mode() == Mode.PING_PONG ? Traffic.Operation.SEND : Traffic.Operation.WRITE;
+        }
+        return choice("--operation", operation, Traffic.Operation.values());
+    }
+
+    /** Threads beside the poller and the handlers: over a device one posts at the rate. */
+    int posters() {
+        return over() != Over.SYNTHETIC && mode() == Mode.RATE ? 1 : 0;
+    }
+
+    /** When completions are due; saturation stands for ping-pong. */
+    Schedule schedule() {
+        if (mode() == Mode.PING_PONG) {
+            return Schedule.saturation();
+        }
+        try {
+            return random ? Schedule.random(perSecond(), 1) : Schedule.bursts(perSecond(), burst);
+        } catch (final IllegalArgumentException e) {
+            throw refused("--rate, --burst: " + e.getMessage());
+        }
+    }
+
+    private long perSecond() {
+        return rate != null ? rate : over() == Over.SYNTHETIC ? DEFAULT_SYNTHETIC_RATE : DEFAULT_DEVICE_RATE;
+    }
+
+    /** The sizes of messages, in bytes. */
+    List<Integer> sizes() {
+        final List<Integer> sizes = new ArrayList<>();
+        if ("all".equals(size)) {
+            for (int bytes = SMALLEST_OF_ALL; bytes <= LatencyConfig.LONGEST_MESSAGE; bytes *= 2) {
+                sizes.add(bytes);
+            }
+            return sizes;
+        }
+        try {
+            sizes.add(size == null ? DEFAULT_SIZE : Integer.parseInt(size));
+        } catch (final NumberFormatException notANumber) {
+            throw refused("--size '" + size + "' is neither a number of bytes nor all");
+        }
+        require(sizes.getFirst() >= 1 && sizes.getFirst() <= LatencyConfig.LONGEST_MESSAGE,
+            "--size " + size + " is not from 1 to " + LatencyConfig.LONGEST_MESSAGE + " bytes");
+        return sizes;
+    }
+
+    /** All settings. */
+    LatencyConfig config(final List<String> against, final int handlers, final int ringSize, final int batch,
+        final HandlerWait waitStrategy, final HotCpus cpus, final Path output) {
+        return new LatencyConfig(over(), mode(), schedule(), perSecond(), operation(), runToCompletion, sizes(), warmUpRounds(),
+            rounds(), turn(), against, handlers, ringSize, batch, waitStrategy, cpus, output);
+    }
+
+    /** Where both ends are, over a device. */
+    AddressOption address() {
+        return address;
+    }
+
+    /** Turns before the measurement. */
+    private int warmUpRounds() {
+        return (int) Math.ceil(warmUpSeconds);
+    }
+
+    /** Turns of the measurement. */
+    private int rounds() {
+        if (iterations != null) {
+            return mode() == Mode.PING_PONG ? (int) Math.min(ROUNDS_BY_ITERATIONS, iterations) :
+                (int) Math.ceil(iterations / (double) perSecond());
+        }
+        return (int) Math.ceil(duration());
+    }
+
+    /** A turn of the measurement. */
+    private Turn turn() {
+        final long leadInNs = TimeUnit.MILLISECONDS.toNanos(leadInMs);
+        if (iterations == null) {
+            return new Turn(0, leadInNs, (long) (duration() / rounds() * TimeUnit.SECONDS.toNanos(1)), 0);
+        }
+        if (mode() == Mode.PING_PONG) {
+            return new Turn(0, leadInNs, LONGEST_TURN_NS, (iterations + rounds() - 1) / rounds());
+        }
+        return new Turn(0, leadInNs, (long) (iterations / (double) perSecond() / rounds() * TimeUnit.SECONDS.toNanos(1)), 0);
+    }
+
+    private double duration() {
+        return durationSeconds == null ? DEFAULT_SECONDS : durationSeconds;
+    }
+
+    private <T extends Enum<T>> T choice(final String option, final String text, final T[] values) {
+        final List<String> names = new ArrayList<>();
+        for (final T value : values) {
+            final String name = value.name().toLowerCase(Locale.ROOT).replace('_', '-');
+            if (name.equals(text)) {
+                return value;
+            }
+            names.add(name);
+        }
+        throw refused(option + " '" + text + "' is not " + String.join(" or ", names));
+    }
+
+    private void require(final boolean condition, final String otherwise) {
+        if (!condition) {
+            throw refused(otherwise);
+        }
+    }
+
+    private ParameterException refused(final String message) {
+        return new ParameterException(command.commandLine(), message);
+    }
+}

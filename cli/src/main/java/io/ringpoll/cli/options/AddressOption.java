@@ -1,0 +1,125 @@
+package io.ringpoll.cli.options;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceAddress;
+import io.ringpoll.device.DeviceKind;
+import java.io.PrintWriter;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Where a command listens and connects: as asked for, or at the address of the device that it uses. */
+public final class AddressOption {
+    private static final int MAX_PORT = (1 << 16) - 1;
+    /** A name, or an address with its zone. */
+    public static final String HOST = "[\\p{Alnum}:_][\\p{Alnum}.:%_-]*";
+    private static final String BRACKETS = "\\[.*](:.*)?";
+
+    private final int defaultPort;
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    @Option(
+        names = "--address", paramLabel = "HOST[:PORT]",
+        description = "Where the server listens (the address of the device: of its first active port if it has several).")
+    private String text;
+
+    private String found;
+
+    /**
+     * An address with a port.
+     *
+     * @param defaultPort that is taken if none is given
+     */
+    public AddressOption(final int defaultPort) {
+        this.defaultPort = defaultPort;
+    }
+
+    /**
+     * Refuses a text that is no address.
+     *
+     * @throws ParameterException in one line
+     */
+    public void check() {
+        if (text != null) {
+            require(text.chars().noneMatch(Character::isISOControl), "--address '" + text + "' holds a control character");
+            require(given().matches(HOST), "--address '" + text + "' names no host: give HOST or HOST:PORT");
+            port();
+        }
+    }
+
+    /**
+     * The host: as asked for, or the device's. The first call loads the device's libraries if no host was asked for.
+     *
+     * @param progress takes a line that names an RDMA device, its port and its address, if the address is the device's
+     * @return a name or an address
+     * @throws io.ringpoll.device.DeviceException if the device has no address
+     */
+    public String host(final PrintWriter progress) {
+        if (found == null) {
+            found = text == null ? ofDevice(progress) : given();
+        }
+        return found;
+    }
+
+    /**
+     * The port.
+     *
+     * @return as asked for, or the default
+     */
+    public int port() {
+        if (!hasPort()) {
+            return defaultPort;
+        }
+        final String port = text.substring(text.lastIndexOf(':') + 1);
+        try {
+            final int number = Integer.parseInt(port);
+            require(number > 0 && number <= MAX_PORT, "--address: '" + port + "' is not a port from 1 to " + MAX_PORT);
+            return number;
+        } catch (final NumberFormatException notANumber) {
+            throw refused("--address: '" + port + "' is not a port from 1 to " + MAX_PORT);
+        }
+    }
+
+    /**
+     * Whether a port was asked for.
+     *
+     * @return false if {@link #port()} is the default
+     */
+    public boolean hasPort() {
+        return text != null && (text.matches(BRACKETS) ? !text.endsWith("]") :
+            text.indexOf(':') >= 0 && text.indexOf(':') == text.lastIndexOf(':'));
+    }
+
+    /**
+     * The address of the device. Loads its libraries at the first call.
+     *
+     * @param progress takes a line that names an RDMA device, its port and its address
+     * @return an IP address
+     * @throws io.ringpoll.device.DeviceException if the device has no address
+     */
+    public static String ofDevice(final PrintWriter progress) {
+        final DeviceAddress address = Device.current().address();
+        if (Device.current().kind() == DeviceKind.RDMA) {
+            progress.println(address.description());
+            progress.flush();
+        }
+        return address.host();
+    }
+
+    /** Without the port; an IPv6 address has brackets only in front of one. */
+    private String given() {
+        final String host = hasPort() ? text.substring(0, text.lastIndexOf(':')) : text;
+        return host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
+    }
+
+    private void require(final boolean holds, final String otherwise) {
+        Execution.require(command, holds, otherwise);
+    }
+
+    private ParameterException refused(final String message) {
+        return new ParameterException(command.commandLine(), message);
+    }
+}

@@ -1,0 +1,193 @@
+package io.ringpoll.cli.options;
+
+import java.io.PrintWriter;
+import java.nio.file.FileSystemException;
+import java.util.List;
+import java.util.function.Predicate;
+import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/**
+ * Runs a command of the launcher, and turns each failure into one line on standard error and an exit code: 2 for wrong usage, 1
+ * for everything else, such as a result that cannot be written.
+ */
+public final class CommandRunner {
+    private static final String LAUNCHER = "./ringpoll";
+    private static final int LONGEST_LINE = 2_000;
+    private static final int MOST_SUGGESTIONS = 3;
+
+    private CommandRunner() {
+    }
+
+    /**
+     * A command and its subcommands with their messages for failures.
+     *
+     * @param line     the command
+     * @param expected the failures that end in one line; others are defects, and end in a stack trace
+     * @return to be executed
+     */
+    public static CommandLine configured(final CommandLine line, final Predicate<Exception> expected) {
+        // An argument that begins with @ is that argument, not the name of a file of arguments.
+        line.setExpandAtFiles(false);
+        splitQuotedStrings(line);
+        line.setCaseInsensitiveEnumValuesAllowed(true);
+        setVersion(line);
+        line.setParameterExceptionHandler((refused, given) -> {
+            refused.getCommandLine().getErr().println(nameOf(refused.getCommandLine()) + ": " + refusal(refused));
+            return CommandLine.ExitCode.USAGE;
+        });
+        line.setExecutionExceptionHandler((failure, commandLine, parsed) -> {
+            final OutOfMemoryError shortage = shortageBehind(failure);
+            if (shortage != null) {
+                throw shortage;
+            }
+            if (expected.test(failure)) {
+                commandLine.getErr().println(nameOf(commandLine) + ": " + oneLine(reason(failure)));
+                return CommandLine.ExitCode.SOFTWARE;
+            }
+            throw failure;
+        });
+        return line;
+    }
+
+    /** A quotation mark that the shell has left in a list stands for itself: nothing to warn of. */
+    private static void splitQuotedStrings(final CommandLine line) {
+        line.getCommandSpec().parser().splitQuotedStrings(true);
+        line.getSubcommands().values().forEach(CommandRunner::splitQuotedStrings);
+    }
+
+    /**
+     * Runs a command on the standard output of this process.
+     *
+     * @param line      of {@link #configured}
+     * @param arguments as typed
+     * @return the exit code: the command's own, or 1 if its result could not be written or memory ran out
+     */
+    public static int run(final CommandLine line, final String... arguments) {
+        Thread.setDefaultUncaughtExceptionHandler((thread, thrown) -> {
+            if (thrown instanceof final OutOfMemoryError shortage) {
+                // The command may wait for this thread for ever.
+                Runtime.getRuntime().halt(outOfMemory(line, shortage));
+            }
+            line.getErr().print("Exception in thread \"" + thread.getName() + "\" ");
+            thrown.printStackTrace(line.getErr());
+        });
+        return run(line, ResultStream.ofThisProcess(), arguments);
+    }
+
+    /** Runs a command on an output. */
+    static int run(final CommandLine line, final ResultStream results, final String... arguments) {
+        final PrintWriter out = new PrintWriter(results, true, System.out.charset());
+        line.setOut(out);
+        final int status;
+        try {
+            status = line.execute(arguments);
+        } catch (final OutOfMemoryError shortage) {
+            return outOfMemory(line, shortage);
+        }
+        out.flush();
+        final String fault = results.fault();
+        if (fault == null) {
+            return status;
+        }
+        line.getErr().println(nameOf(lastOf(line)) + ": cannot write to standard output: " + oneLine(fault) +
+            "; free some space or redirect it to another file");
+        return CommandLine.ExitCode.SOFTWARE;
+    }
+
+    /**
+     * A message that may quote typed text, as one line of bounded length.
+     *
+     * @param message with control characters and all
+     * @return without them
+     */
+    public static String oneLine(final String message) {
+        final StringBuilder line = new StringBuilder();
+        message.codePoints().limit(LONGEST_LINE).map(character -> isPrintable(character) ? character : '?')
+            .forEach(line::appendCodePoint);
+        return message.codePointCount(0, message.length()) > LONGEST_LINE ? line + "..." : line.toString();
+    }
+
+    private static boolean isPrintable(final int character) {
+        final int type = Character.getType(character);
+        return type != Character.CONTROL && type != Character.LINE_SEPARATOR && type != Character.PARAGRAPH_SEPARATOR;
+    }
+
+    /** The words that start a command, as messages begin. */
+    private static String nameOf(final CommandLine command) {
+        return typed(command).substring("./".length());
+    }
+
+    /** The words that start a command, as they are typed. */
+    private static String typed(final CommandLine command) {
+        final String name = command.getCommandSpec().qualifiedName();
+        return name.startsWith(LAUNCHER) ? name : LAUNCHER + " " + name;
+    }
+
+    /** The command that was parsed last: {@code tune plan} rather than {@code tune}. */
+    private static CommandLine lastOf(final CommandLine line) {
+        final CommandLine.ParseResult parsed = line.getParseResult();
+        return parsed == null ? line : parsed.asCommandLineList().getLast();
+    }
+
+    /** The commands' own refusals name what is possible; picocli's get that here. */
+    private static String refusal(final ParameterException refused) {
+        final String reason = oneLine(String.valueOf(refused.getMessage()));
+        final boolean ours = refused.getClass() == ParameterException.class && refused.getArgSpec() == null;
+        return ours ? reason :
+            reason + suggestion(refused) + "see '" + typed(refused.getCommandLine()) + " --help'";
+    }
+
+    private static String suggestion(final ParameterException refused) {
+        if (refused instanceof final UnmatchedArgumentException unmatched) {
+            final List<String> similar = unmatched.getSuggestions();
+            if (!similar.isEmpty()) {
+                final List<String> most = similar.subList(0, Math.min(MOST_SUGGESTIONS, similar.size()));
+                return "; did you mean " + String.join(" or ", most) + "? ";
+            }
+        }
+        return "; ";
+    }
+
+    /** The message of an exception of the file system is only the name of the file. */
+    private static String reason(final Exception failure) {
+        return failure instanceof FileSystemException ? failure.toString() : String.valueOf(failure.getMessage());
+    }
+
+    private static OutOfMemoryError shortageBehind(final Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof final OutOfMemoryError shortage) {
+                return shortage;
+            }
+        }
+        return null;
+    }
+
+    /** Allocates little: the heap is full. */
+    private static int outOfMemory(final CommandLine line, final OutOfMemoryError shortage) {
+        final String reason = String.valueOf(shortage.getMessage());
+        final StringBuilder message = new StringBuilder(nameOf(lastOf(line)));
+        message.append(": out of memory (").append(reason).append("): ");
+        if (reason.contains("thread")) {
+            message.append("allow more threads (ulimit -u, pids.max of the control group)");
+        } else if (reason.contains("direct")) {
+            message.append("allow more direct memory, for instance with RINGPOLL_JAVA_OPTS=-XX:MaxDirectMemorySize=1g");
+        } else if (reason.contains("Metaspace") || reason.contains("class space")) {
+            message.append("allow more memory for classes, for instance with RINGPOLL_JAVA_OPTS=-XX:MaxMetaspaceSize=256m");
+        } else {
+            message.append("the heap is limited to ").append(Runtime.getRuntime().maxMemory() >> 20);
+            message.append(" MB; allow more, for instance with RINGPOLL_JAVA_OPTS=-Xmx1g");
+        }
+        line.getErr().println(message);
+        return CommandLine.ExitCode.SOFTWARE;
+    }
+
+    private static void setVersion(final CommandLine line) {
+        final String version = CommandRunner.class.getPackage().getImplementationVersion();
+        final CommandSpec spec = line.getCommandSpec();
+        spec.version("ringpoll " + (version == null ? "(not packaged)" : version));
+        line.getSubcommands().values().forEach(CommandRunner::setVersion);
+    }
+}

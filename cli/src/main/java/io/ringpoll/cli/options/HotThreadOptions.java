@@ -1,0 +1,186 @@
+package io.ringpoll.cli.options;
+
+import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.measure.NodeCensus;
+import io.ringpoll.os.MemoryPolicy;
+import io.ringpoll.os.OsException;
+import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.tuning.plan.AffinityPlan;
+import io.ringpoll.tuning.plan.PlanRequest;
+import io.ringpoll.tuning.topology.CpuSet;
+import io.ringpoll.tuning.topology.NumaNode;
+import io.ringpoll.tuning.topology.Topology;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** Where the hot threads run and how they wait: for ours and for those it is compared with alike. */
+public final class HotThreadOptions {
+    private static final String AUTO = "auto";
+    private static final String NONE = "none";
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    @Option(names = "--pin", paramLabel = "CPUS", defaultValue = AUTO,
+        description = "CPU of the poller and of each handler, as in 2,3 (${DEFAULT-VALUE}: by the affinity plan; or none).")
+    private String pin;
+
+    @Option(names = "--numa-node", paramLabel = "N",
+        description = "Take memory from this NUMA node only, as numactl --membind does, and plan on its CPUs unless --pin says "
+            + "otherwise.")
+    private Integer numaNode;
+
+    @Option(names = "--wait", paramLabel = "HOW", defaultValue = AUTO,
+        description = "How threads wait: busy-spin, yield, sleep or block (${DEFAULT-VALUE}: spin where each has a CPU).")
+    private String waitStrategy;
+
+    private List<String> compromises = List.of();
+
+    /** Created by picocli. */
+    public HotThreadOptions() {
+    }
+
+    /**
+     * Refuses CPUs, a node and a wait that cannot be used.
+     *
+     * @param handlers how many handlers there are
+     * @throws ParameterException in one line
+     */
+    public void check(final int handlers) {
+        final Topology topology = Topology.ofThisMachine();
+        if (numaNode != null) {
+            requireNode(topology);
+        }
+        if (!AUTO.equals(pin) && !NONE.equals(pin)) {
+            parse(handlers, topology);
+        }
+        if (!AUTO.equals(waitStrategy)) {
+            chosenWait();
+        }
+    }
+
+    /**
+     * The CPUs of the hot threads.
+     *
+     * @param handlers how many handlers there are
+     * @return a CPU for each, or none
+     */
+    public HotCpus cpus(final int handlers) {
+        if (NONE.equals(pin)) {
+            return HotCpus.unpinned();
+        }
+        return AUTO.equals(pin) ? plan(handlers) : parse(handlers, Topology.ofThisMachine());
+    }
+
+    /**
+     * Binds the memory of the calling thread, and of threads and processes that it starts from here on, to the NUMA node that was
+     * asked for, if one was: before anything is allocated.
+     *
+     * @return where memory lies, to be found out; nothing if no node was asked for
+     * @throws OsException if the kernel refuses
+     */
+    public Optional<NodeCensus> bindMemory() {
+        if (numaNode == null) {
+            return Optional.empty();
+        }
+        requireNode(Topology.ofThisMachine());
+        MemoryPolicy.bind(numaNode);
+        return Optional.of(new NodeCensus(numaNode));
+    }
+
+    /**
+     * How the hot threads wait.
+     *
+     * @param cpus     that were chosen for them
+     * @param handlers how many handlers there are
+     * @param posters  how many threads run beside the poller and these, not pinned
+     * @return as was asked for; else spinning, if each thread has a CPU, or yielding
+     */
+    public HandlerWait waitStrategy(final HotCpus cpus, final int handlers, final int posters) {
+        if (AUTO.equals(waitStrategy)) {
+            final boolean enough = Runtime.getRuntime().availableProcessors() > handlers + posters;
+            final boolean exclusive = cpus.areExclusive(handlers) || cpus.equals(HotCpus.unpinned());
+            return enough && exclusive ? HandlerWait.BUSY_SPIN : HandlerWait.YIELD;
+        }
+        return chosenWait();
+    }
+
+    private HandlerWait chosenWait() {
+        for (final HandlerWait candidate : HandlerWait.values()) {
+            if (candidate.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(waitStrategy)) {
+                return candidate;
+            }
+        }
+        throw refused("--wait '" + waitStrategy + "' is not auto, busy-spin, yield, sleep or block");
+    }
+
+    /**
+     * What the plan had to give up, if there is one.
+     *
+     * @return a sentence each; known after {@link #cpus}
+     */
+    public List<String> compromises() {
+        return compromises;
+    }
+
+    private void requireNode(final Topology topology) {
+        final List<Integer> nodes = topology.nodes().stream().map(NumaNode::id).toList();
+        if (numaNode < 0 || !nodes.isEmpty() && !nodes.contains(numaNode)) {
+            throw refused("--numa-node " + numaNode + ": no such node; there are " + nodes);
+        }
+    }
+
+    private HotCpus plan(final int handlers) {
+        final Topology topology = Topology.ofThisMachine();
+        PlanRequest request = HotCpus.request(handlers);
+        if (numaNode != null) {
+            request = request.onCpus(cpusOf(topology, numaNode));
+        }
+        final AffinityPlan plan;
+        try {
+            plan = AffinityPlan.plan(topology, request);
+        } catch (final IllegalArgumentException e) {
+            throw refused("--numa-node: " + e.getMessage());
+        }
+        compromises = plan.givenUp();
+        return HotCpus.of(plan, handlers);
+    }
+
+    private CpuSet cpusOf(final Topology topology, final int node) {
+        return topology.node(node).map(NumaNode::cpus).map(topology.usable()::and).filter(set -> !set.isEmpty())
+            .orElseThrow(() -> refused(
+                "--numa-node " + node + ": it has no CPU that this process may use; say which by --pin"));
+    }
+
+    private HotCpus parse(final int handlers, final Topology topology) {
+        final List<Integer> cpus = new ArrayList<>();
+        for (final String part : pin.split(",", -1)) {
+            try {
+                cpus.add(Integer.parseInt(part.strip()));
+            } catch (final NumberFormatException notANumber) {
+                throw refused("--pin '" + pin + "': '" + part + "' is no number of a CPU");
+            }
+        }
+        if (cpus.size() != handlers + 1) {
+            throw refused("--pin '" + pin + "' names " + cpus.size() + " CPUs; needed are " + (handlers + 1) +
+                ": the poller's and each handler's");
+        }
+        final CpuSet usable = topology.usable();
+        for (final int cpu : cpus) {
+            if (!usable.contains(cpu)) {
+                throw refused("--pin: CPU " + cpu + " cannot be used; this process may use " + usable);
+            }
+        }
+        return new HotCpus(cpus.getFirst(), cpus.subList(1, cpus.size()));
+    }
+
+    private ParameterException refused(final String message) {
+        return new ParameterException(command.commandLine(), message);
+    }
+}

@@ -1,0 +1,51 @@
+package io.ringpoll.cli.options;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import picocli.CommandLine.Model.CommandSpec;
+
+/** Where a command writes: looked at before it starts, so that a long measurement is not lost. Changes nothing. */
+public final class OutputPath {
+    private OutputPath() {
+    }
+
+    /**
+     * Refuses a folder that cannot be written to, or that cannot be created.
+     *
+     * @param command that has the option
+     * @param option  its name
+     * @param folder  as given; null if it was not
+     */
+    public static void requireFolder(final CommandSpec command, final String option, final Path folder) {
+        if (folder != null) {
+            Execution.require(command, !folder.toString().isBlank(), option + " '" + folder + "' names no folder");
+            requireWritable(command, option, folder, folder);
+        }
+    }
+
+    /**
+     * Refuses a file that is a folder, or that cannot be created.
+     *
+     * @param command that has the option
+     * @param option  its name
+     * @param file    as given; null if it was not
+     */
+    public static void requireFile(final CommandSpec command, final String option, final Path file) {
+        if (file != null) {
+            Execution.require(command, !file.toString().isBlank(), option + " '" + file + "' names no file");
+            Execution.require(command, !Files.isDirectory(file), option + " " + file + ": is a folder, not a file");
+            requireWritable(command, option, file, file.toAbsolutePath().getParent());
+        }
+    }
+
+    private static void requireWritable(final CommandSpec command, final String option, final Path given, final Path folder) {
+        Path existing = folder.toAbsolutePath();
+        while (Files.notExists(existing) && existing.getParent() != null) {
+            existing = existing.getParent();
+        }
+        Execution.require(command, Files.isDirectory(existing),
+            option + " " + given + ": " + existing + " is not a folder; name another place");
+        Execution.require(command, Files.isWritable(existing),
+            option + " " + given + ": " + existing + " cannot be written to; name another place");
+    }
+}

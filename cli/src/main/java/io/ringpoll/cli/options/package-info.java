@@ -1,0 +1,2 @@
+/** Options that several of the measuring tools share. */
+package io.ringpoll.cli.options;

@@ -1,0 +1,192 @@
+package io.ringpoll.cli.replicate;
+
+import io.ringpoll.bench.replicate.ClientRole;
+import io.ringpoll.bench.replicate.Contestant;
+import io.ringpoll.bench.replicate.ReplicateConfig;
+import io.ringpoll.bench.replicate.Replication;
+import io.ringpoll.bench.replicate.ServerRole;
+import io.ringpoll.bench.replicate.Transport;
+import io.ringpoll.cli.options.AddressOption;
+import io.ringpoll.cli.options.CheckedOptions;
+import io.ringpoll.cli.options.Execution;
+import io.ringpoll.cli.options.OutputPath;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.ratis.util.ExitUtils;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code ./ringpoll replicate}: appends/s and commit latency of Apache Ratis over ringpoll, Netty or gRPC: three servers and a
+ * client in this process, or each a process of its own.
+ */
+@Command(
+    name = "replicate",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    subcommands = VerifyCommand.class,
+    description = "Appends records to a log that three servers replicate by Apache Ratis, and reads all logs back.")
+public final class ReplicateCommand implements Callable<Integer>, CheckedOptions {
+    private static final String VARIANT = "--variant";
+    private static final String LOCALHOST = "127.0.0.1";
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+        names = "--transport", paramLabel = "NAME", defaultValue = "ringpoll",
+        description = "ringpoll, netty or grpc (${DEFAULT-VALUE}).")
+    private Transport transport;
+
+    @Option(names = "--compare", description = "ringpoll and netty in turns, and the ratios.")
+    private boolean compare;
+
+    @Option(
+        names = VARIANT, paramLabel = "KEY=VALUE[,KEY=VALUE...]",
+        defaultValue = "raft.rdma.poller.shared=true,raft.rdma.poller.idle=yield",
+        description = "With --compare: ringpoll once more, with these settings (${DEFAULT-VALUE}); may be repeated.")
+    private List<String> variants = List.of();
+
+    @Option(
+        names = "--lead-in", paramLabel = "N", defaultValue = "0",
+        description = "Runs of each transport before those that count, in the same process (${DEFAULT-VALUE}).")
+    private int leadIn;
+
+    @Option(
+        names = "--payload", paramLabel = "BYTES", defaultValue = "100",
+        description = "Length of a record, 8 to 1000000 bytes (${DEFAULT-VALUE}).")
+    private int payloadBytes;
+
+    @Option(
+        names = "--window", paramLabel = "N", defaultValue = "1",
+        description = "Records on their way at a time (${DEFAULT-VALUE}).")
+    private int window;
+
+    @Option(
+        names = "--seconds", paramLabel = "S", defaultValue = "5", description = "How long each run counts (${DEFAULT-VALUE}).")
+    private int seconds;
+
+    @Option(
+        names = "--warm-up", paramLabel = "S", defaultValue = "3",
+        description = "How long each run goes before it counts (${DEFAULT-VALUE}).")
+    private int warmUpSeconds;
+
+    @Option(names = "--rounds", paramLabel = "N", defaultValue = "3", description = "Runs of each transport (${DEFAULT-VALUE}).")
+    private int rounds;
+
+    @Option(
+        names = "--log", paramLabel = "WHERE", defaultValue = "memory",
+        description = "memory or disk: where the servers keep their logs (${DEFAULT-VALUE}).")
+    private String log;
+
+    @Option(
+        names = "--address", paramLabel = "IP",
+        description = "Where the servers listen (the address of the device; without ringpoll 127.0.0.1).")
+    private String address;
+
+    @Option(
+        names = "--property", paramLabel = "KEY=VALUE",
+        description = "A setting of the engine or of its transport, such as raft.rdma.poller.spin=50us; may be repeated.")
+    private Map<String, String> properties = Map.of();
+
+    @Option(
+        names = "--plots", paramLabel = "DIR",
+        description = "Draw the commit latencies by percentile there (.svg, .png).")
+    private Path plots;
+
+    @Option(
+        names = "--profile",
+        description = "What an append wakes and costs, by kind of thread, and what the machine's processors do meanwhile.")
+    private boolean profile;
+
+    @Mixin
+    private RoleOptions processes;
+
+    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    private boolean json;
+
+    /** Created by picocli. */
+    ReplicateCommand() {
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException, TimeoutException {
+        check();
+        // The engine would end the process for what this command reports in a line.
+        ExitUtils.disableSystemExit();
+        final PrintWriter out = spec.commandLine().getOut();
+        if (processes.role == RoleOptions.Role.SERVER) {
+            return new ServerRole(processes.config(), Contestant.of(transport, properties)).run(out);
+        }
+        if (processes.role == RoleOptions.Role.CLIENT) {
+            return new ClientRole(processes.config(), Contestant.of(transport, properties), payloadBytes, window,
+                TimeUnit.SECONDS.toNanos(seconds)).run(out);
+        }
+        final ReplicateConfig config = new ReplicateConfig(address(), payloadBytes, window,
+            TimeUnit.SECONDS.toNanos(warmUpSeconds), TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile);
+        final List<Contestant> contestants = compare ?
+            Contestant.compared(properties, variants.stream().map(Contestant::settings).toList()) :
+            List.of(Contestant.of(transport, properties));
+        final Replication replication = new Replication(config, contestants, leadIn, rounds, spec.commandLine().getErr());
+        replication.run();
+        if (json) {
+            out.println(replication.toJson());
+        } else {
+            replication.print(out);
+        }
+        out.flush();
+        if (plots != null) {
+            replication.draw(plots);
+        }
+        return CommandLine.ExitCode.OK;
+    }
+
+    private String address() {
+        if (address != null) {
+            return address;
+        }
+        if (!compare && transport != Transport.RINGPOLL) {
+            return LOCALHOST;
+        }
+        return AddressOption.ofDevice(spec.commandLine().getErr());
+    }
+
+    @Override
+    public void check() {
+        require(payloadBytes >= Long.BYTES && payloadBytes <= 1_000_000, "--payload is 8 to 1000000 bytes");
+        require(window >= 1 && window <= 10_000, "--window is 1 to 10000");
+        require(seconds >= 1, "--seconds " + seconds + " is not 1 or more");
+        require(rounds >= 1, "--rounds " + rounds + " is not 1 or more");
+        require(warmUpSeconds >= 0, "--warm-up " + warmUpSeconds + " is negative");
+        require(leadIn >= 0, "--lead-in " + leadIn + " is negative");
+        require(address == null || address.matches(AddressOption.HOST), "--address '" + address + "' names no host");
+        OutputPath.requireFolder(spec, "--plots", plots);
+        require(compare || !spec.commandLine().getParseResult().hasMatchedOption(VARIANT), "--variant is for --compare");
+        for (final String variant : variants) {
+            require(Contestant.settings(variant) != null, "--variant " + variant + " is not KEY=VALUE[,KEY=VALUE...]");
+        }
+        require(properties.keySet().stream().noneMatch(String::isBlank), "--property is KEY=VALUE, and the key is missing");
+        final String fault = processes.fault();
+        require(fault == null, fault);
+        OutputPath.requireFolder(spec, "--dir", processes.folder);
+        OutputPath.requireFile(spec, "--acknowledged", processes.acknowledged);
+        require(processes.role == null || payloadBytes >= ClientRole.SHORTEST_RECORD && !compare && plots == null && !json &&
+            !profile, "with --role, --payload is at least " + ClientRole.SHORTEST_RECORD +
+            " and there is no --compare, --plots, --profile or --json");
+        require("memory".equals(log) || "disk".equals(log), "--log is memory or disk");
+    }
+
+    private void require(final boolean holds, final String otherwise) {
+        Execution.require(spec, holds, otherwise);
+    }
+}

@@ -1,0 +1,104 @@
+package io.ringpoll.cli.replicate;
+
+import io.ringpoll.bench.replicate.RoleConfig;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import picocli.CommandLine.Option;
+
+/** What a process needs to know that is one server, or the client, of a group of processes. */
+final class RoleOptions {
+    /** What a process is. */
+    enum Role {
+        /** One of those that keep the log. */
+        SERVER,
+        /** Appends. */
+        CLIENT
+    }
+
+    private static final int DEFAULT_ELECTION_MS = 1_000;
+    private static final int HIGHEST_PORT = 65_535;
+
+    @Option(
+        names = "--role", paramLabel = "ROLE",
+        description = "server or client: this process is one of a group; all are given the same --peers.")
+    Role role;
+
+    @Option(
+        names = "--peers", paramLabel = "IP:PORT", split = ",",
+        description = "With --role: where all servers listen, separated by commas.")
+    List<String> peers = List.of();
+
+    @Option(
+        names = "--id", paramLabel = "N",
+        description = "With --role server: which of --peers it is, from 0 (0).")
+    Integer id;
+
+    @Option(
+        names = "--dir", paramLabel = "DIR",
+        description = "With --role server: where it keeps its log; what is there already is taken up.")
+    Path folder;
+
+    @Option(
+        names = "--acknowledged", paramLabel = "FILE",
+        description = "With --role client: notes there what was acknowledged, for 'replicate verify'.")
+    Path acknowledged;
+
+    @Option(
+        names = "--every", paramLabel = "MS",
+        description = "With --role client: appends a record each MS milliseconds at most, and leaves the CPUs to others" +
+            " (0).")
+    Integer everyMs;
+
+    @Option(
+        names = "--election", paramLabel = "MS",
+        description = "With --role server: the shortest election time-out; the longest is twice that (1000).")
+    Integer electionMs;
+
+    /** What is wrong with the options, or null. */
+    String fault() {
+        if (role == null) {
+            final boolean none = peers.isEmpty() && folder == null && acknowledged == null && id == null && everyMs == null &&
+                electionMs == null;
+            return none ? null :
+                "--peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client";
+        }
+        if (peers.isEmpty() || new HashSet<>(peers).size() < peers.size() || !peers.stream().allMatch(RoleOptions::isPeer)) {
+            return "--peers is IP:PORT for each server, separated by commas";
+        }
+        if (electionMs() < 10 || everyMs() < 0) {
+            return "--election is at least 10 ms, --every at least 0";
+        }
+        if (role == Role.SERVER) {
+            return id() < 0 || id() >= peers.size() ? "--id is 0 to " + (peers.size() - 1) :
+                folder == null ? "--role server needs --dir" : null;
+        }
+        return acknowledged == null ? "--role client needs --acknowledged" : null;
+    }
+
+    int id() {
+        return id == null ? 0 : id;
+    }
+
+    int everyMs() {
+        return everyMs == null ? 0 : everyMs;
+    }
+
+    int electionMs() {
+        return electionMs == null ? DEFAULT_ELECTION_MS : electionMs;
+    }
+
+    private static boolean isPeer(final String text) {
+        final int colon = text.lastIndexOf(':');
+        try {
+            final int port = Integer.parseInt(text.substring(colon + 1));
+            return colon > 0 && port > 0 && port <= HIGHEST_PORT;
+        } catch (final NumberFormatException e) {
+            return false;
+        }
+    }
+
+    RoleConfig config() {
+        return new RoleConfig(peers, id(), folder, acknowledged, everyMs(), electionMs());
+    }
+}

@@ -1,0 +1,64 @@
+package io.ringpoll.cli.replicate;
+
+import io.ringpoll.bench.replicate.LogCheck;
+import io.ringpoll.cli.options.CheckedOptions;
+import io.ringpoll.cli.options.Execution;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code ./ringpoll replicate verify}: reads back the logs that servers have left, and compares them with what was
+ * acknowledged.
+ */
+@Command(
+    name = "verify",
+    mixinStandardHelpOptions = true,
+    description = {
+        "Reads the logs of all servers of a group back, which are not running: every acknowledged record is on a" +
+            " majority of them, and what is on a majority is in order, once, and whole.",
+        "Ends with 1 if that does not hold."
+    })
+final class VerifyCommand implements Callable<Integer>, CheckedOptions {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+        names = "--acknowledged", paramLabel = "FILE",
+        description = "What a client has noted; may be given for each client.")
+    private List<Path> acknowledged = List.of();
+
+    @Parameters(paramLabel = "DIR", description = "Folder of a server, one for each member of the group.")
+    private List<Path> folders = List.of();
+
+    @Override
+    public void check() {
+        for (final Path file : acknowledged) {
+            Execution.require(spec, Files.isRegularFile(file) && Files.isReadable(file),
+                "--acknowledged '" + file + "' is not a file that can be read");
+        }
+        Execution.require(spec, !folders.isEmpty(), "give the folder of each server of the group");
+        for (final Path folder : folders) {
+            Execution.require(
+                spec, !folder.toString().isEmpty() && Files.isDirectory(folder), "'" + folder + "' is not a folder");
+        }
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        check();
+        final PrintWriter out = spec.commandLine().getOut();
+        final boolean sound = LogCheck.run(folders, acknowledged, out);
+        out.flush();
+        return sound ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    }
+}

@@ -1,0 +1,2 @@
+/** {@code ./ringpoll run}: the main job. */
+package io.ringpoll.cli.run;

@@ -1,0 +1,107 @@
+package io.ringpoll.cli.suite;
+
+import io.ringpoll.bench.suite.BenchSuite;
+import io.ringpoll.bench.suite.Effort;
+import io.ringpoll.bench.suite.Part;
+import io.ringpoll.cli.options.CheckedOptions;
+import io.ringpoll.cli.options.Execution;
+import io.ringpoll.cli.options.OutputPath;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.openjdk.jmh.runner.RunnerException;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code ./ringpoll bench}: everything measured in one run, ours beside the baselines, into one folder. */
+@Command(
+    name = "bench",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Measures ringpoll beside plain C and the usual alternatives in one run: a table, JSON, a report with plots.")
+public final class BenchCommand implements Callable<Integer>, CheckedOptions {
+    /** This program, in a JVM of its own. */
+    private static final List<String> PROGRAM = List.of("io.ringpoll.cli.Ringpoll");
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--quick", description = "What matters most, in less than five minutes; the default.")
+    private boolean quick;
+
+    @Option(names = "--full", description = "Everything; about half an hour.")
+    private boolean full;
+
+    @Option(names = "--glance", hidden = true, description = "Each for a moment: to see that it works.")
+    private boolean glance;
+
+    @Option(names = "--only", paramLabel = "PART", split = ",",
+        description = "Only these: poll, flyweight, hand-off, post, wake-up, counters, throughput, latency.")
+    private List<String> only;
+
+    @Option(names = "--output", paramLabel = "DIR",
+        description = "Folder for bench.json, report.html and histograms (bench-results/ and the time).")
+    private Path output;
+
+    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    private boolean json;
+
+    /** Created by picocli. */
+    BenchCommand() {
+    }
+
+    @Override
+    public void check() {
+        Execution.require(spec, !quick || !full, "--quick and --full exclude each other");
+        Execution.require(spec, only == null || !only.isEmpty(), "--only names no part");
+        parts();
+        OutputPath.requireFolder(spec, "--output", output);
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException, RunnerException {
+        check();
+        final Effort effort = full ? Effort.FULL : glance ? Effort.GLANCE : Effort.QUICK;
+        final PrintWriter out = spec.commandLine().getOut();
+        final PrintWriter log = json ? spec.commandLine().getErr() : out;
+        final BenchSuite suite = new BenchSuite(parts(), effort, folder(), PROGRAM, log);
+        suite.run();
+        if (json) {
+            out.println(suite.toJson());
+        } else {
+            suite.print(out);
+        }
+        suite.printEnd();
+        out.flush();
+        return 0;
+    }
+
+    private Set<Part> parts() {
+        final Set<Part> chosen = EnumSet.noneOf(Part.class);
+        for (final String name : only == null ? List.<String>of() : only) {
+            chosen.add(Arrays.stream(Part.values()).filter(part -> part.label().equals(name)).findFirst()
+                .orElseThrow(() -> new ParameterException(spec.commandLine(), "--only '" + name + "' is not one of " +
+                    Arrays.stream(Part.values()).map(Part::label).collect(Collectors.joining(", ")))));
+        }
+        return chosen.isEmpty() ? EnumSet.allOf(Part.class) : chosen;
+    }
+
+    private Path folder() throws IOException {
+        final Path folder = output != null ? output :
+            Path.of("bench-results", DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss").format(LocalDateTime.now()));
+        return Files.createDirectories(folder).toAbsolutePath();
+    }
+
+}

@@ -1,0 +1,2 @@
+/** {@code ./ringpoll bench}: all measurements in one run. */
+package io.ringpoll.cli.suite;

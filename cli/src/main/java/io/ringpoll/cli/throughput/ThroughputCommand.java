@@ -1,0 +1,170 @@
+package io.ringpoll.cli.throughput;
+
+import io.ringpoll.bench.handoff.CHandOff;
+import io.ringpoll.bench.handoff.HandOff;
+import io.ringpoll.bench.handoff.HandOffs;
+import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.handoff.RingpollHandOff;
+import io.ringpoll.bench.measure.MachineReport;
+import io.ringpoll.bench.measure.NodeCensus;
+import io.ringpoll.bench.throughput.Regime;
+import io.ringpoll.bench.throughput.ThroughputConfig;
+import io.ringpoll.bench.throughput.ThroughputMeasurement;
+import io.ringpoll.bench.throughput.ThroughputReport;
+import io.ringpoll.cli.options.CheckedOptions;
+import io.ringpoll.cli.options.HotThreadOptions;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import io.ringpoll.pipeline.HandlerWait;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code ./ringpoll throughput}: what a completion costs when they come as fast as they can be polled. */
+@Command(
+    name = "throughput",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Measures what a completion costs from a saturated queue to the handlers, ours and others in turns.")
+public final class ThroughputCommand implements Callable<Integer>, CheckedOptions {
+    private static final long LONGEST_MS = 3_600_000;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = "--handlers", paramLabel = "N", defaultValue = "1",
+        description = "Handlers that share the three paths, 1 to 3 (${DEFAULT-VALUE}).")
+    private int handlers;
+
+    @Option(names = "--in-batches",
+        description = "Our handlers take batches, and add up in registers as C's do; else one completion at a time.")
+    private boolean inBatches;
+
+    @Option(names = "--regime", paramLabel = "NAME", defaultValue = "both",
+        description = "How handlers begin: close behind the poller, trailing, or both (${DEFAULT-VALUE}).")
+    private String regime;
+
+    @Option(names = "--against", paramLabel = "NAME", split = ",", defaultValue = CHandOff.NAME + "," + CHandOff.BARE_NAME,
+        description = "What ours is measured beside (${DEFAULT-VALUE}); copying stands for all alternatives that copy.")
+    private List<String> against;
+
+    @Option(names = "--rounds", paramLabel = "N", defaultValue = "15",
+        description = "Rounds in which each has its turn (${DEFAULT-VALUE}).")
+    private int rounds;
+
+    @Option(names = "--warm-up", paramLabel = "N", defaultValue = "3", description = "Rounds before that (${DEFAULT-VALUE}).")
+    private int warmUp;
+
+    @Option(names = "--window", paramLabel = "MS", defaultValue = "500", description = "Length of a turn (${DEFAULT-VALUE}).")
+    private long windowMs;
+
+    @Option(names = "--lead-in", paramLabel = "MS", defaultValue = "150",
+        description = "Time to run in before each turn (${DEFAULT-VALUE}).")
+    private long leadInMs;
+
+    @Option(names = "--ring-size", paramLabel = "SLOTS", defaultValue = "8192",
+        description = "Slots of the ring, a power of two (${DEFAULT-VALUE}).")
+    private int ringSize;
+
+    @Option(names = "--batch", paramLabel = "N", defaultValue = "32",
+        description = "Completions that a poll asks for (${DEFAULT-VALUE}).")
+    private int batch;
+
+    @Mixin
+    private HotThreadOptions hotThreads;
+
+    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    private boolean json;
+
+    @Option(names = "--verbose", description = "Tell of every turn.")
+    private boolean verbose;
+
+    /** Created by picocli. */
+    ThroughputCommand() {
+    }
+
+    @Override
+    public Integer call() {
+        check();
+        final List<HandOff> handOffs = handOffs();
+        final Optional<NodeCensus> census = hotThreads.bindMemory();
+        final HotCpus cpus = hotThreads.cpus(handlers);
+        final HandlerWait waitStrategy = hotThreads.waitStrategy(cpus, handlers, 0);
+        final ThroughputConfig config = new ThroughputConfig(
+            handlers, inBatches, regimes(), handOffs, rounds, warmUp, ringSize, batch, waitStrategy, cpus, leadInMs, windowMs);
+        Device.choose(DeviceKind.LOOPBACK);
+        final PrintWriter out = spec.commandLine().getOut();
+        final PrintWriter progress = json ? spec.commandLine().getErr() : out;
+        progress.println(MachineReport.line());
+        progress.println(config);
+        hotThreads.compromises().forEach(compromise -> progress.println("note: " + compromise));
+        progress.flush();
+        final ThroughputReport report = new ThroughputMeasurement(config, census, verbose ? progress : null).run();
+        if (json) {
+            out.println(report.toJson());
+        } else {
+            report.print(out);
+        }
+        out.flush();
+        return report.faults().isEmpty() ? ExitCode.OK : ExitCode.SOFTWARE;
+    }
+
+    @Override
+    public void check() {
+        require(handlers >= 1 && handlers <= 3, "--handlers " + handlers + " is not from 1 to 3: there are three paths");
+        require(rounds >= 1, "--rounds " + rounds + " is not 1 or more");
+        require(warmUp >= 0, "--warm-up " + warmUp + " is negative");
+        require(windowMs >= 1 && windowMs <= LONGEST_MS, "--window " + windowMs + " is not from 1 to " + LONGEST_MS + " ms");
+        require(leadInMs >= 0 && leadInMs <= LONGEST_MS, "--lead-in " + leadInMs + " is not from 0 to " + LONGEST_MS + " ms");
+        require(Integer.bitCount(ringSize) == 1 && ringSize >= 2 && ringSize <= 1 << 24,
+            "--ring-size " + ringSize + " is not a power of two from 2 to " + (1 << 24));
+        regimes();
+        require(!against.isEmpty(), "--against names nothing");
+        handOffs();
+        hotThreads.check(handlers);
+        require(batch >= 1 && batch <= ringSize, "--batch " + batch + " is not from 1 to the ring size, " + ringSize);
+    }
+
+    private List<Regime> regimes() {
+        return switch (regime) {
+            case "close" -> List.of(Regime.CLOSE);
+            case "trailing" -> List.of(Regime.TRAILING);
+            case "both" -> List.of(Regime.CLOSE, Regime.TRAILING);
+            default -> throw new ParameterException(
+                spec.commandLine(), "--regime '" + regime + "' is not close, trailing or both");
+        };
+    }
+
+    private List<HandOff> handOffs() {
+        final List<HandOff> handOffs = new ArrayList<>(List.of(new RingpollHandOff(inBatches)));
+        for (final String label : against) {
+            if ("copying".equals(label)) {
+                handOffs.addAll(HandOffs.copying());
+            } else if (!RingpollHandOff.NAME.equals(label)) {
+                try {
+                    handOffs.add(HandOffs.of(label));
+                } catch (final IllegalArgumentException e) {
+                    throw new ParameterException(spec.commandLine(), "--against: " + e.getMessage());
+                }
+            }
+        }
+        require(handlers == 1 || handOffs.stream().noneMatch(HandOffs.copying()::contains),
+            "--against: alternatives that copy have one handler, not " + handlers);
+        return handOffs;
+    }
+
+    private void require(final boolean condition, final String otherwise) {
+        if (!condition) {
+            throw new ParameterException(spec.commandLine(), otherwise);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package io.ringpoll.cli.torture;
+
+import io.ringpoll.cli.options.AddressOption;
+import io.ringpoll.cli.options.CheckedOptions;
+import io.ringpoll.cli.options.Execution;
+import io.ringpoll.cli.options.SeedOptions;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
+import io.ringpoll.verify.seeds.SeededRun;
+import io.ringpoll.verify.torture.Torture;
+import io.ringpoll.verify.torture.TortureReport;
+import io.ringpoll.verify.torture.lifecycle.JvmKind;
+import io.ringpoll.verify.torture.lifecycle.LifecycleReport;
+import io.ringpoll.verify.torture.lifecycle.LifecycleTorture;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * {@code ./ringpoll torture}: plays random scenes, one after the other, until one is wrong or the time is up.
+ *
+ * <p>With {@code --lifecycle} the scenes are about starting, changing and ending pipelines, and run in child processes.
+ *
+ * <p>Exit codes: 0 if all were right; 1 if one was not, or could not be played; 2 for wrong usage.
+ */
+@Command(
+    name = "torture",
+    mixinStandardHelpOptions = true,
+    sortOptions = false,
+    description = "Random connections, pollers, handlers and faults on the loopback device; each work request is checked by " +
+        "its identity against a model of what it must end as. With --lifecycle: random calls of all public methods of " +
+        "pipelines, groups, queues and connections from several threads and from handlers, in child processes that are watched.")
+public final class TortureCommand implements Callable<Integer>, CheckedOptions {
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private SeedOptions run;
+
+    @Option(names = "--scenes", paramLabel = "N", description = "How many scenes to play instead.")
+    private Long scenes;
+
+    @Option(
+        names = "--lifecycle",
+        description = "Torture starting, changing, stopping and closing; on any RDMA device. --seconds counts the scenes alone: "
+            + "the start of a child process takes a few seconds more, and minutes in a guest that emulates every instruction.")
+    private boolean lifecycle;
+
+    @Option(
+        names = "--jvm", paramLabel = "KIND",
+        description = "With --lifecycle: one kind of child process rather than all in turn: ${COMPLETION-CANDIDATES}.")
+    private JvmKind jvm;
+
+    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    private boolean json;
+
+    /** Created by picocli. */
+    TortureCommand() {
+    }
+
+    @Override
+    public void check() {
+        run.check();
+        Execution.require(spec, scenes == null || scenes >= 1, "--scenes " + scenes + " is not 1 or more");
+        Execution.require(spec, lifecycle || jvm == null, "--jvm goes with --lifecycle");
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        check();
+        return lifecycle ? tortureLifecycle() : tortureWork();
+    }
+
+    private int tortureLifecycle() throws IOException, InterruptedException {
+        final PrintWriter out = spec.commandLine().getOut();
+        final PrintWriter progress = json ? spec.commandLine().getErr() : out;
+        final SeededRun seeds = run.start();
+        progress.println(Device.current().description());
+        final LifecycleReport report =
+            new LifecycleTorture(seeds, scenes(), jvm, AddressOption.ofDevice(progress), progress).play();
+        if (json) {
+            out.println(report.toJson());
+            out.flush();
+        } else {
+            report.print(out);
+        }
+        return exitCode(report.isSound());
+    }
+
+    private int tortureWork() {
+        Device.choose(DeviceKind.LOOPBACK);
+        final PrintWriter out = spec.commandLine().getOut();
+        final TortureReport report = new Torture(run.start(), scenes()).play(json ? spec.commandLine().getErr() : out);
+        if (json) {
+            out.println(report.toJson());
+            out.flush();
+        } else {
+            report.print(out);
+        }
+        return exitCode(report.isSound());
+    }
+
+    /** 0 for the time. */
+    private long scenes() {
+        return scenes == null ? 0 : scenes;
+    }
+
+    private static int exitCode(final boolean sound) {
+        return sound ? CommandLine.ExitCode.OK : CommandLine.ExitCode.SOFTWARE;
+    }
+}

@@ -1,0 +1,2 @@
+/** {@code ./ringpoll torture}: random scenes, checked against a model. */
+package io.ringpoll.cli.torture;

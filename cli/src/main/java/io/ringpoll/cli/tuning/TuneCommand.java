@@ -1,0 +1,24 @@
+package io.ringpoll.cli.tuning;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code ./ringpoll tune}: holds the commands that plan and measure. */
+@Command(name = "tune", mixinStandardHelpOptions = true, description = "Plans the threads' CPUs, measures jitter.",
+    subcommands = {PlanCommand.class, JitterCommand.class})
+public final class TuneCommand implements Runnable {
+    @Spec
+    private CommandSpec spec;
+
+    /** Created by picocli. */
+    TuneCommand() {
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "no command: give one of "
+            + String.join(", ", spec.subcommands().keySet()));
+    }
+}

@@ -1,0 +1,185 @@
+package io.ringpoll.cli.latency;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.os.MemoryPolicy;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.BitSet;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+/** The whole command in small; the figures of a loaded machine are not looked at. */
+@Timeout(120)
+class LatencyCommandTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldMeasureOverTheSyntheticQueueBesideC() throws IOException {
+        final JsonNode root = json("--rate 20000 --duration 0.2 --warm-up 0 --lead-in 20");
+        final JsonNode runs = root.path("latencies").path(0).path("runs");
+        assertEquals("ringpoll", runs.path(0).path("name").asText());
+        assertEquals("c", runs.path(1).path("name").asText());
+        for (final JsonNode run : runs) {
+            assertEquals(4_000, run.path("count").asInt(), "due in 200 ms at 20,000 a second");
+            assertTrue(run.path("p99.99").asLong() >= run.path("median").asLong());
+            assertTrue(run.path("min").asLong() > 0);
+        }
+        assertTrue(root.path("machine").path("cpu").isTextual());
+    }
+
+    @Test
+    void shouldMarkARateThatCannotBeKept() {
+        assertEquals(1, run("--rate 1000000000 --duration 0.05 --warm-up 0 --lead-in 0 --against none --strict"));
+        assertTrue(out.toString().contains("missed its rate"), out.toString());
+    }
+
+    @Test
+    void shouldRecordAsManyRoundTripsAsAskedForOverTheLoopbackDevice() throws IOException {
+        for (final String operation : List.of(
+            "send", "write", "read", "send --run-to-completion", "read --run-to-completion")) {
+            final JsonNode root = json("--over loopback --iterations 300 --warm-up 0 --lead-in 20 --against c,c-bare-loop "
+                + "--size 256 --operation " + operation);
+            final JsonNode measurement = root.path("latencies").path(0);
+            assertEquals(
+                "latency/loopback/" + operation.split(" ")[0] + "-ping-pong/256-bytes", measurement.path("name").asText());
+            assertEquals(operation.contains("--") ? "ringpoll-run-to-completion" : "ringpoll",
+                measurement.path("runs").path(0).path("name").asText());
+            assertEquals(3, measurement.path("runs").size());
+            for (final JsonNode run : measurement.path("runs")) {
+                assertEquals(300, run.path("count").asInt(), run.path("name").asText());
+                assertFalse(run.path("marks").toString().contains("went wrong"), run.toString());
+            }
+        }
+    }
+
+    @Test
+    void shouldPostAtARateOverTheLoopbackDevice() throws IOException {
+        for (final String operation : List.of("write", "read", "send")) {
+            final JsonNode root = json(
+                "--over loopback --mode rate --rate 1000 --duration 0.2 --warm-up 0 --lead-in 20 --operation " + operation);
+            for (final JsonNode run : root.path("latencies").path(0).path("runs")) {
+                assertEquals(200, run.path("turns").path(0).path("due").asInt(), run.toString());
+                assertEquals(200, run.path("count").asInt(), run.toString());
+            }
+        }
+    }
+
+    @Test
+    void shouldSpinOnlyWhereTheThreadThatPostsHasACpuToo() {
+        assertEquals(0, run("--over loopback --mode rate --rate 1000 --duration 0.1 --warm-up 0 --against none --pin none"),
+            err.toString());
+        final boolean enough = Runtime.getRuntime().availableProcessors() >= 3;
+        assertTrue(out.toString().contains(enough ? "waiting by busy-spin" : "waiting by yield"), out.toString());
+    }
+
+    @Test
+    void shouldNeverFindTheReceiverNotReadyWhenMoreIsDueAtOnceThanReceivesArePosted() throws IOException {
+        final JsonNode root = json("--over loopback --mode rate --rate 20000 --burst 1000 --operation send --size 4096 "
+            + "--duration 0.2 --warm-up 0 --lead-in 0");
+        for (final JsonNode run : root.path("latencies").path(0).path("runs")) {
+            assertEquals(4000, run.path("count").asInt(), run.toString());
+            assertFalse(run.path("marks").toString().contains("went wrong"), run.toString());
+        }
+    }
+
+    @Test
+    void shouldWriteHistogramsResultsAndPlots() throws IOException {
+        assertEquals(0, run("--rate 20000 --duration 0.1 --warm-up 0 --lead-in 20 --output " + folder), err.toString());
+        try (Stream<Path> files = Files.list(folder)) {
+            assertEquals(List.of("latency-synthetic-20000-per-second-c.hgrm", "latency-synthetic-20000-per-second-c.hlog",
+                "latency-synthetic-20000-per-second-ringpoll.hgrm", "latency-synthetic-20000-per-second-ringpoll.hlog",
+                "latency-synthetic-20000-per-second.png", "latency-synthetic-20000-per-second.svg", "latency.json"),
+                files.map(file -> file.getFileName().toString()).sorted().toList());
+        }
+        assertTrue(Files.readString(folder.resolve("latency-synthetic-20000-per-second.svg")).contains("<svg"));
+    }
+
+    @Test
+    void shouldBindMemoryToANumaNodeAndTellWhereItWas() throws IOException {
+        assumeTrue(Files.exists(Path.of("/proc/self/numa_maps")), "the kernel has no NUMA");
+        try {
+            final JsonNode numa = json("--numa-node 0 --rate 1000 --duration 0.1 --warm-up 0 --lead-in 0").path("numa");
+            assertEquals(0, numa.path("node").asInt(-1));
+            assertTrue(numa.path("bytes").path("0").asLong() > 1 << 20, numa.toString());
+            assertEquals(BitSet.valueOf(new long[] {1}), MemoryPolicy.boundTo());
+        } finally {
+            MemoryPolicy.reset();
+        }
+    }
+
+    @Test
+    void shouldExitWithOneIfAStrictRunWasNotPinned() {
+        assertEquals(1, run("--pin none --strict --rate 1000 --duration 0.1 --warm-up 0 --against none"));
+        assertTrue(out.toString().contains("ringpoll: ") && out.toString().contains("not pinned"), out.toString());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "--rate 0 | a rate of 0",
+        "--over moon | --over 'moon' is not synthetic or loopback or rdma",
+        "--mode ping-pong | there is no ping-pong over the synthetic queue",
+        "--size 64 | no --size",
+        "--operation read | no --operation",
+        "--over loopback --operation shout | --operation 'shout' is not send or write or read",
+        "--over loopback --size 0 | --size 0",
+        "--over loopback --rate 5 | ping-pong has no --rate",
+        "--duration 1 --iterations 1 | exclude each other",
+        "--against pigeon | no hand-off 'pigeon'",
+        "--over loopback --against spsc-array-queue | over the synthetic queue only",
+        "--over loopback --mode rate --run-to-completion | --run-to-completion is for ping-pong",
+        "--pin 0 | needed are 2",
+        "--pin x,y | 'x' is no number",
+        "--numa-node 99 | no such node",
+        "--wait dance | --wait 'dance'",
+        "--ring-size 3 | --ring-size 3 is not a power of two",
+    })
+    void shouldRefuseWhatCannotBeMeasuredInOneLine(final String arguments, final String reason) {
+        assertEquals(2, run(arguments));
+        assertTrue(err.toString().contains(reason.strip()), err.toString());
+        assertEquals(1, err.toString().lines().count());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--help"})
+    void shouldExplainItself(final String arguments) {
+        assertEquals(0, run(arguments));
+        assertTrue(out.toString().contains("--iterations"));
+    }
+
+    private JsonNode json(final String arguments) throws IOException {
+        assertEquals(0, run(arguments + " --json --pin none --wait yield"), err.toString());
+        return new ObjectMapper().readTree(out.toString());
+    }
+
+    private int run(final String arguments) {
+        out.getBuffer().setLength(0);
+        err.getBuffer().setLength(0);
+        final CommandLine line = new CommandLine(new LatencyCommand());
+        line.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+        line.setParameterExceptionHandler((refused, given) -> {
+            line.getErr().println(refused.getMessage());
+            return CommandLine.ExitCode.USAGE;
+        });
+        return line.execute(arguments.split(" "));
+    }
+}

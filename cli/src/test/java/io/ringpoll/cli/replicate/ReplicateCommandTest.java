@@ -1,0 +1,54 @@
+package io.ringpoll.cli.replicate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.ringpoll.cli.options.Execution;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class ReplicateCommandTest {
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "--payload=7 | --payload is 8 to 1000000 bytes",
+        "--window=0 | --window is 1 to 10000",
+        "--variant=a=b | --variant is for --compare",
+        "--compare --variant=a | --variant a is not KEY=VALUE[,KEY=VALUE...]",
+        "--compare --variant=a=b, | --variant a=b, is not KEY=VALUE[,KEY=VALUE...]",
+        "--compare --variant=a=b,a=c | --variant a=b,a=c is not KEY=VALUE[,KEY=VALUE...]",
+        "--log=tape | --log is memory or disk",
+        "--often | Unknown option: '--often'; see './ringpoll replicate --help'"
+    })
+    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {
+        final StringWriter said = new StringWriter();
+        final CommandLine line = Execution.commandLine(new ReplicateCommand());
+        line.setErr(new PrintWriter(said, true));
+        assertEquals(2, line.execute(arguments.split(" ")));
+        assertEquals("ringpoll replicate: " + message, said.toString().strip());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "--role=server --dir=x | --peers is IP:PORT for each server, separated by commas",
+        "--role=server --dir=x --peers=a:1,a:1 | --peers is IP:PORT for each server, separated by commas",
+        "--role=server --dir=x --peers=a:1,b --id=0 | --peers is IP:PORT for each server, separated by commas",
+        "--role=server --dir=x --peers=a:1,b:1 --id=2 | --id is 0 to 1",
+        "--role=server --peers=a:1 | --role server needs --dir",
+        "--role=client --peers=a:1 | --role client needs --acknowledged",
+        "--dir=x | --peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client",
+        "--id=0 | --peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client"
+    })
+    void shouldRefuseARoleWithoutItsOptionsInOneLine(final String arguments, final String message) {
+        final StringWriter said = new StringWriter();
+        final CommandLine line =
+            Execution.commandLine(new ReplicateCommand()).setCaseInsensitiveEnumValuesAllowed(true);
+        line.setErr(new PrintWriter(said, true));
+        assertEquals(2, line.execute(arguments.split(" ")));
+        assertEquals("ringpoll replicate: " + message, said.toString().strip());
+    }
+}

@@ -1,0 +1,286 @@
+package io.ringpoll.cli.run;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.cli.Ringpoll;
+import io.ringpoll.cli.options.Execution;
+import io.ringpoll.device.Device;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.LogLevel;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaLog;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.tuning.plan.AffinityPlan;
+import io.ringpoll.tuning.plan.PlanRequest;
+import io.ringpoll.tuning.plan.PlanSettings;
+import io.ringpoll.tuning.plan.ThreadRole;
+import io.ringpoll.tuning.topology.Topology;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+@Timeout(120)
+class RunCommandTest {
+    private static final String ADDRESS = TestDevice.address();
+
+    /** The command silences librpma for the whole process. */
+    private final LogLevel logThreshold = RpmaLog.threshold();
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @AfterEach
+    void restoreLog() {
+        RpmaLog.threshold(logThreshold);
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldCompleteEveryWorkRequestOnItsPath() throws IOException {
+        final String mix = "write=40,send=30,read=20,write-imm=9,fail=1";
+        assertEquals(0, execute("--seconds", "3", "--json", "--mix", mix), err::toString);
+        final JsonNode report = new ObjectMapper().readTree(out.toString());
+        for (final String path : List.of("sendWrite", "receive", "error")) {
+            final JsonNode account = report.get("paths").get(path);
+            assertTrue(account.get("posted").asLong() > 0, path);
+            assertEquals(account.get("posted").asLong(), account.get("completed").asLong(), path);
+        }
+        assertEquals(0, report.get("lost").asLong());
+        assertEquals(0, report.get("duplicated").asLong());
+        assertEquals(0, report.get("corrupted").asLong());
+        assertTrue(report.get("latencyNs").get("p99.9").asLong() >= report.get("latencyNs").get("p50").asLong());
+        assertTrue(report.get("completionsPerSecond").asLong() > 0);
+        assertTrue(report.get("allocatedBytes").has("poller") && report.get("allocatedBytes").has("handlers"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "seed=3,status:retry-exc-err@~2000,status:loc-prot-err:recv@~3000,disconnect@~5000",
+        "full:3@~300,poll:2@~5000,delay:200us@~1500,reorder:5@~1000",
+        "status:rem-access-err:write@500+500#1,disconnect@700#2,poll@1000+1000#4",
+        "call:rdma_connect:ENOMEM@3,call:rdma_accept:EIO@3,call:ibv_reg_mr:EIO@20+9,disconnect@900",
+    })
+    void shouldAccountForEveryWorkRequestUnderAFaultPlan(final String plan) throws IOException {
+        assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");
+        assertEquals(0, execute("--operations", "20000", "--json", "--faults", plan), err::toString);
+        final JsonNode report = new ObjectMapper().readTree(out.toString());
+        for (final JsonNode account : report.get("paths")) {
+            assertEquals(account.get("posted").asLong(), account.get("completed").asLong(), out::toString);
+        }
+        assertTrue(report.get("faults").get("injected").asLong() > 0, out::toString);
+        assertEquals(plan, report.get("faults").get("plan").asText());
+        assertEquals(plan.split(",").length - (plan.startsWith("seed") ? 1 : 0), report.get("faults").get("rules").size());
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldSayWhetherMemoryAndAllocationStayAsTheyAre() throws IOException {
+        execute("--seconds", "5", "--soak", "--json");
+        final JsonNode soak = new ObjectMapper().readTree(out.toString()).get("soak");
+        assertTrue(soak.get("samples").size() >= 1, out::toString);
+        for (final JsonNode sample : soak.get("samples")) {
+            assertTrue(sample.get("residentBytes").asLong() > 0 && sample.get("completions").asLong() >= 0, sample::toString);
+        }
+    }
+
+    @Test
+    void shouldSayWhichCallOfSetUpHasFailedByThePlan() {
+        assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");
+        assertEquals(1, execute("--operations", "10", "--faults", "call:ibv_alloc_pd:EMFILE@1"));
+        assertEquals(1, err.toString().strip().lines().count(), err::toString);
+        assertTrue(err.toString().contains("EMFILE"), err.toString());
+    }
+
+    @ParameterizedTest
+    @Tag(TestDevice.TAG)
+    @ValueSource(ints = {8, 13, 4096, 65_536})
+    void shouldVerifyPayloadsOfAnyLength(final int payload) {
+        assertEquals(
+            0, execute("--operations", "1000", "--payload", Integer.toString(payload), "--connections", "3"), err::toString);
+        assertTrue(out.toString().contains("corrupted payloads   0"), out.toString());
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldLoseNothingWhenTheRingIsTooSmall() {
+        assertEquals(0, execute("--operations", "4000", "--ring-size", "2", "--batch", "2"), () -> out + "\n" + err);
+    }
+
+    @ParameterizedTest
+    @Tag(TestDevice.TAG)
+    @ValueSource(strings = {"busy-spin", "yield", "sleep", "block"})
+    void shouldRunWithEveryWait(final String wait) {
+        assertEquals(0, execute("--operations", "2000", "--wait", wait), () -> out + "\n" + err);
+        assertTrue(out.toString().contains("waits by " + wait + " (as asked)"), out.toString());
+    }
+
+    @Test
+    void shouldPinEachThreadWhereThePlanSays() {
+        final AffinityPlan plan = AffinityPlan.plan(Topology.ofThisMachine(), PlanRequest.ofPipeline());
+        assertEquals(0, execute("--operations", "2000", "--pin", "auto"), () -> out + "\n" + err);
+        final String pinned = plan.cpus().isEmpty() ? "no thread pinned" : "pinned " + plan.cpus() + " (by plan)";
+        assertTrue(out.toString().contains(pinned), out.toString());
+        assertTrue(out.toString().contains("waits by " + plan.waitHint(ThreadRole.Kind.HANDLER) + " (by plan)"), out.toString());
+    }
+
+    @Test
+    void shouldRunByTheLineThatThePlanPrints() {
+        final Topology here = Topology.ofThisMachine();
+        final AffinityPlan plan = AffinityPlan.plan(here, PlanRequest.ofPipeline());
+        final List<String> words = new ArrayList<>(List.of(new PlanSettings(here, plan).run().split(" ")));
+        assertEquals(List.of("./ringpoll", "run"), words.subList(0, 2));
+        words.addAll(List.of("--operations", "2000"));
+        assertEquals(0, execute(words.subList(2, words.size()).toArray(String[]::new)), () -> out + "\n" + err);
+        assertTrue(out.toString().contains(plan.cpus().isEmpty() ? "no thread pinned" : "pinned " + plan.cpus()), out.toString());
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldSayThatThePortIsInUse() {
+        try (Peer peer = Peer.ofLocal(ADDRESS); Endpoint endpoint = peer.listen(ADDRESS, "7460")) {
+            assertEquals(1, execute("--operations", "10", "--address", ADDRESS + ":7460"));
+            assertEquals(
+                "ringpoll run: port 7460 of " + ADDRESS + " is in use: choose another with --address " + ADDRESS +
+                    ":PORT, or leave the port out", err.toString().strip());
+        }
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldTakeAnotherPortIfNoneWasAskedFor() {
+        try (Peer peer = Peer.ofLocal(ADDRESS); Endpoint endpoint = peer.listen(ADDRESS, "7471")) {
+            assertEquals(0, execute("--operations", "10"), err::toString);
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "--ring-size=100 | --ring-size 100 is not a power of two from 2 to 16777216",
+        "--payload=4 | --payload 4 is not from 8 to 1048576 bytes",
+        "--connections=0 | --connections 0 is not from 1 to 1024",
+        "--batch=9000 | --batch 9000 is not from 1 to the ring size, 8192",
+        "--wait=never | --wait 'never' is not auto, busy-spin, yield, sleep or block",
+        "--pin=poller=x | --pin: 'x' is not a CPU number",
+        "--pin=pilot=1 | --pin: 'pilot' is not a thread; threads are poller, send-write, receive, error, client",
+        "--device=floppy | --device 'floppy' is not auto, loopback or rdma",
+        "--address=127.0.0.1:99999 | --address: '99999' is not a port from 1 to 65535",
+        "--faults=poll | --faults: fault plan: 'poll': a rule is KIND[:ARGUMENT...]@WHEN",
+        "--pin=999 | --pin: CPU 999 cannot be used; this process may use @CPUS@",
+        "--pin=poller=0,poller=0 | --pin: two CPUs for poller",
+        "--pin= | --pin: '' is not a CPU number",
+        "--warm-up=NaN | --warm-up NaN is not from 0 to 3600 seconds",
+        "--address= | --address '' names no host: give HOST or HOST:PORT",
+        "--address=[::1]:0 | --address: '0' is not a port from 1 to 65535",
+        "--operations=0 | --operations 0 is not 1 or more",
+        "--frobnicate | Unknown option: '--frobnicate'; see './ringpoll run --help'",
+    })
+    void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
+        assertEquals(2, execute(argument));
+        final String usable = Topology.ofThisMachine().usable().toString();
+        assertEquals("ringpoll run: " + message.replace("@CPUS@", usable), err.toString().strip());
+        assertEquals("", out.toString());
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldUseTheAddressOfTheDeviceIfNoneIsAskedFor() {
+        assertEquals(0, execute("--operations", "10", "--no-address"), err::toString);
+        final String said =
+            TestDevice.isLoopback() ? "the server listens on 127.0.0.1" : Device.current().address().description();
+        assertTrue(out.toString().contains(said), out.toString());
+    }
+
+    @Test
+    void shouldMeasureAfterTheWarmUpsLimitAndSayWhetherTheHotThreadsHadSettled() throws IOException {
+        assertEquals(0, execute("--seconds", "0.2", "--warm-up", "0", "--json"), err::toString);
+        final JsonNode allocated = new ObjectMapper().readTree(out.toString()).get("allocatedBytes");
+        assertFalse(allocated.get("settled").asBoolean(), out::toString);
+        assertTrue(allocated.get("seconds").asDouble() >= 0.2, out::toString);
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldSayThatNoServerIsThere() {
+        assertEquals(1, execute("--role", "client", "--operations", "10", "--address", ADDRESS + ":7459"));
+        assertTrue(
+            err.toString().contains("no connection to " + ADDRESS + ", port 7459 (is the server there?)"), err.toString());
+    }
+
+    @Test
+    void shouldSayThatAnAddressBelongsToNoDevice() {
+        assertEquals(1, execute("--operations", "10", "--address", "203.0.113.77"));
+        assertEquals(1, err.toString().strip().lines().count(), err.toString());
+        assertTrue(err.toString().contains("203.0.113.77"), err.toString());
+    }
+
+    @Test
+    void shouldSayWhereLibrpmaIsMissing() throws Exception {
+        final Process process = start("-Dringpoll.librpma=/nowhere/librpma.so", "--operations", "10");
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        final String said = new String(process.getErrorStream().readAllBytes()).strip();
+        assertEquals(1, process.exitValue(), said);
+        assertEquals(1, said.lines().count(), said);
+        assertTrue(said.contains("/nowhere/librpma.so"), said);
+    }
+
+    @Test
+    void shouldEndInOrderWithTheTableWhenItIsInterrupted() throws Exception {
+        final Process process = start("--seconds", "100");
+        final StringBuilder said = new StringBuilder();
+        try (var reader = process.inputReader()) {
+            String line = reader.readLine();
+            while (line != null) {
+                said.append(line).append('\n');
+                if (line.startsWith("  1 s")) {
+                    assertEquals(0, new ProcessBuilder("kill", "-INT", Long.toString(process.pid())).start().waitFor());
+                }
+                line = reader.readLine();
+            }
+        }
+        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        assertTrue(said.toString().contains("corrupted payloads   0"), said.toString());
+        assertFalse(said.toString().contains("wrong:"), said.toString());
+        assertEquals(128 + 2, process.exitValue(), said.toString());
+    }
+
+    private int execute(final String... arguments) {
+        final CommandLine line = Execution.commandLine(new RunCommand());
+        line.setOut(new PrintWriter(out));
+        line.setErr(new PrintWriter(err, true));
+        final List<String> words = new ArrayList<>(List.of(arguments));
+        if (!words.remove("--no-address") && words.stream().noneMatch(word -> word.startsWith("--address"))) {
+            words.addAll(List.of("--address", ADDRESS));
+        }
+        return line.execute(words.toArray(String[]::new));
+    }
+
+    private static Process start(final String... arguments) throws IOException {
+        // Who runs the tests in the background of a script may ignore SIGINT, and so would this process.
+        final List<String> command = new ArrayList<>(List.of(
+            "env", "--default-signal=INT", System.getProperty("java.home") + "/bin/java",
+            "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
+            "-cp", System.getProperty("java.class.path")));
+        int next = 0;
+        while (arguments[next].startsWith("-D")) {
+            command.add(arguments[next++]);
+        }
+        command.addAll(List.of(Ringpoll.class.getName(), "run"));
+        command.addAll(List.of(arguments).subList(next, arguments.length));
+        return new ProcessBuilder(command).start();
+    }
+}

@@ -1,0 +1,71 @@
+package io.ringpoll.cli.throughput;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+/** The whole command in small; the figures of a loaded machine are not looked at. */
+@Timeout(120)
+class ThroughputCommandTest {
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @Test
+    void shouldGiveEachItsTurnInBothRegimes() throws IOException {
+        assertEquals(0, run("--rounds 2 --warm-up 0 --window 20 --lead-in 10 --pin none --wait yield --handlers 2 "
+            + "--against c,c-bare-loop --json"), err.toString());
+        final JsonNode windows = new ObjectMapper().readTree(out.toString()).path("windows");
+        assertEquals(2 * 2 * 3, windows.size());
+        final Set<String> seen = new HashSet<>();
+        windows.forEach(window -> seen.add(window.path("handOff").asText() + " " + window.path("asked").asText()));
+        assertEquals(Set.of("ringpoll close", "c close", "c-bare-loop close", "ringpoll trailing", "c trailing",
+            "c-bare-loop trailing"), seen);
+    }
+
+    @Test
+    void shouldHandleTheSameInBatches() throws IOException {
+        assertEquals(0, run("--in-batches --rounds 1 --warm-up 0 --window 20 --lead-in 10 --pin none --wait yield --handlers 3 "
+            + "--regime trailing --against c --json"), err.toString());
+        new ObjectMapper().readTree(out.toString()).path("windows").forEach(
+            window -> assertTrue(window.path("nsPerCompletion").asDouble() > 0, window.toString()));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
+        "--handlers 4 | not from 1 to 3",
+        "--rounds 0 | --rounds 0",
+        "--window 0 | --window",
+        "--ring-size 100 | not a power of two",
+        "--batch 0 | --batch 0",
+        "--regime lazy | --regime 'lazy' is not close, trailing or both",
+        "--against pigeon | no hand-off 'pigeon'",
+        "--handlers 2 --against spsc-array-queue | one handler, not 2",
+    })
+    void shouldRefuseWhatCannotBeMeasuredInOneLine(final String arguments, final String reason) {
+        assertEquals(2, run(arguments));
+        assertTrue(err.toString().contains(reason.strip()), err.toString());
+        assertEquals(1, err.toString().lines().count());
+    }
+
+    private int run(final String arguments) {
+        final CommandLine line = new CommandLine(new ThroughputCommand());
+        line.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
+        line.setParameterExceptionHandler((refused, given) -> {
+            line.getErr().println(refused.getMessage());
+            return CommandLine.ExitCode.USAGE;
+        });
+        return line.execute(arguments.split(" "));
+    }
+}

@@ -1,0 +1,2 @@
+/** Runs that draw what they do from seeds. */
+package io.ringpoll.verify.seeds;

@@ -1,0 +1,63 @@
+package io.ringpoll.verify.torture;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.rpma.LogLevel;
+import io.ringpoll.rpma.RpmaLog;
+import io.ringpoll.verify.seeds.SeededRun;
+import java.io.PrintWriter;
+import java.util.List;
+
+/**
+ * Plays random scenes on the device of this process, one after the other, until one is wrong or the time is up. One thread.
+ *
+ * @param run    seed and time
+ * @param scenes how many to play instead of going by the time; 0 for the time
+ */
+public record Torture(SeededRun run, long scenes) {
+    private static final double LINE_SECONDS = 30;
+
+    /**
+     * Plays.
+     *
+     * @param progress takes lines while it goes on
+     * @return how it went
+     */
+    public TortureReport play(final PrintWriter progress) {
+        // Planned failures would fill the log; what goes wrong stands in exceptions.
+        final LogLevel before = RpmaLog.threshold();
+        RpmaLog.threshold(LogLevel.DISABLED);
+        try {
+            return playScenes(progress);
+        } finally {
+            RpmaLog.threshold(before);
+        }
+    }
+
+    private TortureReport playScenes(final PrintWriter progress) {
+        progress.println(Device.current().description());
+        // Printed first: a process that dies prints it no more.
+        progress.printf("scenes from seed %d%n", run.firstSeed());
+        progress.flush();
+        long lines = 0;
+        long played = 0;
+        long workRequests = 0;
+        long faults = 0;
+        Scene failed = null;
+        List<String> violations = List.of();
+        while (failed == null && (scenes > 0 ? played < scenes : !run.isOver())) {
+            final Scene scene = Scene.of(run.firstSeed() + played);
+            final Trial trial = new Trial(scene, Device.current().address().host());
+            violations = trial.play();
+            failed = violations.isEmpty() ? null : scene;
+            played++;
+            workRequests += trial.ended();
+            faults += trial.injected();
+            if (run.elapsedSeconds() >= (lines + 1) * LINE_SECONDS) {
+                lines++;
+                progress.printf("%,d scenes, %,d work requests, %,d faults%n", played, workRequests, faults);
+                progress.flush();
+            }
+        }
+        return new TortureReport(run.firstSeed(), played, workRequests, faults, run.elapsedSeconds(), failed, violations);
+    }
+}
