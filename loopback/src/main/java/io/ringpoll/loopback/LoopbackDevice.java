@@ -1,9 +1,9 @@
 package io.ringpoll.loopback;
 
-import io.ringpoll.device.BundledLibraries;
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.device.DeviceProvider;
+import io.ringpoll.internal.device.BundledLibraries;
 import java.nio.file.Path;
 
 /** The libraries of the loopback device in this artifact. */

@@ -1,12 +1,11 @@
 package io.ringpoll.device;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.ringpoll.internal.device.DeviceLibraries;
 import io.ringpoll.loopback.LoopbackDevice;
-import io.ringpoll.os.ProcessOwner;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.CCompiler;
 import io.ringpoll.testing.JavaProcess;
@@ -27,7 +26,6 @@ import org.junit.jupiter.api.io.TempDir;
 /** The device that a process selects, and the message if there is none. */
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class DeviceTest {
-    private static final int OTHER_USER = 12_345;
     private static final String LOOPBACK = "device: loopback \\(as asked\\); librpma \\d.*, /.*librpma\\.so.*";
 
     @TempDir
@@ -90,7 +88,7 @@ class DeviceTest {
 
     @Test
     void shouldLoadTheLibraryThatThePropertyNames() throws IOException {
-        final String installed = Device.current().librpma().description().replaceAll(".*, ", "");
+        final String installed = DeviceLibraries.current().rpma().description().replaceAll(".*, ", "");
         final Path copy = Files.copy(Path.of(installed), folder.resolve("librpma.so.0"));
         assertTrue(process().property(Device.LIBRPMA_PROPERTY, copy.toString()).run(DeviceProgram.class, "loopback")
             .endsWith(", " + copy));
@@ -112,28 +110,6 @@ class DeviceTest {
                 assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(path.getParent())));
             }
         }
-    }
-
-    @Test
-    void shouldNotUnpackIntoAFolderThatOthersMayWriteTo() throws IOException {
-        final Path open = Files.createDirectory(folder.resolve("open"),
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
-        final Path file = Files.writeString(folder.resolve("library"), "content");
-        final IOException refused =
-            assertThrows(IOException.class, () -> BundledLibraries.unpack(file.toUri().toURL(), "library", open));
-        assertEquals(open + " is not private to this user", refused.getMessage());
-    }
-
-    @Test
-    void shouldNotUnpackIntoAFolderOfAnotherUser() throws IOException {
-        assumeTrue(ProcessOwner.uid() == 0, "only the superuser makes a folder another user's");
-        final Path foreign = Files.createDirectory(folder.resolve("foreign"),
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        Files.setAttribute(foreign, "unix:uid", OTHER_USER);
-        final Path file = Files.writeString(folder.resolve("library"), "content");
-        final IOException refused =
-            assertThrows(IOException.class, () -> BundledLibraries.unpack(file.toUri().toURL(), "library", foreign));
-        assertEquals(foreign + " is not private to this user", refused.getMessage());
     }
 
     /** A class path that has the classes of this build in a jar. */

@@ -9,7 +9,6 @@ import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.AsyncEventType;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionChannel;
-import io.ringpoll.verbs.CompletionHandover;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.WorkCompletion;
@@ -46,7 +45,7 @@ class NullArgumentsTest {
                 .sample(memory).sample(remote).sample(shared).sample(sharedConfig).sample(new LegacyCompletion())
                 .sample(pair.client().completionQueue(), CompletionQueue.class).sample(view).sample(channel)
                 .sample(peer.context()).sample(new WorkCompletion()).sample(WorkCompletions.allocate(4))
-                .sample(new CompletionBudget(4)).sample(new CompletionHandover(4))
+                .sample(new CompletionBudget(4))
                 .sample(new UnsafeBuffer(ByteBuffer.allocateDirect(4096)), DirectBuffer.class)
                 .sample(memory.memory(), MemorySegment.class).sample(nothing, Consumer.class)
                 .sample(new AsyncEvent("device", AsyncEventType.CQ_ERR, 1, 1, 1))
@@ -57,8 +56,7 @@ class NullArgumentsTest {
                     "Connection.sendWithImmediate(source)", "Connection.receive(destination)",
                     "SharedReceiveQueue.receive(destination)", "Endpoint.nextRequest(config)", "Peer.request(config)",
                     "Peer.sharedReceiveQueue(config)", "VerbsCompletionQueue.create(channel)",
-                    "VerbsCompletionQueue.budget(account)", "VerbsCompletionQueue.handover(completions)",
-                    "VerbsCompletionQueue.borrow(viewed)")
+                    "VerbsCompletionQueue.budget(account)")
                 .check(Peer.class).check(VerbsCompletionQueue.class).faults());
         }
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.device.Device;
+import io.ringpoll.internal.device.DeviceLibraries;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.testing.CCompiler;
 import io.ringpoll.testing.ConnectedPair;
@@ -100,7 +101,7 @@ class SlowLibraryTest {
 
     private static void release(final int yes) {
         final MethodHandle release =
-            Device.current().librpma().plain("slow_release", FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT));
+            DeviceLibraries.current().rpma().plain("slow_release", FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT));
         try {
             release.invokeExact(yes);
         } catch (final Throwable t) {
@@ -118,7 +119,7 @@ class SlowLibraryTest {
         public static void main(final String[] arguments) throws Throwable {
             ConnectionConfig.create().close();
             final MethodHandle channels =
-                Device.current().librpma().plain("slow_channels", FunctionDescriptor.of(ValueLayout.JAVA_INT));
+                DeviceLibraries.current().rpma().plain("slow_channels", FunctionDescriptor.of(ValueLayout.JAVA_INT));
             final int created = (int) channels.invokeExact();
             OUT.println(created);
         }

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.lifecycle.HotCalls;
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.os.Errno;
 import io.ringpoll.testing.CompiledCode;
 import io.ringpoll.testing.ConnectedPair;

@@ -1,6 +1,6 @@
 package io.ringpoll.device;
 
-import io.ringpoll.ffm.NativeLibrary;
+import io.ringpoll.internal.device.DeviceLibraries;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.ServiceLoader;
@@ -30,12 +30,13 @@ public final class Device {
 
     private final DeviceKind kind;
     private final String reason;
-    private final LoadedLibraries libraries;
+    private final String librpma;
 
-    private Device(final DeviceKind kind, final String reason, final LoadedLibraries libraries) {
+    private Device(final DeviceKind kind, final String reason, final DeviceLibraries libraries) {
         this.kind = kind;
         this.reason = reason;
-        this.libraries = libraries;
+        this.librpma = libraries.rpma().description();
+        DeviceLibraries.use(libraries);
     }
 
     /**
@@ -80,7 +81,7 @@ public final class Device {
      * @return for instance {@code "device: loopback (no RDMA device found); librpma 1.2 or 1.3, /usr/lib/.../librpma.so.0"}
      */
     public String description() {
-        return "device: " + kind + " (" + reason + "); " + libraries.rpma().description();
+        return "device: " + kind + " (" + reason + "); " + librpma;
     }
 
     /**
@@ -92,33 +93,6 @@ public final class Device {
      */
     public DeviceAddress address() {
         return DeviceAddress.of(kind);
-    }
-
-    /**
-     * The loaded librpma, for the binding.
-     *
-     * @return its symbols
-     */
-    public NativeLibrary librpma() {
-        return libraries.rpma();
-    }
-
-    /**
-     * The libibverbs that librpma runs on, for the binding.
-     *
-     * @return its symbols
-     */
-    public NativeLibrary libibverbs() {
-        return libraries.ibverbs();
-    }
-
-    /**
-     * The small C library of the binding itself.
-     *
-     * @return its symbols; empty where it was not built for this architecture
-     */
-    public Optional<NativeLibrary> libringpoll() {
-        return libraries.ringpoll();
     }
 
     private static DeviceKind asked() {
@@ -140,7 +114,7 @@ public final class Device {
         }
         final RdmaHardware hardware = RdmaHardware.find(SYS_CLASS, DEV);
         if (hardware.isPresent()) {
-            return new Device(DeviceKind.RDMA, hardware.names(), LoadedLibraries.ofRdma());
+            return new Device(DeviceKind.RDMA, hardware.names(), DeviceLibraries.ofRdma());
         }
         if (asked == DeviceKind.RDMA) {
             throw new DeviceException("device rdma: " + hardware.reasonForNone() +
@@ -154,6 +128,6 @@ public final class Device {
     private static Optional<Device> loopback(final String reason) {
         return ServiceLoader.load(DeviceProvider.class, Device.class.getClassLoader()).stream().map(ServiceLoader.Provider::get)
             .filter(provider -> provider.kind() == DeviceKind.LOOPBACK).findFirst()
-            .map(provider -> new Device(DeviceKind.LOOPBACK, reason, LoadedLibraries.of(provider)));
+            .map(provider -> new Device(DeviceKind.LOOPBACK, reason, DeviceLibraries.of(provider)));
     }
 }

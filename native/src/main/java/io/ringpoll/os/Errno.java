@@ -2,7 +2,7 @@ package io.ringpoll.os;
 
 import static io.ringpoll.os.FfmPosixFunctions.POSIX;
 
-import io.ringpoll.ffm.Memory;
+import io.ringpoll.internal.ffm.Memory;
 
 /**
  * Values of errno(3) that this project distinguishes, and the names of all.

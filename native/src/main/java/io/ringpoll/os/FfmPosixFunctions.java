@@ -3,8 +3,8 @@ package io.ringpoll.os;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.ffm.NativeLibrary;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 

@@ -2,7 +2,7 @@ package io.ringpoll.os;
 
 import static io.ringpoll.os.FfmPosixFunctions.POSIX;
 
-import io.ringpoll.ffm.CallState;
+import io.ringpoll.internal.ffm.CallState;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

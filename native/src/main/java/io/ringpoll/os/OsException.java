@@ -1,6 +1,6 @@
 package io.ringpoll.os;
 
-import io.ringpoll.ffm.CallState;
+import io.ringpoll.internal.ffm.CallState;
 
 /** Thrown if a system call failed; names the call, its object and the reason. */
 public final class OsException extends RuntimeException {

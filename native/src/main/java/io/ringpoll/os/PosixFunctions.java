@@ -4,7 +4,7 @@ package io.ringpoll.os;
  * Functions of the C library that this package uses, by their C names.
  *
  * <p>Pointers are addresses. A result of -1 means that errno is in the calling thread's
- * {@link io.ringpoll.ffm.CallState#errno()}.
+ * {@link io.ringpoll.internal.ffm.CallState#errno()}.
  */
 interface PosixFunctions {
     /** Without errno, since waiting must allocate nothing; {@link #poll_errno} finds out. */

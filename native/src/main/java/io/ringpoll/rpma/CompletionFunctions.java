@@ -5,7 +5,7 @@ package io.ringpoll.rpma;
  * {@code librpma.h}.
  *
  * <p>Pointers are addresses, {@code size_t} is a {@code long}. The leading {@code turn} of critical functions is not C's: it is
- * the caller's {@link io.ringpoll.ffm.CallTurn}. Results: 0, or a negative {@link RpmaError} code.
+ * the caller's {@link io.ringpoll.internal.ffm.CallTurn}. Results: 0, or a negative {@link RpmaError} code.
  */
 interface CompletionFunctions {
     int rpma_conn_get_compl_fd(long connection, long fdPointer);

@@ -3,10 +3,10 @@ package io.ringpoll.rpma;
 import static io.ringpoll.rpma.Posts.checkLength;
 import static io.ringpoll.rpma.Posts.checkPost;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.lifecycle.HotCalls;
-import io.ringpoll.lifecycle.HotMark;
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotMark;
+import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.os.Errno;
 import io.ringpoll.os.FileDescriptors;
 import io.ringpoll.os.WaitInterruptedException;

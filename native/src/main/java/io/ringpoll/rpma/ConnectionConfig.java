@@ -1,7 +1,7 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.lifecycle.NativeResource;
 
 /**
  * How a connection is made: the sizes of its queues and the time-out. It is copied when a request is made.

@@ -1,6 +1,6 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.Memory;
+import io.ringpoll.internal.ffm.Memory;
 
 /**
  * Events of a connection ({@code enum rpma_conn_event}).

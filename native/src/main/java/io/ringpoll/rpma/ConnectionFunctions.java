@@ -4,7 +4,7 @@ package io.ringpoll.rpma;
  * The connection functions of librpma, with the names and parameters of {@code librpma.h}.
  *
  * <p>Pointers are addresses, {@code size_t} is a {@code long}. Results: 0, or a negative {@link RpmaError} code; errno of a
- * provider in {@link io.ringpoll.ffm.CallState#errno()}.
+ * provider in {@link io.ringpoll.internal.ffm.CallState#errno()}.
  */
 interface ConnectionFunctions {
     int rpma_conn_get_event_fd(long connection, long fdPointer);

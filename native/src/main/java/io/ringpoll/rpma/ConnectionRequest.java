@@ -1,8 +1,8 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.ffm.Memory;
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.ffm.Memory;
+import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.os.BlockingCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

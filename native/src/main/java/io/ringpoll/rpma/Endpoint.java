@@ -1,7 +1,7 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.os.BlockingCalls;
 import io.ringpoll.os.Errno;
 import io.ringpoll.os.FileDescriptors;

@@ -2,7 +2,7 @@ package io.ringpoll.rpma;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.ffm.NativeLibrary;
+import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 

@@ -1,9 +1,9 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.ffm.MemoryHold;
-import io.ringpoll.lifecycle.HotCalls;
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.ffm.MemoryHold;
+import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.os.MachineMemory;
 import io.ringpoll.os.OwnedMemory;
 import java.lang.foreign.Arena;

@@ -1,6 +1,6 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.Memory;
+import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.os.Wakeup;
 import java.lang.foreign.Arena;
 

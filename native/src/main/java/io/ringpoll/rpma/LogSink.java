@@ -1,7 +1,7 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.device.Device;
-import io.ringpoll.ffm.Memory;
+import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.ffm.Memory;
 
 /**
  * The C function that receives librpma's messages, and its record of the calling thread's errors.
@@ -20,11 +20,11 @@ final class LogSink {
     private LogSink() {
     }
 
-    static void install(final Device device) {
-        if (device.libringpoll().isEmpty() || "librpma".equals(System.getProperty(RpmaLog.DESTINATION_PROPERTY))) {
+    static void install(final DeviceLibraries libraries) {
+        if (libraries.ringpoll().isEmpty() || "librpma".equals(System.getProperty(RpmaLog.DESTINATION_PROPERTY))) {
             return;
         }
-        final long function = device.libringpoll().get().find("ringpoll_log").orElseThrow().address();
+        final long function = libraries.ringpoll().get().find("ringpoll_log").orElseThrow().address();
         functions = new FfmLogSinkFunctions();
         int result = RpmaError.AGAIN;
         for (int i = 0; i < MAX_TRIES && result == RpmaError.AGAIN; i++) {

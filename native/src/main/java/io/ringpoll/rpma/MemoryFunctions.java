@@ -4,7 +4,7 @@ package io.ringpoll.rpma;
  * The part of librpma that registers and describes memory, by the C names and with the C parameters of {@code librpma.h}.
  *
  * <p>Pointers are addresses, {@code size_t} is a {@code long}. Results: 0, or a negative {@link RpmaError} code; errno of a
- * provider in {@link io.ringpoll.ffm.CallState#errno()}.
+ * provider in {@link io.ringpoll.internal.ffm.CallState#errno()}.
  */
 interface MemoryFunctions {
     int rpma_mr_reg(long peer, long pointer, long size, int usage, long mrPointer);

@@ -1,7 +1,8 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.verbs.VerbsAccess;
 import io.ringpoll.os.BlockingCalls;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.VerbsContext;
@@ -102,7 +103,7 @@ public final class Peer extends NativeResource {
                 address + " belongs to no RDMA device: use an address of a network interface that has one" +
                     " ('rdma link' lists them)");
         }
-        return of(VerbsContext.of(context), "peer " + address);
+        return of(VerbsAccess.get().context(context), "peer " + address);
     }
 
     private static Peer of(final VerbsContext context, final String name) {

@@ -5,7 +5,7 @@ package io.ringpoll.rpma;
  * of {@code librpma.h}.
  *
  * <p>Pointers are addresses, {@code size_t} is a {@code long}. Results: 0, or a negative {@link RpmaError} code; errno of a
- * provider in {@link io.ringpoll.ffm.CallState#errno()}.
+ * provider in {@link io.ringpoll.internal.ffm.CallState#errno()}.
  */
 interface PeerFunctions {
     int rpma_utils_get_ibv_context(long address, int type, long ibvCtxPointer);

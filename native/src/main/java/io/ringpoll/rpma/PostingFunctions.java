@@ -5,7 +5,8 @@ package io.ringpoll.rpma;
  * librpma.h}.
  *
  * <p>Pointers are addresses, {@code size_t} is a {@code long}. The leading {@code turn} of critical functions is not C's: it is
- * the caller's {@link io.ringpoll.ffm.CallTurn}. Results: 0, or a negative {@link RpmaError} code. librpma does not pass on why
+ * the caller's {@link io.ringpoll.internal.ffm.CallTurn}. Results: 0, or a negative {@link RpmaError} code. librpma does not
+ * pass on why
  * a provider refused ({@code RPMA_E_PROVIDER}): {@link LogSink#errorErrno()} knows it from the message.
  */
 interface PostingFunctions {

@@ -1,6 +1,6 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.lifecycle.HotMark;
+import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.os.Errno;
 import io.ringpoll.verbs.CompletionBudget;
 import java.util.Objects;

@@ -1,8 +1,8 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.lifecycle.HotCalls;
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.NativeResource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.EnumSet;

@@ -1,18 +1,20 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.device.Device;
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.ffm.CallTurn;
-import io.ringpoll.lifecycle.HotCalls;
-import io.ringpoll.lifecycle.HotMark;
-import io.ringpoll.lifecycle.NativeObject;
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.ffm.CallTurn;
+import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotMark;
+import io.ringpoll.internal.lifecycle.NativeObject;
+import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.verbs.CompletionHandover;
+import io.ringpoll.internal.verbs.CountedQueues;
+import io.ringpoll.internal.verbs.VerbsAccess;
 import io.ringpoll.os.FileDescriptors;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.CompletionHandover;
-import io.ringpoll.verbs.CountedQueue;
+import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.WorkCompletions;
 import java.lang.foreign.Arena;
@@ -29,11 +31,15 @@ import org.agrona.concurrent.UnsafeBuffer;
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_wc.3.html">rpma_cq_get_wc(3)</a>
  */
-public final class RpmaCompletionQueue extends NativeObject implements CountedQueue {
+public final class RpmaCompletionQueue extends NativeObject implements CompletionQueue {
     private static final int CACHE_LINE_BYTES = 64;
     /** The first function of librpma 1.0 that is about shared channels. */
-    private static final boolean HAS_SHARED_CHANNELS = Device.current().librpma().has("rpma_conn_get_compl_fd");
-    private static final boolean HAS_GET_COMPLETION = Device.current().librpma().has("rpma_cq_get_completion");
+    private static final boolean HAS_SHARED_CHANNELS = DeviceLibraries.current().rpma().has("rpma_conn_get_compl_fd");
+    private static final boolean HAS_GET_COMPLETION = DeviceLibraries.current().rpma().has("rpma_cq_get_completion");
+
+    static {
+        CountedQueues.register(RpmaCompletionQueue.class, queue -> queue::pollUncounted);
+    }
 
     private final HotCalls calls;
     private final UnsafeBuffer got;
@@ -55,7 +61,7 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
         fd = state.intAt(0);
         FileDescriptors.setNonBlocking(fd);
         ibvCq = RpmaCq.ibvCq(address, fd, HAS_SHARED_CHANNELS);
-        final int capacity = ibvCq == 0 ? Integer.MAX_VALUE : VerbsCompletionQueue.capacity(ibvCq);
+        final int capacity = ibvCq == 0 ? Integer.MAX_VALUE : VerbsAccess.get().capacity(ibvCq);
         budget = ibvCq == 0 ? null : new CompletionBudget(capacity);
         handover = shared ? new CompletionHandover(capacity) : null;
         calls = HotCalls.register();
@@ -95,13 +101,7 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
         }
     }
 
-    /**
-     * {@inheritDoc}
-     *
-     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_wc.3.html">rpma_cq_get_wc(3)</a>
-     */
-    @Override
-    public int pollUncounted(final long wcAddress, final int maxEntries) {
+    private int pollUncounted(final long wcAddress, final int maxEntries) {
         final HotMark mark = calls.enter();
         try {
             return poll(mark, wcAddress, maxEntries);
@@ -244,10 +244,7 @@ public final class RpmaCompletionQueue extends NativeObject implements CountedQu
             if (ibvCq == 0) {
                 throw new UnsupportedOperationException("this librpma's struct rpma_cq is none of those of 0.10 to 1.3");
             }
-            final VerbsCompletionQueue queue = VerbsCompletionQueue.borrow(ibvCq, name() + " (verbs)", owner, this);
-            queue.budget(budget);
-            queue.handover(handover);
-            return queue;
+            return VerbsAccess.get().borrow(ibvCq, name() + " (verbs)", owner, this, handover);
         } finally {
             exit();
         }

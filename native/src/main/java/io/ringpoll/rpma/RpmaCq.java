@@ -1,6 +1,6 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.Memory;
+import io.ringpoll.internal.ffm.Memory;
 
 /**
  * Layout of librpma's own {@code struct rpma_cq}, the only way to the verbs queue below it. It has had two forms since completion

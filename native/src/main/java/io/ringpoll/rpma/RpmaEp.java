@@ -3,9 +3,9 @@ package io.ringpoll.rpma;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-import io.ringpoll.device.Device;
-import io.ringpoll.ffm.Memory;
-import io.ringpoll.ffm.NativeLibrary;
+import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.ffm.Memory;
+import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 import java.nio.ByteOrder;
@@ -40,7 +40,7 @@ final class RpmaEp {
     /** The downcall, made when the first endpoint listens. */
     private static final class SourcePort {
         private static final String NAME = "rdma_get_src_port";
-        private static final NativeLibrary LIBRARY = Device.current().librpma();
+        private static final NativeLibrary LIBRARY = DeviceLibraries.current().rpma();
         /** Found through librpma, which depends on librdmacm. */
         private static final MethodHandle rdma_get_src_port$mh =
             LIBRARY.plain(NAME, FunctionDescriptor.of(JAVA_SHORT, JAVA_LONG));

@@ -1,6 +1,6 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.Memory;
+import io.ringpoll.internal.ffm.Memory;
 
 /**
  * librpma's error codes, their names and meanings.

@@ -1,6 +1,6 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.CallState;
+import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.os.Errno;
 import java.util.function.IntFunction;
 

@@ -1,6 +1,6 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.CallState;
+import io.ringpoll.internal.ffm.CallState;
 
 /**
  * Destination and threshold of librpma's log. Thread-safe.

@@ -2,10 +2,10 @@ package io.ringpoll.rpma;
 
 import static io.ringpoll.rpma.Posts.checkLength;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.lifecycle.HotCalls;
-import io.ringpoll.lifecycle.HotMark;
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotMark;
+import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.verbs.CompletionBudget;
 import java.util.Optional;
 

@@ -1,7 +1,7 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.lifecycle.NativeResource;
 
 /**
  * How a shared receive queue is made. It is copied when the queue is made.

@@ -2,8 +2,8 @@ package io.ringpoll.verbs;
 
 import static io.ringpoll.verbs.FfmVerbsFunctions.VERBS;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.ffm.Memory;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.os.Errno;
 import io.ringpoll.os.FileDescriptors;
 import io.ringpoll.os.Wakeup;

@@ -1,5 +1,6 @@
 package io.ringpoll.verbs;
 
+import io.ringpoll.internal.verbs.CompletionPaths;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -161,7 +162,7 @@ public final class CompletionBudget {
      * @param count   how many
      */
     public void onPolled(final WorkCompletions records, final int first, final int count) {
-        final long errorsAndReceives = CompletionPath.tally(records.address(first, count), count);
+        final long errorsAndReceives = CompletionPaths.tally(records.address(first, count), count);
         final int receives = (int) errorsAndReceives;
         final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
         onPolled(count - receives - errors, receives, errors);

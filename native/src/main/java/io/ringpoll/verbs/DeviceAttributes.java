@@ -1,6 +1,7 @@
 package io.ringpoll.verbs;
 
 import io.ringpoll.device.Device;
+import io.ringpoll.internal.device.DeviceLibraries;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -35,7 +36,7 @@ public record DeviceAttributes(String name, int maxCq, int maxCqe, int maxQpWr, 
      * @throws io.ringpoll.device.DeviceException if a library is missing
      */
     public static List<DeviceAttributes> ofAll() {
-        return new DeviceQuery(Device.current().libibverbs()).all();
+        return new DeviceQuery(DeviceLibraries.current().ibverbs()).all();
     }
 
     /**
@@ -45,7 +46,7 @@ public record DeviceAttributes(String name, int maxCq, int maxCqe, int maxQpWr, 
      * @return its attributes; empty if it does not answer
      */
     public static Optional<DeviceAttributes> of(final VerbsContext context) {
-        return new DeviceQuery(Device.current().libibverbs()).of(context);
+        return new DeviceQuery(DeviceLibraries.current().ibverbs()).of(context);
     }
 
     /**

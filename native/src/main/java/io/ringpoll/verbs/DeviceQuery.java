@@ -4,9 +4,9 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.ffm.Memory;
-import io.ringpoll.ffm.NativeLibrary;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.ffm.Memory;
+import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;

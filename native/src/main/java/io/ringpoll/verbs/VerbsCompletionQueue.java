@@ -2,12 +2,14 @@ package io.ringpoll.verbs;
 
 import static io.ringpoll.verbs.FfmVerbsFunctions.VERBS;
 
-import io.ringpoll.ffm.CallState;
-import io.ringpoll.ffm.CallTurn;
-import io.ringpoll.ffm.Memory;
-import io.ringpoll.lifecycle.HotCalls;
-import io.ringpoll.lifecycle.HotMark;
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.ffm.CallTurn;
+import io.ringpoll.internal.ffm.Memory;
+import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotMark;
+import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.verbs.CompletionHandover;
+import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.os.Errno;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
@@ -23,8 +25,12 @@ import java.util.Objects;
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
  */
-public final class VerbsCompletionQueue extends NativeResource implements CountedQueue {
+public final class VerbsCompletionQueue extends NativeResource implements CompletionQueue {
     private static final int FIRST_VECTOR = 0;
+
+    static {
+        CountedQueues.register(VerbsCompletionQueue.class, queue -> queue::pollUncounted);
+    }
 
     private final HotCalls calls;
     private final MemorySegment pollFunction;
@@ -100,16 +106,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
         }
     }
 
-    /**
-     * Wraps a queue that its owner has created and will destroy.
-     *
-     * @param address of its {@code struct ibv_cq}, which must be valid
-     * @param name    for reports
-     * @param owner   the owner of the queue; it cannot be closed before this
-     * @param viewed  the queue of the binding that this one is a view of; null if there is none
-     * @return to be closed before the owner
-     */
-    public static VerbsCompletionQueue borrow(
+    /** A queue that something else has created and will destroy; depends on its owner. */
+    static VerbsCompletionQueue borrow(
         final long address, final String name, final NativeResource owner, final CompletionQueue viewed) {
         Objects.requireNonNull(name, "the name is null");
         Objects.requireNonNull(owner, "the owner is null");
@@ -141,8 +139,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
         }
     }
 
-    @Override
-    public int pollUncounted(final long wcAddress, final int maxEntries) {
+    private int pollUncounted(final long wcAddress, final int maxEntries) {
         final HotMark mark = calls.enter();
         try {
             return poll(mark, wcAddress, maxEntries);
@@ -187,12 +184,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
         budget = account;
     }
 
-    /**
-     * Sets the completions that were taken out before a queue pair was destroyed; to be set before another thread polls.
-     *
-     * @param completions of the same queue; null if it is not shared
-     */
-    public void handover(final CompletionHandover completions) {
+    /** Completions to poll before those of the queue; set before another thread polls. Null if the queue is not shared. */
+    void handover(final CompletionHandover completions) {
         handover = completions;
     }
 
@@ -231,13 +224,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Counte
         }
     }
 
-    /**
-     * How many completions a queue holds.
-     *
-     * @param address of its {@code struct ibv_cq}, which must be valid
-     * @return entries
-     */
-    public static int capacity(final long address) {
+    /** How many completions the queue at an address holds. */
+    static int capacity(final long address) {
         return Memory.intAt(address + IbvCq.CQE_OFFSET);
     }
 

@@ -1,6 +1,7 @@
 package io.ringpoll.verbs;
 
-import io.ringpoll.ffm.Memory;
+import io.ringpoll.internal.ffm.Memory;
+import io.ringpoll.internal.verbs.VerbsAccess;
 
 /**
  * An open RDMA device: the {@code struct ibv_context} that librpma works on, which lives as long as the process. Thread-safe.
@@ -8,6 +9,10 @@ import io.ringpoll.ffm.Memory;
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_open_device.3.html">ibv_open_device(3)</a>
  */
 public final class VerbsContext {
+    static {
+        VerbsAccess.Holder.register(new AddressAccess());
+    }
+
     private final long address;
     private final String name;
 
@@ -16,13 +21,8 @@ public final class VerbsContext {
         name = Memory.stringAt(Memory.longAt(address + IbvContext.DEVICE_OFFSET) + IbvContext.DEVICE_NAME_OFFSET);
     }
 
-    /**
-     * Wraps a context that C has opened.
-     *
-     * @param address of its {@code struct ibv_context}, which the caller vouches for
-     * @return the device
-     */
-    public static VerbsContext of(final long address) {
+    /** Wraps a context that C has opened. */
+    static VerbsContext of(final long address) {
         return new VerbsContext(address);
     }
 

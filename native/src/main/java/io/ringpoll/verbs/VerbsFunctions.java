@@ -6,8 +6,9 @@ import java.lang.foreign.MemorySegment;
  * The functions of libibverbs that librpma has no call for, by the C names and with the C parameters of {@code verbs.h}.
  *
  * <p>Pointers are addresses. {@code ibv_poll_cq} and {@code ibv_req_notify_cq} are inline in C and go through the function
- * pointers of {@link IbvContext}, which are arguments here. {@code turn} is the caller's {@link io.ringpoll.ffm.CallTurn}.
- * Where C sets errno it is in {@link io.ringpoll.ffm.CallState#errno()}.
+ * pointers of {@link IbvContext}, which are arguments here. {@code turn} is the caller's {@link
+ * io.ringpoll.internal.ffm.CallTurn}.
+ * Where C sets errno it is in {@link io.ringpoll.internal.ffm.CallState#errno()}.
  */
 interface VerbsFunctions {
     int ibv_poll_cq(int turn, MemorySegment pollCq, long cq, int numEntries, long wcs);

@@ -1,5 +1,8 @@
 package io.ringpoll.verbs;
 
+import io.ringpoll.internal.verbs.CompletionPaths;
+import io.ringpoll.internal.verbs.RecordAddress;
+import io.ringpoll.internal.verbs.RecordFlyweight;
 import java.nio.ByteOrder;
 import org.agrona.DirectBuffer;
 import org.agrona.UnsafeApi;
@@ -18,7 +21,7 @@ import org.agrona.UnsafeApi;
  * @see IbvWc
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
  */
-public final class WorkCompletion {
+public final class WorkCompletion extends RecordFlyweight {
     /** Name of the system property that switches the check for invalid fields off when it is {@code false}. */
     public static final String VALIDITY_CHECKS_PROPERTY = "ringpoll.validity.checks";
 
@@ -35,8 +38,6 @@ public final class WorkCompletion {
     private static final boolean VALIDITY_CHECKS =
         !"false".equalsIgnoreCase(System.getProperty(VALIDITY_CHECKS_PROPERTY));
 
-    /** Of the record; 0 if it shows nothing. */
-    private long address;
     /** In which it was found, if by {@link #wrap(DirectBuffer, int)}. */
     private DirectBuffer buffer;
 
@@ -59,25 +60,13 @@ public final class WorkCompletion {
             throw new IllegalArgumentException("the buffer is on the heap; completions are in off-heap memory");
         }
         this.buffer = buffer;
-        return wrap(buffer.addressOffset() + offset);
-    }
-
-    /**
-     * Points the flyweight at a record by its address: for memory that the caller polls into. Nothing is checked, so the memory
-     * must be there for as long as the flyweight is read.
-     *
-     * @param address of the record
-     * @return this
-     */
-    public WorkCompletion wrap(final long address) {
-        this.address = address;
-        return this;
+        return RecordAddress.show(this, buffer.addressOffset() + offset);
     }
 
     /** Shows nothing any more: reading it throws {@link IllegalStateException}, though the memory may have been freed. */
     public void unwrap() {
-        address = 0;
         buffer = null;
+        RecordAddress.show(this, 0);
     }
 
     /**
@@ -127,7 +116,7 @@ public final class WorkCompletion {
      * @return error, receive, or send/write
      */
     public CompletionPath path() {
-        return CompletionPath.of(statusAndOpcode());
+        return CompletionPaths.of(statusAndOpcode());
     }
 
     /**
@@ -328,12 +317,5 @@ public final class WorkCompletion {
 
     private byte byteAt(final int field) {
         return UnsafeApi.getByte(shown() + field);
-    }
-
-    private long shown() {
-        if (address == 0) {
-            throw new IllegalStateException("the flyweight shows no completion: it has not been wrapped, or its time is over");
-        }
-        return address;
     }
 }

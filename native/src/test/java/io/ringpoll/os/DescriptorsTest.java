@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.ffm.CallState;
+import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.testing.Allocation;
 import io.ringpoll.testing.OtherThread;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package io.ringpoll.testing;
 
-import io.ringpoll.device.Device;
-import io.ringpoll.ffm.Memory;
-import io.ringpoll.ffm.NativeLibrary;
+import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.ffm.Memory;
+import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
@@ -10,7 +10,7 @@ import java.util.Optional;
 
 /** Lets one call into the loopback device fail: {@code ringpoll_loopback.h} says which functions are counted. */
 public final class CallFault {
-    private static final NativeLibrary DEVICE = Device.current().libibverbs();
+    private static final NativeLibrary DEVICE = DeviceLibraries.current().ibverbs();
     private static final MethodHandle FAIL_CALL = DEVICE.plain("ringpoll_loopback_fail_call",
         FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
     private static final MethodHandle FAILED_CALL =

@@ -2,7 +2,7 @@ package io.ringpoll.testing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.ConnectionEvent;

@@ -1,6 +1,6 @@
 package io.ringpoll.testing;
 
-import io.ringpoll.lifecycle.NativeObject;
+import io.ringpoll.internal.lifecycle.NativeObject;
 import java.lang.reflect.Field;
 
 /** The C object behind a Java one, for tests that call C themselves. */

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
 
@@ -39,7 +40,7 @@ public final class CompletionBatch {
      * @return the flyweight of the batch, wrapped around the slot; valid until the next call
      */
     public WorkCompletion completion(final int index) {
-        return completion.wrap(recordAt(index));
+        return RecordAddress.show(completion, recordAt(index));
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.verbs.CompletionPaths;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.IbvWc;
@@ -14,7 +15,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * checks would take a third of the loop.
  */
 abstract class Delivery {
-    private static final int ALL_PATHS = CompletionPath.bits(EnumSet.allOf(CompletionPath.class));
+    private static final int ALL_PATHS = CompletionPaths.bits(EnumSet.allOf(CompletionPath.class));
 
     final UnsafeBuffer slab;
     final long slabAddress;
@@ -32,7 +33,7 @@ abstract class Delivery {
         this.mask = slab.mask();
         this.handler = spec.handler();
         this.failures = failures;
-        this.acceptedPaths = CompletionPath.bits(spec.paths());
+        this.acceptedPaths = CompletionPaths.bits(spec.paths());
         this.context = context;
     }
 
@@ -62,12 +63,12 @@ abstract class Delivery {
     }
 
     final boolean accepts(final long statusAndOpcode) {
-        return (acceptedPaths & CompletionPath.bit(statusAndOpcode)) != 0;
+        return (acceptedPaths & CompletionPaths.bit(statusAndOpcode)) != 0;
     }
 
     /** Whether a record reports a queue's failure. */
     private static boolean isFault(final long statusAndOpcode) {
-        return CompletionPath.status(statusAndOpcode) == QueueFault.STATUS;
+        return CompletionPaths.status(statusAndOpcode) == QueueFault.STATUS;
     }
 
     final long addressOf(final long slot) {

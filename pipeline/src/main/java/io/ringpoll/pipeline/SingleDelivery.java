@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
 import org.agrona.UnsafeApi;
@@ -70,7 +71,7 @@ final class SingleDelivery extends Delivery {
             return 0;
         }
         try {
-            handler.onCompletion(completion.wrap(record), slot, slot == end);
+            handler.onCompletion(RecordAddress.show(completion, record), slot, slot == end);
         } catch (final Throwable failure) {
             failures.onFailure(failure, slot, 1);
         }

@@ -1,9 +1,11 @@
 package io.ringpoll.poller;
 
+import io.ringpoll.internal.verbs.CountedQueue;
+import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionChannel;
-import io.ringpoll.verbs.CountedQueue;
+import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.WorkCompletions;
 
@@ -11,7 +13,8 @@ import io.ringpoll.verbs.WorkCompletions;
  * A completion queue with its libibverbs completion channel.
  */
 final class ChannelQueue implements NotifyingQueue, CountedQueue {
-    private final CountedQueue polled;
+    private final CompletionQueue polled;
+    private final CountedQueue counted;
     private final VerbsCompletionQueue armed;
     private final CompletionChannel channel;
 
@@ -22,8 +25,9 @@ final class ChannelQueue implements NotifyingQueue, CountedQueue {
      * @param armed   the same queue in libibverbs, for {@code ibv_req_notify_cq}
      * @param channel completion channel of the queue
      */
-    ChannelQueue(final CountedQueue polled, final VerbsCompletionQueue armed, final CompletionChannel channel) {
+    ChannelQueue(final CompletionQueue polled, final VerbsCompletionQueue armed, final CompletionChannel channel) {
         this.polled = polled;
+        this.counted = CountedQueues.of(polled);
         this.armed = armed;
         this.channel = channel;
     }
@@ -35,7 +39,7 @@ final class ChannelQueue implements NotifyingQueue, CountedQueue {
 
     @Override
     public int pollUncounted(final long wcAddress, final int maxEntries) {
-        return polled.pollUncounted(wcAddress, maxEntries);
+        return counted.pollUncounted(wcAddress, maxEntries);
     }
 
     @Override

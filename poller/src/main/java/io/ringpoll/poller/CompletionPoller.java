@@ -1,7 +1,7 @@
 package io.ringpoll.poller;
 
+import io.ringpoll.internal.verbs.CompletionPaths;
 import io.ringpoll.verbs.CompletionBudget;
-import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletions;
@@ -414,7 +414,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     private static int receiveBit(final long slot) {
-        return CompletionPath.receiveBit(UnsafeApi.getInt(slot + IbvWc.OPCODE_OFFSET));
+        return CompletionPaths.receiveBit(UnsafeApi.getInt(slot + IbvWc.OPCODE_OFFSET));
     }
 
     private static void mark(final long slot, final short queueIndex) {
@@ -428,7 +428,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
                 counters.onError(status);
             }
         }
-        return CompletionPath.tallyWithErrors(first, count);
+        return CompletionPaths.tallyWithErrors(first, count);
     }
 
     /** Work that is not due in every duty cycle. */

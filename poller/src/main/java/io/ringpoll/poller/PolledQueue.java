@@ -1,8 +1,9 @@
 package io.ringpoll.poller;
 
+import io.ringpoll.internal.verbs.CountedQueue;
+import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.CountedQueue;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletions;
 
@@ -35,8 +36,8 @@ final class PolledQueue {
     PolledQueue(final CompletionQueue added, final CompletionQueue queue, final int index, final int eventFd) {
         this.added = added;
         this.queue = queue;
-        this.counted = queue instanceof final CountedQueue itself ? itself : null;
-        this.budget = counted == null ? null : counted.budget();
+        this.counted = CountedQueues.of(queue);
+        this.budget = counted == null ? null : queue.budget();
         this.index = (short) index;
         this.eventFd = eventFd;
     }

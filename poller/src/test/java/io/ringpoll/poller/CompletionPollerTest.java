@@ -5,12 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.AsyncEventType;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.CompletionQueue;
-import io.ringpoll.verbs.CountedQueue;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
@@ -467,7 +467,7 @@ class CompletionPollerTest {
 
     /** A queue whose poller updates the budget. */
     private static CompletionQueue counted(final ScriptedQueue queue, final CompletionBudget budget) {
-        return new CountedQueue() {
+        final class Counted implements CompletionQueue, CountedQueue {
             @Override
             public int pollUncounted(final long wcAddress, final int maxEntries) {
                 return queue.poll(WorkCompletions.in(
@@ -488,7 +488,8 @@ class CompletionPollerTest {
             public String name() {
                 return queue.name();
             }
-        };
+        }
+        return new Counted();
     }
 
     /** A queue that updates its budget itself. */

@@ -1,6 +1,6 @@
 package io.ringpoll.bench.baseline;
 
-import io.ringpoll.device.BundledLibraries;
+import io.ringpoll.internal.device.BundledLibraries;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,6 +1,6 @@
 package io.ringpoll.bench.baseline;
 
-import io.ringpoll.ffm.CallState;
+import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.verbs.VerbsContext;
 import io.ringpoll.verbs.VerbsException;
 

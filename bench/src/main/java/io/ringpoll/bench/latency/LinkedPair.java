@@ -1,6 +1,6 @@
 package io.ringpoll.bench.latency;
 
-import io.ringpoll.lifecycle.NativeResource;
+import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.ConnectionEvent;

@@ -3,6 +3,8 @@ package io.ringpoll.bench.micro;
 import io.ringpoll.bench.handoff.Mixes;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.internal.verbs.CountedQueue;
+import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.poller.CompletionPoller;
 import io.ringpoll.poller.PollerCounters;
 import io.ringpoll.poller.SlotRing;
@@ -55,6 +57,7 @@ public class CountersBenchmark {
     private final FreeRing ring = new FreeRing();
     private SyntheticSource source;
     private RpmaCompletionQueue queue;
+    private CountedQueue counted;
     private CompletionPoller poller;
 
     /** Created by JMH. */
@@ -67,6 +70,7 @@ public class CountersBenchmark {
         Device.choose(DeviceKind.LOOPBACK);
         source = SyntheticSource.open();
         queue = source.queue();
+        counted = CountedQueues.of(queue);
         final CountersManager counters = new CountersManager(new UnsafeBuffer(ByteBuffer.allocateDirect(4 * COUNTERS_BYTES)),
             new UnsafeBuffer(ByteBuffer.allocateDirect(COUNTERS_BYTES)));
         poller = new CompletionPoller("benchmark", ring, batch == 0 ? BATCH : batch, new PollerCounters(counters, "benchmark"));
@@ -113,7 +117,7 @@ public class CountersBenchmark {
         final long slab = ring.slab().addressOffset();
         long completions = 0;
         for (int i = 0; i < CYCLES; i++) {
-            final int got = queue.pollUncounted(slab + ring.claimedOffset(), ring.claim(limit));
+            final int got = counted.pollUncounted(slab + ring.claimedOffset(), ring.claim(limit));
             if (got > 0) {
                 ring.publish(got);
                 completions += got;

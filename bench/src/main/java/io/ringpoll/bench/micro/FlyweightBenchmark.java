@@ -1,6 +1,7 @@
 package io.ringpoll.bench.micro;
 
 import io.ringpoll.bench.handoff.CompletionRecord;
+import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcOpcode;
@@ -96,7 +97,7 @@ public class FlyweightBenchmark {
         final long address = records.addressOffset();
         long sum = 0;
         for (int i = 0; i < RECORDS; i++) {
-            sum += read(flyweight.wrap(address + i * (long) IbvWc.SIZE_BYTES));
+            sum += read(RecordAddress.show(flyweight, address + i * (long) IbvWc.SIZE_BYTES));
         }
         return sum;
     }

@@ -8,7 +8,10 @@ import io.ringpoll.bench.baseline.CQueue;
 import io.ringpoll.bench.handoff.Mixes;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
-import io.ringpoll.ffm.NativeLibrary;
+import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.ffm.NativeLibrary;
+import io.ringpoll.internal.verbs.CountedQueue;
+import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
@@ -58,9 +61,9 @@ public class PollBenchmark {
     /** Bare handles; a holder, so that the device is chosen before they are bound. */
     private static final class Handles {
         static final MethodHandle rpma_cq_get_wc_critical$mh =
-            Device.current().librpma().critical("rpma_cq_get_wc", RPMA_CQ_GET_WC);
+            DeviceLibraries.current().rpma().critical("rpma_cq_get_wc", RPMA_CQ_GET_WC);
         static final MethodHandle rpma_cq_get_wc_plain$mh =
-            Device.current().librpma().plain("rpma_cq_get_wc", RPMA_CQ_GET_WC);
+            DeviceLibraries.current().rpma().plain("rpma_cq_get_wc", RPMA_CQ_GET_WC);
         static final MethodHandle poll_cq_critical$mh = NativeLibrary.criticalPointer(POLL_CQ);
         static final MethodHandle poll_cq_plain$mh = NativeLibrary.plainPointer(POLL_CQ);
 
@@ -75,7 +78,9 @@ public class PollBenchmark {
     private Arena arena;
     private SyntheticSource source;
     private RpmaCompletionQueue queue;
+    private CountedQueue counted;
     private VerbsCompletionQueue verbs;
+    private CountedQueue countedVerbs;
     private CQueue bare;
     private MemorySegment pollFunction;
     private WorkCompletions array;
@@ -98,6 +103,8 @@ public class PollBenchmark {
         source = SyntheticSource.open();
         queue = source.queue();
         verbs = VerbsCompletionQueue.create(source.context(), "benchmark", 1, null);
+        counted = CountedQueues.of(queue);
+        countedVerbs = CountedQueues.of(verbs);
         bare = CQueue.open(source.context());
         pollFunction = MemorySegment.ofAddress(bare.pollFunction());
         asked = batch == 0 ? 1 : batch;
@@ -127,7 +134,7 @@ public class PollBenchmark {
     public long librpma() {
         long completions = 0;
         for (int i = 0; i < CALLS; i++) {
-            completions += queue.pollUncounted(records, asked);
+            completions += counted.pollUncounted(records, asked);
         }
         return completions;
     }
@@ -157,7 +164,7 @@ public class PollBenchmark {
     public long direct() {
         long completions = 0;
         for (int i = 0; i < CALLS; i++) {
-            completions += verbs.pollUncounted(records, asked);
+            completions += countedVerbs.pollUncounted(records, asked);
         }
         return completions;
     }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.ratis.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Peer;

@@ -3,9 +3,9 @@ package io.ringpoll.verify.torture;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.device.Device;
-import io.ringpoll.ffm.Memory;
-import io.ringpoll.ffm.NativeLibrary;
+import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.ffm.Memory;
+import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 import java.util.Map;
@@ -17,7 +17,7 @@ import java.util.TreeMap;
  * <p>Stateless.
  */
 public final class LiveObjects {
-    private static final NativeLibrary DEVICE = Device.current().libibverbs();
+    private static final NativeLibrary DEVICE = DeviceLibraries.current().ibverbs();
     private static final MethodHandle ringpoll_loopback_live$mh =
         DEVICE.plain("ringpoll_loopback_live", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
     private static final MethodHandle ringpoll_loopback_live_name$mh =

@@ -3,7 +3,7 @@ package io.ringpoll.verify.torture.lifecycle;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.ffm.NativeLibrary;
+import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;

@@ -2,7 +2,7 @@ package io.ringpoll.verify.torture.lifecycle;
 
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
-import io.ringpoll.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.os.OwnedMemory;
 import io.ringpoll.verify.torture.LiveObjects;
 import java.io.File;

@@ -1,0 +1,133 @@
+package io.ringpoll.internal.device;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceException;
+import io.ringpoll.device.DeviceProvider;
+import io.ringpoll.internal.ffm.NativeLibrary;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Loads the C libraries of a device, in the order that decides which libibverbs librpma gets.
+ *
+ * <p>The dynamic linker resolves the SONAMEs that librpma needs to libraries that are loaded already. Where the {@code
+ * libibverbs.so.1} and {@code librdmacm.so.1} of a {@link DeviceProvider} are loaded by path first, librpma runs on them,
+ * unchanged.
+ *
+ * @param ibverbs  libibverbs
+ * @param rpma     librpma
+ * @param ringpoll the binding's own C library, if it was built for this architecture
+ */
+public record DeviceLibraries(NativeLibrary ibverbs, NativeLibrary rpma, Optional<NativeLibrary> ringpoll) {
+    private static final String IBVERBS = "libibverbs.so.1";
+    private static final String RINGPOLL = "libringpoll.so";
+    private static final List<String> RPMA_NAMES = List.of("librpma.so.0", "librpma.so.1", "librpma.so");
+
+    private static volatile DeviceLibraries current;
+
+    /**
+     * The libraries of this process's device, loaded at the first call.
+     *
+     * @return always the same
+     * @throws DeviceException as {@link Device#current()} does
+     */
+    public static DeviceLibraries current() {
+        Device.current();
+        return current;
+    }
+
+    /**
+     * Makes libraries those of this process; for {@link Device} alone.
+     *
+     * @param libraries the loaded ones
+     */
+    public static void use(final DeviceLibraries libraries) {
+        current = libraries;
+    }
+
+    /**
+     * Loads the libraries of a device in user space.
+     *
+     * @param device provides libibverbs and librdmacm
+     * @return the loaded libraries
+     * @throws DeviceException if one cannot be loaded
+     */
+    public static DeviceLibraries of(final DeviceProvider device) {
+        final Path ibverbs = device.libibverbs();
+        final SymbolLookup lookup = load(ibverbs.toString());
+        load(device.librdmacm().toString());
+        return of(new NativeLibrary(lookup, ibverbs.toString()));
+    }
+
+    /**
+     * Loads the installed libraries.
+     *
+     * @return the loaded libraries
+     * @throws DeviceException if one is not installed
+     */
+    public static DeviceLibraries ofRdma() {
+        try {
+            return of(new NativeLibrary(load(IBVERBS), pathOf(IBVERBS).orElse(IBVERBS)));
+        } catch (final IllegalArgumentException e) {
+            throw new DeviceException(
+                "libibverbs is not installed: " + installHint("libibverbs1 ibverbs-providers librdmacm1"), e);
+        }
+    }
+
+    private static DeviceLibraries of(final NativeLibrary ibverbs) {
+        final SymbolLookup rpma = loadRpma();
+        final String path = RPMA_NAMES.stream().map(DeviceLibraries::pathOf).flatMap(Optional::stream).findFirst()
+            .orElse(RPMA_NAMES.getFirst());
+        final Optional<NativeLibrary> ringpoll = BundledLibraries.find(RINGPOLL)
+            .map(file -> new NativeLibrary(load(file.toString()), file.toString()));
+        final String description = LibrpmaVersion.of(rpma, Path.of(path)) + ", " + path;
+        return new DeviceLibraries(ibverbs, new NativeLibrary(rpma, description), ringpoll);
+    }
+
+    private static SymbolLookup loadRpma() {
+        final String path = System.getProperty(Device.LIBRPMA_PROPERTY);
+        if (path != null && !path.isBlank()) {
+            try {
+                return load(Path.of(path.strip()).toAbsolutePath().toString());
+            } catch (final IllegalArgumentException e) {
+                throw new DeviceException("cannot load librpma from " + path + ", which the property " +
+                    Device.LIBRPMA_PROPERTY + " names: " + e.getMessage(), e);
+            }
+        }
+        IllegalArgumentException last = null;
+        for (final String name : RPMA_NAMES) {
+            try {
+                return load(name);
+            } catch (final IllegalArgumentException e) {
+                last = e;
+            }
+        }
+        throw new DeviceException("librpma is not installed: " + installHint("librpma0") +
+            ", or set its path by the property " + Device.LIBRPMA_PROPERTY, last);
+    }
+
+    /** Libraries are never unloaded: handles to their functions are static. */
+    @SuppressWarnings("restricted")
+    private static SymbolLookup load(final String pathOrName) {
+        return SymbolLookup.libraryLookup(pathOrName, Arena.global());
+    }
+
+    /** The file of a loaded library, from the memory map of the process. */
+    private static Optional<String> pathOf(final String name) {
+        try (var lines = Files.lines(Path.of("/proc/self/maps"))) {
+            return lines.map(line -> line.substring(Math.max(0, line.indexOf('/'))))
+                .filter(path -> path.startsWith("/") && path.contains("/" + name)).findFirst();
+        } catch (final IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static String installHint(final String packages) {
+        return "`apt-get install " + packages + "` (or the package of that name of your distribution)";
+    }
+}

@@ -1,0 +1,28 @@
+package io.ringpoll.internal.verbs;
+
+import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.IbvWc;
+
+/**
+ * A poll that leaves the accounting to the poller: a poller that classifies every completion anyway spares the queue a second
+ * pass.
+ * {@link CountedQueues} finds it for a queue of the binding.
+ *
+ * <p>Owned by the one thread that polls the queue.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
+ */
+@FunctionalInterface
+public interface CountedQueue {
+    /**
+     * As {@link CompletionQueue#poll}, but to an address that nothing checks; and the caller updates the queue's
+     * {@link CompletionQueue#budget()}, if there is one, by {@link CompletionBudget#onPolled(int, int, int)}, before it polls
+     * again.
+     *
+     * @param wcAddress  address of an array of at least {@code maxEntries} {@link IbvWc} records, 8-byte aligned
+     * @param maxEntries as for {@link CompletionQueue#poll}
+     * @return as {@link CompletionQueue#poll}
+     */
+    int pollUncounted(long wcAddress, int maxEntries);
+}

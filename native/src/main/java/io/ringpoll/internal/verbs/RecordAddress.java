@@ -1,0 +1,21 @@
+package io.ringpoll.internal.verbs;
+
+/** Sets the address of a flyweight's record. A class of its own, since static methods of a superclass are inherited. */
+public final class RecordAddress {
+    private RecordAddress() {
+    }
+
+    /**
+     * Points a flyweight at a record by its address. Nothing is checked, so the memory must be there for as long as the flyweight
+     * is read.
+     *
+     * @param flyweight to be moved
+     * @param address   of the record
+     * @param <F>       its type
+     * @return the flyweight
+     */
+    public static <F extends RecordFlyweight> F show(final F flyweight, final long address) {
+        flyweight.address = address;
+        return flyweight;
+    }
+}

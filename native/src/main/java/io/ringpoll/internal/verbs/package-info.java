@@ -1,0 +1,3 @@
+/** Access to queues and completion records by address, for the binding, the poller and the pipeline. */
+package io.ringpoll.internal.verbs;
+

@@ -1,0 +1,27 @@
+package io.ringpoll.verbs;
+
+import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.verbs.CompletionHandover;
+import io.ringpoll.internal.verbs.VerbsAccess;
+
+/** What this package keeps from users, for the rest of the binding. */
+final class AddressAccess implements VerbsAccess {
+    @Override
+    public VerbsContext context(final long address) {
+        return VerbsContext.of(address);
+    }
+
+    @Override
+    public int capacity(final long address) {
+        return VerbsCompletionQueue.capacity(address);
+    }
+
+    @Override
+    public VerbsCompletionQueue borrow(final long address, final String name, final NativeResource owner,
+        final CompletionQueue viewed, final CompletionHandover handover) {
+        final VerbsCompletionQueue queue = VerbsCompletionQueue.borrow(address, name, owner, viewed);
+        queue.budget(viewed.budget());
+        queue.handover(handover);
+        return queue;
+    }
+}

@@ -1,2 +1,0 @@
-/** Tests of calls into C and of its memory. */
-package io.ringpoll.ffm;

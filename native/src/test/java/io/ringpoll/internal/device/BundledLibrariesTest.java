@@ -1,0 +1,46 @@
+package io.ringpoll.internal.device;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.ringpoll.os.ProcessOwner;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Where libraries from a jar are unpacked to. */
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class BundledLibrariesTest {
+    private static final int OTHER_USER = 12_345;
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void shouldNotUnpackIntoAFolderThatOthersMayWriteTo() throws IOException {
+        final Path open = Files.createDirectory(folder.resolve("open"),
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+        final Path file = Files.writeString(folder.resolve("library"), "content");
+        final IOException refused =
+            assertThrows(IOException.class, () -> BundledLibraries.unpack(file.toUri().toURL(), "library", open));
+        assertEquals(open + " is not private to this user", refused.getMessage());
+    }
+
+    @Test
+    void shouldNotUnpackIntoAFolderOfAnotherUser() throws IOException {
+        assumeTrue(ProcessOwner.uid() == 0, "only the superuser makes a folder another user's");
+        final Path foreign = Files.createDirectory(folder.resolve("foreign"),
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        Files.setAttribute(foreign, "unix:uid", OTHER_USER);
+        final Path file = Files.writeString(folder.resolve("library"), "content");
+        final IOException refused =
+            assertThrows(IOException.class, () -> BundledLibraries.unpack(file.toUri().toURL(), "library", foreign));
+        assertEquals(foreign + " is not private to this user", refused.getMessage());
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the C libraries in the artifacts. */
+package io.ringpoll.internal.device;

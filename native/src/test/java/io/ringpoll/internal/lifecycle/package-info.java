@@ -1,0 +1,3 @@
+/** Tests of the life of C objects. */
+package io.ringpoll.internal.lifecycle;
+

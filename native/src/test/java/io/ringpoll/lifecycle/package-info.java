@@ -1,2 +1,0 @@
-/** Tests of the life of C objects. */
-package io.ringpoll.lifecycle;

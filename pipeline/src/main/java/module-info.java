@@ -1,0 +1,11 @@
+/** The completion ring, the three paths, the handlers' threads and the builder. */
+@SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
+module io.ringpoll.pipeline {
+    requires jdk.jfr;
+    requires transitive com.lmax.disruptor;
+    requires transitive io.ringpoll.poller;
+    requires transitive org.agrona;
+
+    exports io.ringpoll.pipeline;
+    exports io.ringpoll.pipeline.counters;
+}

@@ -1,0 +1,10 @@
+/** Topology, affinity plan and machine doctor. */
+module io.ringpoll.tuning {
+    requires java.management;
+    requires jdk.management;
+    requires transitive io.ringpoll.pipeline;
+
+    exports io.ringpoll.tuning.doctor;
+    exports io.ringpoll.tuning.plan;
+    exports io.ringpoll.tuning.topology;
+}
