@@ -11,10 +11,10 @@ final class BatchDelivery extends Delivery {
     private final CompletionBatch batch;
 
     BatchDelivery(
-        final HandlerSpec spec, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
-        super(spec, slab, failures, context);
-        this.batchHandler = ((BatchingHandler) spec.handler()).handler();
-        this.batch = new CompletionBatch(slabAddress, mask, spec.batchLimit());
+        final HandlerConfig config, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
+        super(config, slab, failures, context);
+        this.batchHandler = ((BatchingHandler) config.handler()).handler();
+        this.batch = new CompletionBatch(slabAddress, mask, config.batchLimit());
     }
 
     @Override

@@ -17,7 +17,7 @@ import com.lmax.disruptor.WaitStrategy;
 final class CompletionProcessor implements Runnable {
     private static final WaitStrategy[] NONE = {};
 
-    private final HandlerSpec spec;
+    private final HandlerConfig config;
     private final HandlerBarrier barrier;
     private final FaultMark faults;
     private final HandlerCounters counters;
@@ -35,22 +35,22 @@ final class CompletionProcessor implements Runnable {
     private volatile boolean halted;
 
     CompletionProcessor(
-        final HandlerSpec spec,
+        final HandlerConfig config,
         final CompletionSlab slab,
         final HandlerBarrier barrier,
         final FaultMark faults,
         final HandlerCounters counters,
         final HandlerContext context,
         final StartGate startGate) {
-        this.spec = spec;
+        this.config = config;
         this.barrier = barrier;
         this.faults = faults;
         this.counters = counters;
         this.context = context;
         this.startGate = startGate;
-        this.failures = new HandlerFailures(spec, counters, context.errorLog());
-        this.delivery = DeliveryClass.newDelivery(spec, slab, failures, context);
-        this.heldSlots = spec.maxHeld() > 0 ? new HeldSlots(sequence, slab.capacity(), spec.maxHeld()) : null;
+        this.failures = new HandlerFailures(config, counters, context.errorLog());
+        this.delivery = DeliveryClass.newDelivery(config, slab, failures, context);
+        this.heldSlots = config.maxHeld() > 0 ? new HeldSlots(sequence, slab.capacity(), config.maxHeld()) : null;
         this.slots = new HandlerSlots(this, slab, sequence, heldSlots);
     }
 
@@ -64,8 +64,8 @@ final class CompletionProcessor implements Runnable {
         return sequence.get();
     }
 
-    HandlerSpec spec() {
-        return spec;
+    HandlerConfig config() {
+        return config;
     }
 
     HandlerCounters counters() {
@@ -109,14 +109,14 @@ final class CompletionProcessor implements Runnable {
 
     private boolean start() {
         try {
-            ThreadPlacement.pinCurrentThread(spec.cpu());
-            spec.handler().onStart(slots);
+            ThreadPlacement.pinCurrentThread(config.cpu());
+            config.handler().onStart(slots);
         } catch (final Throwable failure) {
-            startGate.failed(spec.roleName(), failure);
+            startGate.failed(config.roleName(), failure);
             return false;
         }
         counters.state.setRelease(HandlerCounters.STATE_RUNNING);
-        startGate.ready(spec.roleName());
+        startGate.ready(config.roleName());
         return true;
     }
 
@@ -147,7 +147,7 @@ final class CompletionProcessor implements Runnable {
     }
 
     private long endOfBatch(final long first, final long available) {
-        final long last = Math.min(available, first + spec.batchLimit() - 1);
+        final long last = Math.min(available, first + config.batchLimit() - 1);
         return faults.last() < first ? last : delivery.endAtFault(first, last);
     }
 
@@ -191,12 +191,12 @@ final class CompletionProcessor implements Runnable {
     private void die(final Throwable failure) {
         halted = true;
         counters.state.setRelease(HandlerCounters.STATE_HALTED);
-        context.onHandlerHalted(spec.roleName(), failure);
+        context.onHandlerHalted(config.roleName(), failure);
     }
 
     private void shutDown() {
         try {
-            spec.handler().onShutdown();
+            config.handler().onShutdown();
         } catch (final Throwable failure) {
             failures.record(failure);
         }

@@ -150,7 +150,7 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
 
     @Override
     public String slowestHandler() {
-        return slowestProcessor().spec().roleName();
+        return slowestProcessor().config().roleName();
     }
 
     /** The earliest stage among the slowest handlers: later stages only wait for it. */

@@ -27,13 +27,13 @@ abstract class Delivery {
     private final HandlerContext context;
 
     Delivery(
-        final HandlerSpec spec, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
+        final HandlerConfig config, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
         this.slab = slab.buffer();
         this.slabAddress = this.slab.addressOffset();
         this.mask = slab.mask();
-        this.handler = spec.handler();
+        this.handler = config.handler();
         this.failures = failures;
-        this.acceptedPaths = CompletionPaths.bits(spec.paths());
+        this.acceptedPaths = CompletionPaths.bits(config.paths());
         this.context = context;
     }
 

@@ -19,7 +19,7 @@ import java.lang.invoke.MethodType;
  */
 final class DeliveryClass extends ClassValue<MethodHandle> {
     private static final MethodType CONSTRUCTOR = MethodType.methodType(
-        void.class, HandlerSpec.class, CompletionSlab.class, HandlerFailures.class, HandlerContext.class);
+        void.class, HandlerConfig.class, CompletionSlab.class, HandlerFailures.class, HandlerContext.class);
     private static final MethodType FACTORY = CONSTRUCTOR.changeReturnType(Delivery.class);
 
     private static final DeliveryClass SINGLE = new DeliveryClass(SingleDelivery.class);
@@ -33,13 +33,13 @@ final class DeliveryClass extends ClassValue<MethodHandle> {
 
     /** Creates a delivery to a handler, of the delivery class of the handler's class. */
     static Delivery newDelivery(
-        final HandlerSpec spec, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
-        final MethodHandle constructor = spec.handler() instanceof BatchingHandler batching ?
-            BATCH.get(batching.handler().getClass()) : SINGLE.get(spec.handler().getClass());
+        final HandlerConfig config, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
+        final MethodHandle constructor = config.handler() instanceof BatchingHandler batching ?
+            BATCH.get(batching.handler().getClass()) : SINGLE.get(config.handler().getClass());
         try {
-            return (Delivery) constructor.invokeExact(spec, slab, failures, context);
+            return (Delivery) constructor.invokeExact(config, slab, failures, context);
         } catch (final Throwable failure) {
-            throw new IllegalStateException("cannot create the delivery to handler " + spec.roleName(), failure);
+            throw new IllegalStateException("cannot create the delivery to handler " + config.roleName(), failure);
         }
     }
 

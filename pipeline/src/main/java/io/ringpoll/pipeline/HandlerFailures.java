@@ -14,9 +14,9 @@ final class HandlerFailures {
     private final ErrorHandler errorLog;
     private final HandlerExceptionEvent probe = new HandlerExceptionEvent();
 
-    HandlerFailures(final HandlerSpec spec, final HandlerCounters counters, final ErrorHandler errorLog) {
-        this.roleName = spec.roleName();
-        this.policy = spec.failurePolicy();
+    HandlerFailures(final HandlerConfig config, final HandlerCounters counters, final ErrorHandler errorLog) {
+        this.roleName = config.roleName();
+        this.policy = config.failurePolicy();
         this.counters = counters;
         this.errorLog = errorLog;
     }

@@ -1,15 +1,26 @@
 package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.verbs.CompletionPath;
+import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
+import java.util.Set;
 
 /**
- * Options of one handler and its thread; defaults depend on the machine.
+ * Describes one handler and its thread; defaults depend on the machine.
  *
  * <p>Confined to the thread that builds the pipeline.
  */
 public final class HandlerOptions {
+    static final int NONE = -1;
+
+    /** Index of the handler that precedes it by {@link PipelineBuilder#then}; {@link #NONE} if there is none. */
+    int predecessor = NONE;
+    Set<CompletionPath> paths = Set.of();
+    CompletionHandler handler;
     int cpu = ThreadPlacement.ANY_CPU;
     HandlerWait wait;
     WaitStrategy waitStrategy;
@@ -113,5 +124,58 @@ public final class HandlerOptions {
         }
         this.after = List.of(names);
         return this;
+    }
+
+    /** The immutable configuration of the handler, with the defaults filled in. */
+    HandlerConfig conclude(final List<HandlerOptions> all, final HandlerWait defaultWait, final int defaultBatchLimit) {
+        final HandlerWait effectiveWait = wait != null ? wait : defaultWait;
+        final boolean own = waitStrategy != null;
+        return new HandlerConfig(
+            roleName,
+            paths,
+            handler,
+            predecessors(all),
+            own ? waitStrategy : effectiveWait.newStrategy(),
+            own || effectiveWait.isSignalled(),
+            failurePolicy,
+            cpu,
+            batchLimit > 0 ? batchLimit : defaultBatchLimit,
+            maxHeld);
+    }
+
+    private List<Integer> predecessors(final List<HandlerOptions> all) {
+        final List<Integer> positions = new ArrayList<>();
+        if (predecessor != NONE) {
+            positions.add(predecessor);
+        }
+        for (int i = 0; i < all.size(); i++) {
+            if (after.contains(all.get(i).roleName) && !positions.contains(i)) {
+                positions.add(i);
+            }
+        }
+        return positions;
+    }
+
+    /** A name for a handler of some paths, for instance {@code send-write+receive}. */
+    static String label(final Set<CompletionPath> paths) {
+        if (paths.size() == CompletionPath.values().length) {
+            return "all";
+        }
+        final List<String> labels = new ArrayList<>();
+        for (final CompletionPath path : paths) {
+            labels.add(label(path));
+        }
+        return String.join("+", labels);
+    }
+
+    static String label(final CompletionPath path) {
+        return path.name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    static Set<CompletionPath> copyOf(final Set<CompletionPath> paths) {
+        for (final CompletionPath path : paths) {
+            Objects.requireNonNull(path, "a path among the handler's paths is null");
+        }
+        return paths.isEmpty() ? Set.of() : EnumSet.copyOf(paths);
     }
 }

@@ -8,7 +8,7 @@ import io.ringpoll.verbs.WorkCompletion;
  * <p>Belongs to the polling thread. Slots cannot be held or released early, because the poller waits for the handler.
  */
 final class InPlaceHandler implements SlotControl {
-    private final HandlerSpec spec;
+    private final HandlerConfig config;
     private final HandlerCounters counters;
     private final HandlerContext context;
     private final HandlerFailures failures;
@@ -16,16 +16,16 @@ final class InPlaceHandler implements SlotControl {
     private boolean alive;
 
     InPlaceHandler(
-        final HandlerSpec spec, final CompletionSlab slab, final HandlerCounters counters, final HandlerContext context) {
-        this.spec = spec;
+        final HandlerConfig config, final CompletionSlab slab, final HandlerCounters counters, final HandlerContext context) {
+        this.config = config;
         this.counters = counters;
         this.context = context;
-        this.failures = new HandlerFailures(spec, counters, context.errorLog());
-        this.delivery = DeliveryClass.newDelivery(spec, slab, failures, context);
+        this.failures = new HandlerFailures(config, counters, context.errorLog());
+        this.delivery = DeliveryClass.newDelivery(config, slab, failures, context);
     }
 
     String roleName() {
-        return spec.roleName();
+        return config.roleName();
     }
 
     HandlerCounters counters() {
@@ -34,9 +34,9 @@ final class InPlaceHandler implements SlotControl {
 
     void start() throws HandlerNotStarted {
         try {
-            spec.handler().onStart(this);
+            config.handler().onStart(this);
         } catch (final Throwable failure) {
-            throw new HandlerNotStarted(spec.roleName(), failure);
+            throw new HandlerNotStarted(config.roleName(), failure);
         }
         alive = true;
         counters.state.setRelease(HandlerCounters.STATE_RUNNING);
@@ -98,14 +98,14 @@ final class InPlaceHandler implements SlotControl {
 
     private void die(final Throwable failure) {
         counters.state.setRelease(HandlerCounters.STATE_HALTED);
-        context.onHandlerHalted(spec.roleName(), failure);
+        context.onHandlerHalted(config.roleName(), failure);
         shutDown();
     }
 
     private void shutDown() {
         alive = false;
         try {
-            spec.handler().onShutdown();
+            config.handler().onShutdown();
         } catch (final Throwable failure) {
             failures.record(failure);
         }

@@ -21,8 +21,8 @@ final class PinningStep {
         final Set<Integer> taken = new TreeSet<>();
         add(candidates, taken, description.effectivePollerName(), true, description.pollerCpu);
         if (!description.runsToCompletion) {
-            for (final HandlerDraft draft : description.handlers) {
-                add(candidates, taken, draft.name(), false, draft.options().cpu);
+            for (final HandlerOptions options : description.handlers) {
+                add(candidates, taken, options.roleName, false, options.cpu);
             }
         }
         if (candidates.isEmpty() || description.pinning == null) {
@@ -36,10 +36,10 @@ final class PinningStep {
                 description.idleStrategy = poller.waitStrategy().newIdleStrategy();
             }
         }
-        for (final HandlerDraft draft : description.handlers) {
-            final Pinning.Place place = places.get(draft.name());
-            if (place != null && draft.options().cpu == ThreadPlacement.ANY_CPU) {
-                take(draft.options(), place);
+        for (final HandlerOptions options : description.handlers) {
+            final Pinning.Place place = places.get(options.roleName);
+            if (place != null && options.cpu == ThreadPlacement.ANY_CPU) {
+                take(options, place);
             }
         }
     }

@@ -8,6 +8,7 @@ import io.ringpoll.poller.PollerLoop;
 import io.ringpoll.verbs.AsyncEvents;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsContext;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
@@ -43,34 +44,34 @@ public final class Pipeline implements AutoCloseable {
     private final ErrorHandler errorLog;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-    private Pipeline(final PipelineBuilder description, final CountersFile countersFile, final CompletionSlab slab) {
+    private Pipeline(final PipelineConfig config, final CountersFile countersFile, final CompletionSlab slab) {
         this.countersFile = countersFile;
         this.slab = slab;
-        name = description.name;
-        failureListener = description.failureListener;
+        name = config.name;
+        failureListener = config.failureListener;
         CounterType.RING_SIZE.allocate(countersFile.counters(), name).setRelease(slab.capacity());
-        final String pollerName = description.effectivePollerName();
+        final String pollerName = config.pollerName;
         errorLog = new ErrorRecorder(countersFile.errorLog());
         pollerCounters = new PollerCounters(countersFile.counters(), pollerName);
-        handlers = newHandlers(description, new Context());
+        handlers = newHandlers(config, new Context());
         poller = new CompletionPoller(
-            pollerName, handlers.ring(), description.effectiveBatchLimit(), pollerCounters, errorLog, SystemNanoClock.INSTANCE);
+            pollerName, handlers.ring(), config.batchLimit, pollerCounters, errorLog, SystemNanoClock.INSTANCE);
         final PollerLoop loop = new PollerLoop(
-            poller, description.effectiveIdleStrategy(), description.stallThresholdNs, this::onPollerDied);
+            poller, config.idleStrategy, config.stallThresholdNs, this::onPollerDied);
         pollerThread =
-            new PollerThread(poller, description.pollerCpu, loop, handlers, startGate, slab, description.threads);
-        final UndeliveredCompletions undelivered = new UndeliveredCompletions(poller.queues(), description.undelivered, errorLog);
-        stop = new PipelineStop(this, lifeCycle, undelivered, description.shutdownTimeoutNs);
+            new PollerThread(poller, config.pollerCpu, loop, handlers, startGate, slab, config.threadFactory);
+        final UndeliveredCompletions undelivered = new UndeliveredCompletions(poller.queues(), config.undelivered, errorLog);
+        stop = new PipelineStop(this, lifeCycle, undelivered, config.shutdownTimeoutNs);
     }
 
-    /** Starts the pipeline of a checked description; a failed start leaves nothing running. */
-    static Pipeline start(final PipelineBuilder description) {
-        final CountersFile countersFile = description.newCountersFile();
+    /** Starts a pipeline; a failed start leaves nothing running. */
+    static Pipeline start(final PipelineConfig config) {
+        final CountersFile countersFile = newCountersFile(config);
         CompletionSlab slab = null;
         final Pipeline pipeline;
         try {
-            slab = new CompletionSlab(description.effectiveRingSize());
-            pipeline = new Pipeline(description, countersFile, slab);
+            slab = new CompletionSlab(config.ringSize);
+            pipeline = new Pipeline(config, countersFile, slab);
         } catch (final RuntimeException | Error failure) {
             if (slab != null) {
                 slab.release();
@@ -78,7 +79,7 @@ public final class Pipeline implements AutoCloseable {
             countersFile.close();
             throw failure;
         }
-        pipeline.stop.start(() -> pipeline.startThreads(description));
+        pipeline.stop.start(() -> pipeline.startThreads(config));
         PipelineEvent.emit(pipeline.name, "started", pipeline.handlers.counters().size() + " handlers");
         return pipeline;
     }
@@ -320,9 +321,27 @@ public final class Pipeline implements AutoCloseable {
             (count, firstMs, lastMs, encoded) -> line.accept(count + " times: " + encoded));
     }
 
-    private void startThreads(final PipelineBuilder description) {
-        final Deadline deadline = Deadline.after(description.startTimeoutNs);
-        description.queues.forEach(this::addQueue);
+    /** Creates the counters: in a file, or in memory if requested or if the default folder is not writable. */
+    private static CountersFile newCountersFile(final PipelineConfig config) {
+        if (!config.countersFile) {
+            return CountersFile.inMemory(config.name);
+        }
+        try {
+            return CountersFile.create(config.countersFolder, config.name);
+        } catch (final UncheckedIOException notWritable) {
+            if (config.countersFolder != null) {
+                throw notWritable;
+            }
+            System.getLogger(Pipeline.class.getName()).log(
+                System.Logger.Level.WARNING, "{0}; pipeline {1} cannot be watched from outside", notWritable.getMessage(),
+                config.name);
+            return CountersFile.inMemory(config.name);
+        }
+    }
+
+    private void startThreads(final PipelineConfig config) {
+        final Deadline deadline = Deadline.after(config.startTimeoutNs);
+        config.queues.forEach(this::addQueue);
         handlers.start(startGate);
         startGate.await(deadline);
         pollerThread.start();
@@ -363,11 +382,11 @@ public final class Pipeline implements AutoCloseable {
         return countersFile;
     }
 
-    private Handlers newHandlers(final PipelineBuilder description, final HandlerContext context) {
-        return description.runsToCompletion ?
-            new RunToCompletionHandlers(description.concludeHandlers(), slab, countersFile.counters(), context) :
-            new ThreadedHandlers(description.concludeHandlers(), slab, countersFile.counters(), context, startGate,
-                description.threads);
+    private Handlers newHandlers(final PipelineConfig config, final HandlerContext context) {
+        return config.runsToCompletion ?
+            new RunToCompletionHandlers(config.handlers, slab, countersFile.counters(), context) :
+            new ThreadedHandlers(config.handlers, slab, countersFile.counters(), context, startGate,
+                config.threadFactory);
     }
 
     private void onPollerDied(final Throwable cause) {

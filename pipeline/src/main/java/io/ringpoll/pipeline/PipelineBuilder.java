@@ -1,10 +1,8 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.pipeline.counters.CountersFile;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WorkCompletion;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -27,7 +25,7 @@ public final class PipelineBuilder {
     private static final int RUN_TO_COMPLETION_BATCHES = 4;
 
     final List<CompletionQueue> queues = new ArrayList<>();
-    final List<HandlerDraft> handlers = new ArrayList<>();
+    final List<HandlerOptions> handlers = new ArrayList<>();
     final Set<CompletionPath> discarded = EnumSet.noneOf(CompletionPath.class);
     String name = "ringpoll";
     int ringSize = 8192;
@@ -48,7 +46,7 @@ public final class PipelineBuilder {
     Consumer<WorkCompletion> undelivered = completion -> { };
     int cores = Runtime.getRuntime().availableProcessors();
     int otherHotThreads = 1;
-    BiFunction<Runnable, String, Thread> threads = Thread::new;
+    BiFunction<Runnable, String, Thread> threadFactory = Thread::new;
 
     PipelineBuilder() {
     }
@@ -304,7 +302,7 @@ public final class PipelineBuilder {
         if (handlers.isEmpty()) {
             throw new IllegalStateException("then() follows a handler, but no handler has been added");
         }
-        return add(handlers.getLast().paths(), handler, options, handlers.size() - 1);
+        return add(handlers.getLast().paths, handler, options, handlers.size() - 1);
     }
 
     /**
@@ -408,42 +406,21 @@ public final class PipelineBuilder {
             throw new IllegalStateException(
                 "pipeline " + name + " has been started: use a new builder for each pipeline");
         }
-        new PinningStep(this).apply();
-        final List<String> faults = new PipelineCheck(this).faults();
-        if (!faults.isEmpty()) {
-            throw new IllegalArgumentException(String.join("\n", faults));
-        }
+        final PipelineConfig config = PipelineConfig.conclude(this);
         // Strategies, handlers and queues belong to one pipeline.
         started = true;
-        return Pipeline.start(this);
-    }
-
-    /** Creates the counters: in a file, or in memory if requested or if the default folder is not writable. */
-    CountersFile newCountersFile() {
-        if (!countersFile) {
-            return CountersFile.inMemory(name);
-        }
-        try {
-            return CountersFile.create(countersFolder, name);
-        } catch (final UncheckedIOException notWritable) {
-            if (countersFolder != null) {
-                throw notWritable;
-            }
-            System.getLogger(PipelineBuilder.class.getName()).log(
-                System.Logger.Level.WARNING, "{0}; pipeline {1} cannot be watched from outside", notWritable.getMessage(), name);
-            return CountersFile.inMemory(name);
-        }
+        return Pipeline.start(config);
     }
 
     /** The handlers with all defaults filled in. */
-    List<HandlerSpec> concludeHandlers() {
+    List<HandlerConfig> concludedHandlers() {
         final HandlerWait defaultWait = defaultWait();
         final int defaultBatchLimit = runsToCompletion ? effectiveBatchLimit() : Math.max(1, ringSize / 4);
-        final List<HandlerSpec> specs = new ArrayList<>();
-        for (final HandlerDraft draft : handlers) {
-            specs.add(draft.conclude(handlers, defaultWait, defaultBatchLimit));
+        final List<HandlerConfig> configs = new ArrayList<>();
+        for (final HandlerOptions options : handlers) {
+            configs.add(options.conclude(handlers, defaultWait, defaultBatchLimit));
         }
-        return specs;
+        return configs;
     }
 
     /** The batch limit: as set, even if too large, or the default limited by the ring size. */
@@ -472,14 +449,18 @@ public final class PipelineBuilder {
 
     private PipelineBuilder add(
         final Set<CompletionPath> paths, final CompletionHandler handler, final Consumer<HandlerOptions> options,
-        final int before) {
+        final int predecessor) {
         Objects.requireNonNull(paths, "the handler's paths are null");
         Objects.requireNonNull(options, "the handler's options are null: leave them out for the defaults");
-        final HandlerOptions filled = new HandlerOptions();
-        options.accept(filled);
-        final Set<CompletionPath> copy = HandlerDraft.copyOf(paths);
-        final String handlerName = filled.roleName != null ? filled.roleName : unusedName(name + "-" + HandlerDraft.label(copy));
-        handlers.add(new HandlerDraft(handlerName, copy, handler, filled, before));
+        final HandlerOptions described = new HandlerOptions();
+        options.accept(described);
+        described.paths = HandlerOptions.copyOf(paths);
+        described.handler = handler;
+        described.predecessor = predecessor;
+        if (described.roleName == null) {
+            described.roleName = unusedName(name + "-" + HandlerOptions.label(described.paths));
+        }
+        handlers.add(described);
         return this;
     }
 
@@ -492,6 +473,6 @@ public final class PipelineBuilder {
     }
 
     private boolean isUsed(final String candidate) {
-        return handlers.stream().anyMatch(draft -> draft.name().equals(candidate));
+        return handlers.stream().anyMatch(options -> options.roleName.equals(candidate));
     }
 }

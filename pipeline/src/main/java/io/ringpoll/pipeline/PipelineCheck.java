@@ -32,9 +32,9 @@ final class PipelineCheck {
         checkPaths();
         final Set<String> names = new HashSet<>();
         final Set<WaitStrategy> strategies = Collections.newSetFromMap(new IdentityHashMap<>());
-        for (final HandlerDraft draft : description.handlers) {
-            checkHandler(draft, names, strategies);
-            names.add(draft.name());
+        for (final HandlerOptions options : description.handlers) {
+            checkHandler(options, names, strategies);
+            names.add(options.roleName);
         }
         if (names.contains(description.effectivePollerName())) {
             faults.add("the poller and a handler are both named " + description.effectivePollerName());
@@ -74,42 +74,40 @@ final class PipelineCheck {
     private void checkPaths() {
         final Set<CompletionPath> unhandled = EnumSet.allOf(CompletionPath.class);
         unhandled.removeAll(description.discarded);
-        for (final HandlerDraft draft : description.handlers) {
-            unhandled.removeAll(draft.paths());
+        for (final HandlerOptions options : description.handlers) {
+            unhandled.removeAll(options.paths);
         }
         for (final CompletionPath path : unhandled) {
-            faults.add("the " + HandlerDraft.label(path) + " path has no handler: set one, or discard the path");
+            faults.add("the " + HandlerOptions.label(path) + " path has no handler: set one, or discard the path");
         }
         if (description.handlers.isEmpty() && unhandled.isEmpty()) {
             faults.add("all paths are discarded: set a handler for one at least");
         }
     }
 
-    private void checkHandler(final HandlerDraft draft, final Set<String> names, final Set<WaitStrategy> strategies) {
-        final String subject = "handler " + draft.name();
-        final HandlerOptions options = draft.options();
-        if (draft.handler() == null) {
+    private void checkHandler(final HandlerOptions options, final Set<String> names, final Set<WaitStrategy> strategies) {
+        final String subject = "handler " + options.roleName;
+        if (options.handler == null) {
             faults.add(subject + " is null");
         }
-        if (draft.paths().isEmpty()) {
+        if (options.paths.isEmpty()) {
             faults.add(subject + " has no path");
         }
-        if (names.contains(draft.name())) {
-            faults.add("two handlers are named " + draft.name() + ": use unique names");
+        if (names.contains(options.roleName)) {
+            faults.add("two handlers are named " + options.roleName + ": use unique names");
         }
         if (description.runsToCompletion) {
-            checkRunsToCompletion(draft, subject);
+            checkRunsToCompletion(options, subject);
         } else {
-            checkHasThread(draft, subject, names, strategies);
+            checkHasThread(options, subject, names, strategies);
         }
         if (options.failurePolicy == null) {
             faults.add(subject + " has no failure policy");
         }
     }
 
-    private void checkRunsToCompletion(final HandlerDraft draft, final String subject) {
-        final HandlerOptions options = draft.options();
-        if (draft.before() >= 0 || !options.after.isEmpty()) {
+    private void checkRunsToCompletion(final HandlerOptions options, final String subject) {
+        if (options.predecessor != HandlerOptions.NONE || !options.after.isEmpty()) {
             refuse(subject, "follows another", "handlers run there in the order of their description");
         }
         if (options.cpu != ThreadPlacement.ANY_CPU) {
@@ -131,8 +129,7 @@ final class PipelineCheck {
     }
 
     private void checkHasThread(
-        final HandlerDraft draft, final String subject, final Set<String> names, final Set<WaitStrategy> strategies) {
-        final HandlerOptions options = draft.options();
+        final HandlerOptions options, final String subject, final Set<String> names, final Set<WaitStrategy> strategies) {
         if (options.batchLimit < 0 || options.batchLimit > description.ringSize) {
             faults.add(subject + ": batch limit " + options.batchLimit + " is not from 1 to the ring size, " +
                 description.ringSize);
@@ -150,7 +147,7 @@ final class PipelineCheck {
             faults.add(subject + " shares its wait strategy with another handler: use separate instances");
         }
         checkCpu(subject, options.cpu);
-        checkSharedCpu(draft, subject);
+        checkSharedCpu(options, subject);
     }
 
     private void checkCpu(final String subject, final int cpu) {
@@ -159,11 +156,11 @@ final class PipelineCheck {
         }
     }
 
-    private void checkSharedCpu(final HandlerDraft draft, final String subject) {
-        final boolean handlerSpins = draft.options().waitStrategy == null && draft.options().wait == HandlerWait.BUSY_SPIN;
+    private void checkSharedCpu(final HandlerOptions options, final String subject) {
+        final boolean handlerSpins = options.waitStrategy == null && options.wait == HandlerWait.BUSY_SPIN;
         final boolean pollerSpins = PollerLoop.isSpinning(description.idleStrategy);
-        if (handlerSpins && pollerSpins && draft.options().cpu != ThreadPlacement.ANY_CPU &&
-            draft.options().cpu == description.pollerCpu) {
+        if (handlerSpins && pollerSpins && options.cpu != ThreadPlacement.ANY_CPU &&
+            options.cpu == description.pollerCpu) {
             faults.add(subject + " and the poller both spin on CPU " + description.pollerCpu +
                 ": pin one elsewhere, or let one of them yield");
         }

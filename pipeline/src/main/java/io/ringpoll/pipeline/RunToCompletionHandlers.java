@@ -12,10 +12,10 @@ final class RunToCompletionHandlers implements Handlers {
     private volatile Thread pollerThread;
 
     RunToCompletionHandlers(
-        final List<HandlerSpec> specs, final CompletionSlab slab, final CountersManager counters,
+        final List<HandlerConfig> configs, final CompletionSlab slab, final CountersManager counters,
         final HandlerContext context) {
-        this.handlers = specs.stream()
-            .map(spec -> new InPlaceHandler(spec, slab, new HandlerCounters(counters, spec.roleName()), context)).toList();
+        this.handlers = configs.stream()
+            .map(config -> new InPlaceHandler(config, slab, new HandlerCounters(counters, config.roleName()), context)).toList();
         this.ring = new RunToCompletionRing(slab, handlers);
     }
 

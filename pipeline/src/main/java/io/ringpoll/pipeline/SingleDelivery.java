@@ -12,8 +12,8 @@ final class SingleDelivery extends Delivery {
     private final WorkCompletion completion = new WorkCompletion();
 
     SingleDelivery(
-        final HandlerSpec spec, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
-        super(spec, slab, failures, context);
+        final HandlerConfig config, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
+        super(config, slab, failures, context);
     }
 
     @Override

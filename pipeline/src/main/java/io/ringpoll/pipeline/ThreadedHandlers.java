@@ -21,12 +21,12 @@ final class ThreadedHandlers implements Handlers {
     private long stopsAfter = Long.MAX_VALUE;
 
     ThreadedHandlers(
-        final List<HandlerSpec> specs, final CompletionSlab slab, final CountersManager counters, final HandlerContext context,
-        final StartGate startGate, final BiFunction<Runnable, String, Thread> newThread) {
+        final List<HandlerConfig> configs, final CompletionSlab slab, final CountersManager counters,
+        final HandlerContext context, final StartGate startGate, final BiFunction<Runnable, String, Thread> newThread) {
         this.ring = new CompletionRing(slab);
-        addProcessors(specs, slab, counters, context, startGate);
+        addProcessors(configs, slab, counters, context, startGate);
         this.threads = processors.stream()
-            .map(processor -> new PipelineThread(processor.spec().roleName(), slab, processor, newThread)).toList();
+            .map(processor -> new PipelineThread(processor.config().roleName(), slab, processor, newThread)).toList();
     }
 
     @Override
@@ -68,7 +68,7 @@ final class ThreadedHandlers implements Handlers {
 
     @Override
     public int indexOf(final String roleName) {
-        return processors.stream().map(processor -> processor.spec().roleName()).toList().indexOf(roleName);
+        return processors.stream().map(processor -> processor.config().roleName()).toList().indexOf(roleName);
     }
 
     @Override
@@ -111,7 +111,7 @@ final class ThreadedHandlers implements Handlers {
     /** The last slot that a handler can reach: not past a halted handler before it. */
     private long reachable(final int position, final long last) {
         long reachable = last;
-        for (final int before : processors.get(position).spec().after()) {
+        for (final int before : processors.get(position).config().after()) {
             final CompletionProcessor processor = processors.get(before);
             // Slots held by the halted handler may still be released.
             reachable = Math.min(reachable, processor.hasHalted() ? processor.position() : reachable(before, last));
@@ -122,7 +122,7 @@ final class ThreadedHandlers implements Handlers {
     /** The last slot that a handler can reach while the calling thread, possibly that of an earlier handler, waits. */
     private long reachableForCaller(final int position, final long last) {
         long reachable = last;
-        for (final int before : processors.get(position).spec().after()) {
+        for (final int before : processors.get(position).config().after()) {
             final CompletionProcessor processor = processors.get(before);
             final boolean stays = isCaller(before) || processor.hasHalted();
             reachable = Math.min(reachable, stays ? processor.gatingSequence().get() : reachableForCaller(before, last));
@@ -131,22 +131,22 @@ final class ThreadedHandlers implements Handlers {
     }
 
     private void addProcessors(
-        final List<HandlerSpec> specs, final CompletionSlab slab, final CountersManager counters, final HandlerContext context,
-        final StartGate startGate) {
+        final List<HandlerConfig> configs, final CompletionSlab slab, final CountersManager counters,
+        final HandlerContext context, final StartGate startGate) {
         final List<List<WaitStrategy>> signalledBy = new ArrayList<>();
         final List<WaitStrategy> signalledByPoller = new ArrayList<>();
         final Set<Integer> followed = new HashSet<>();
-        for (final HandlerSpec spec : specs) {
+        for (final HandlerConfig config : configs) {
             final HandlerBarrier barrier =
-                new HandlerBarrier(ring.cursor(), sequenceBefore(spec), spec.waitStrategy());
+                new HandlerBarrier(ring.cursor(), sequenceBefore(config), config.waitStrategy());
             processors.add(new CompletionProcessor(
-                spec, slab, barrier, ring.faults(), new HandlerCounters(counters, spec.roleName()), context, startGate));
+                config, slab, barrier, ring.faults(), new HandlerCounters(counters, config.roleName()), context, startGate));
             signalledBy.add(new ArrayList<>());
-            followed.addAll(spec.after());
-            if (spec.signalled() && spec.after().isEmpty()) {
-                signalledByPoller.add(spec.waitStrategy());
-            } else if (spec.signalled()) {
-                spec.after().forEach(position -> signalledBy.get(position).add(spec.waitStrategy()));
+            followed.addAll(config.after());
+            if (config.signalled() && config.after().isEmpty()) {
+                signalledByPoller.add(config.waitStrategy());
+            } else if (config.signalled()) {
+                config.after().forEach(position -> signalledBy.get(position).add(config.waitStrategy()));
             }
         }
         final List<Sequence> last = new ArrayList<>();
@@ -159,8 +159,8 @@ final class ThreadedHandlers implements Handlers {
         ring.gate(last, signalledByPoller, processors);
     }
 
-    private Sequence sequenceBefore(final HandlerSpec spec) {
-        final List<Integer> after = spec.after();
+    private Sequence sequenceBefore(final HandlerConfig config) {
+        final List<Integer> after = config.after();
         if (after.isEmpty()) {
             return ring.cursor();
         }

@@ -73,9 +73,9 @@ class DeliveryClassTest {
         final ErrorHandler errorLog = failure -> {
             throw new AssertionError(failure);
         };
-        final HandlerSpec spec = new HandlerSpec("handler", EnumSet.of(CompletionPath.SEND_WRITE), handler, List.of(), null,
+        final HandlerConfig config = new HandlerConfig("handler", EnumSet.of(CompletionPath.SEND_WRITE), handler, List.of(), null,
             false, FailurePolicy.HALT, -1, SLOTS, 0);
-        return DeliveryClass.newDelivery(spec, slab, new HandlerFailures(spec, null, errorLog), new NoContext(errorLog));
+        return DeliveryClass.newDelivery(config, slab, new HandlerFailures(config, null, errorLog), new NoContext(errorLog));
     }
 
     private record NoContext(ErrorHandler errorLog) implements HandlerContext {

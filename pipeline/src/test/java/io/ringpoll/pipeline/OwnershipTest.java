@@ -123,7 +123,7 @@ class OwnershipTest {
         final List<Thread> threads = new ArrayList<>();
         final PipelineBuilder description = Pipeline.builder().name("p").countersFolder(folder)
             .onAll(counting(ended)).onAll(counting(ended)).queue(new ScriptedQueue("queue"));
-        description.threads = (work, name) -> {
+        description.threadFactory = (work, name) -> {
             final Thread thread = name.equals(without) ? new UncreatableThread(work, name) : new Thread(work, name);
             threads.add(thread);
             return thread;
@@ -153,7 +153,7 @@ class OwnershipTest {
             final PipelineBuilder description = Pipeline.builder().name("p").countersFolder(folder)
                 .idleStrategy(new EventDrivenIdle()).onAll(all)
                 .queue(pair.client().completionQueue()).queue(new UnusableQueue());
-            description.threads = (work, name) -> {
+            description.threadFactory = (work, name) -> {
                 final Thread thread = new Thread(work, name);
                 threads.add(thread);
                 return thread;

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The complete configuration of one handler.
+ * The immutable configuration of one handler, with all defaults filled in.
  *
  * @param roleName      of its thread
  * @param paths         delivered to the handler
@@ -19,7 +19,7 @@ import java.util.Set;
  * @param batchLimit    maximum number of slots in a batch
  * @param maxHeld       maximum number of held slots
  */
-record HandlerSpec(
+record HandlerConfig(
     String roleName,
     Set<CompletionPath> paths,
     CompletionHandler handler,
@@ -30,4 +30,9 @@ record HandlerSpec(
     int cpu,
     int batchLimit,
     int maxHeld) {
+    /** Copies the collections. */
+    HandlerConfig {
+        paths = Set.copyOf(paths);
+        after = List.copyOf(after);
+    }
 }

@@ -1,0 +1,74 @@
+package io.ringpoll.pipeline;
+
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.WorkCompletion;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import org.agrona.concurrent.IdleStrategy;
+
+/**
+ * The configuration of a pipeline: immutable, validated, with all defaults filled in.
+ *
+ * <p>Created by {@link #conclude} on the thread that starts the pipeline.
+ */
+final class PipelineConfig {
+    final String name;
+    final String pollerName;
+    /** CPU of the polling thread, or {@link ThreadPlacement#ANY_CPU}. */
+    final int pollerCpu;
+    final IdleStrategy idleStrategy;
+    /** Duty cycles above it count as stalls; if negative, the clock is not read. */
+    final long stallThresholdNs;
+    final int ringSize;
+    /** Maximum number of completions taken from one queue in one round. */
+    final int batchLimit;
+    final boolean runsToCompletion;
+    final List<HandlerConfig> handlers;
+    final List<CompletionQueue> queues;
+    final long startTimeoutNs;
+    /** Time-out of the close at JVM shutdown; 0 for no shutdown hook. */
+    final long shutdownTimeoutNs;
+    final boolean countersFile;
+    /** Null for the default folder. */
+    final Path countersFolder;
+    final FailureListener failureListener;
+    final Consumer<WorkCompletion> undelivered;
+    /** Creates a thread from its task and its name. */
+    final BiFunction<Runnable, String, Thread> threadFactory;
+
+    private PipelineConfig(final PipelineBuilder description) {
+        name = description.name;
+        pollerName = description.effectivePollerName();
+        pollerCpu = description.pollerCpu;
+        idleStrategy = description.effectiveIdleStrategy();
+        stallThresholdNs = description.stallThresholdNs;
+        ringSize = description.effectiveRingSize();
+        batchLimit = description.effectiveBatchLimit();
+        runsToCompletion = description.runsToCompletion;
+        handlers = List.copyOf(description.concludedHandlers());
+        queues = List.copyOf(description.queues);
+        startTimeoutNs = description.startTimeoutNs;
+        shutdownTimeoutNs = description.shutdownTimeoutNs;
+        countersFile = description.countersFile;
+        countersFolder = description.countersFolder;
+        failureListener = description.failureListener;
+        undelivered = description.undelivered;
+        threadFactory = description.threadFactory;
+    }
+
+    /**
+     * Assigns CPUs, checks the description and fills in the defaults.
+     *
+     * @throws IllegalArgumentException with all errors of the description, one per line
+     */
+    static PipelineConfig conclude(final PipelineBuilder description) {
+        new PinningStep(description).apply();
+        final List<String> faults = new PipelineCheck(description).faults();
+        if (!faults.isEmpty()) {
+            throw new IllegalArgumentException(String.join("\n", faults));
+        }
+        return new PipelineConfig(description);
+    }
+}

@@ -1,0 +1,63 @@
+package io.ringpoll.pipeline;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.ringpoll.poller.ScriptedQueue;
+import io.ringpoll.verbs.CompletionPath;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.agrona.concurrent.YieldingIdleStrategy;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(30)
+class PipelineConfigTest {
+    private final ScriptedQueue queue = new ScriptedQueue("queue");
+    private final List<HandlerOptions> options = new ArrayList<>();
+    private final PipelineBuilder builder = Pipeline.builder().queue(queue).onAll(new Recorder(), options::add);
+
+    @Test
+    void shouldFillInDefaults() {
+        final PipelineConfig config = PipelineConfig.conclude(builder.cores(2, 1));
+        assertEquals("ringpoll-poller", config.pollerName);
+        assertEquals(ThreadPlacement.ANY_CPU, config.pollerCpu);
+        assertEquals(8192, config.ringSize);
+        assertEquals(32, config.batchLimit);
+        assertInstanceOf(YieldingIdleStrategy.class, config.idleStrategy);
+        final HandlerConfig handler = config.handlers.getFirst();
+        assertEquals("ringpoll-all", handler.roleName());
+        assertEquals(Set.of(CompletionPath.values()), handler.paths());
+        assertEquals(8192 / 4, handler.batchLimit());
+        assertEquals(FailurePolicy.CONTINUE, handler.failurePolicy());
+    }
+
+    @Test
+    void shouldNotChangeWithItsBuilder() {
+        final PipelineConfig config = PipelineConfig.conclude(builder.ringSize(64));
+        builder.name("later").pollerName("later").ringSize(128).batchLimit(1).queue(new ScriptedQueue("later"))
+            .onAll(new Recorder());
+        options.getFirst().name("later").batchLimit(1).cpu(1).onFailure(FailurePolicy.HALT);
+        assertEquals("ringpoll", config.name);
+        assertEquals("ringpoll-poller", config.pollerName);
+        assertEquals(64, config.ringSize);
+        assertEquals(32, config.batchLimit);
+        assertEquals(List.of(queue), config.queues);
+        assertEquals(1, config.handlers.size());
+        final HandlerConfig handler = config.handlers.getFirst();
+        assertEquals("ringpoll-all", handler.roleName());
+        assertEquals(16, handler.batchLimit());
+        assertEquals(ThreadPlacement.ANY_CPU, handler.cpu());
+        assertEquals(FailurePolicy.CONTINUE, handler.failurePolicy());
+    }
+
+    @Test
+    void shouldRejectAnInvalidDescription() {
+        builder.ringSize(3).pollerCpu(-2);
+        final String message =
+            assertThrows(IllegalArgumentException.class, () -> PipelineConfig.conclude(builder)).getMessage();
+        assertEquals("ring size 3 is not a power of two from 2 to 33554432\nthe poller: there is no CPU -2", message);
+    }
+}
