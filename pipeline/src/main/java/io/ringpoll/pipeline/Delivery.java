@@ -22,7 +22,7 @@ abstract class Delivery {
     final int mask;
     final CompletionHandler handler;
     final HandlerFailures failures;
-    /** Bit set, see {@link CompletionPath#bits}. */
+    /** Bit set, see {@link CompletionPaths#bits}. */
     final int acceptedPaths;
     private final HandlerContext context;
 

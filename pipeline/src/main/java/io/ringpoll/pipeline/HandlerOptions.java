@@ -22,7 +22,7 @@ public final class HandlerOptions {
     Set<CompletionPath> paths = Set.of();
     CompletionHandler handler;
     int cpu = ThreadPlacement.ANY_CPU;
-    HandlerWait wait;
+    WaitMode wait;
     WaitStrategy waitStrategy;
     FailurePolicy failurePolicy = FailurePolicy.CONTINUE;
     String roleName;
@@ -56,12 +56,12 @@ public final class HandlerOptions {
     }
 
     /**
-     * Sets how the handler waits; the default is {@link HandlerWait#forCores}.
+     * Sets how the handler waits; the default is {@link WaitMode#forCores}.
      *
      * @param wait a predefined wait
      * @return this
      */
-    public HandlerOptions waitStrategy(final HandlerWait wait) {
+    public HandlerOptions waitStrategy(final WaitMode wait) {
         this.wait = wait;
         return this;
     }
@@ -127,15 +127,15 @@ public final class HandlerOptions {
     }
 
     /** The immutable configuration of the handler, with the defaults filled in. */
-    HandlerConfig conclude(final List<HandlerOptions> all, final HandlerWait defaultWait, final int defaultBatchLimit) {
-        final HandlerWait effectiveWait = wait != null ? wait : defaultWait;
+    HandlerConfig conclude(final List<HandlerOptions> all, final WaitMode defaultWait, final int defaultBatchLimit) {
+        final WaitMode effectiveWait = wait != null ? wait : defaultWait;
         final boolean own = waitStrategy != null;
         return new HandlerConfig(
             roleName,
             paths,
             handler,
             predecessors(all),
-            own ? waitStrategy : effectiveWait.newStrategy(),
+            own ? waitStrategy : effectiveWait.newWaitStrategy(),
             own || effectiveWait.isSignalled(),
             failurePolicy,
             cpu,

@@ -29,7 +29,7 @@ public interface Pinning {
      * @param cpu    number as in {@code /proc/cpuinfo}, or {@link #ANY_CPU}
      * @param waitStrategy its wait there, unless the user has set one
      */
-    record Place(int cpu, HandlerWait waitStrategy) {
+    record Place(int cpu, WaitMode waitStrategy) {
     }
 
     /**

@@ -388,8 +388,8 @@ public final class PipelineBuilder {
      *
      * @return derived from the number of cores and of the threads described so far
      */
-    public HandlerWait defaultWait() {
-        return HandlerWait.forCores(cores, 1 + (runsToCompletion ? 0 : handlers.size()) + otherHotThreads);
+    public WaitMode defaultWait() {
+        return WaitMode.forCores(cores, 1 + (runsToCompletion ? 0 : handlers.size()) + otherHotThreads);
     }
 
     /**
@@ -414,7 +414,7 @@ public final class PipelineBuilder {
 
     /** The handlers with all defaults filled in. */
     List<HandlerConfig> concludedHandlers() {
-        final HandlerWait defaultWait = defaultWait();
+        final WaitMode defaultWait = defaultWait();
         final int defaultBatchLimit = runsToCompletion ? effectiveBatchLimit() : Math.max(1, ringSize / 4);
         final List<HandlerConfig> configs = new ArrayList<>();
         for (final HandlerOptions options : handlers) {

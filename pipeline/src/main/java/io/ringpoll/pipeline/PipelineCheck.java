@@ -157,7 +157,7 @@ final class PipelineCheck {
     }
 
     private void checkSharedCpu(final HandlerOptions options, final String subject) {
-        final boolean handlerSpins = options.waitStrategy == null && options.wait == HandlerWait.BUSY_SPIN;
+        final boolean handlerSpins = options.waitStrategy == null && options.wait == WaitMode.BUSY_SPIN;
         final boolean pollerSpins = PollerLoop.isSpinning(description.idleStrategy);
         if (handlerSpins && pollerSpins && options.cpu != ThreadPlacement.ANY_CPU &&
             options.cpu == description.pollerCpu) {

@@ -29,7 +29,7 @@ class AllocationTest {
             .ringSize(4096)
             .onSendWrite((wc, sequence, endOfBatch) -> { }, options -> options.maxHeld(8))
             .onReceive(CompletionHandler.inBatches(batch -> { }))
-            .then((wc, sequence, endOfBatch) -> { }, options -> options.waitStrategy(HandlerWait.BLOCK))
+            .then((wc, sequence, endOfBatch) -> { }, options -> options.waitStrategy(WaitMode.BLOCK))
             .onError((wc, sequence, endOfBatch) -> { }));
     }
 

@@ -38,8 +38,8 @@ class HaltTest {
     private final CountDownLatch release = new CountDownLatch(1);
 
     @ParameterizedTest
-    @EnumSource(HandlerWait.class)
-    void shouldEndLaterStagesWhenOneHaltsDuringTheStop(final HandlerWait wait) throws Exception {
+    @EnumSource(WaitMode.class)
+    void shouldEndLaterStagesWhenOneHaltsDuringTheStop(final WaitMode wait) throws Exception {
         final Consumer<HandlerOptions> waiting = options -> options.waitStrategy(wait);
         final Pipeline pipeline = Pipeline.builder().ringSize(64)
             .onAll(dyingAt(5), options -> options.waitStrategy(wait).onFailure(FailurePolicy.HALT).batchLimit(1))

@@ -56,7 +56,7 @@ class PipelineBuilderTest {
         assertEquals(
             List.of("handler ringpoll-all and the poller both spin on CPU 1: pin one elsewhere, or let one of them yield"),
             faultsOf(Pipeline.builder().pollerCpu(1).idleStrategy(BusySpinIdleStrategy.INSTANCE)
-                .onAll(handler, options -> options.cpu(1).waitStrategy(HandlerWait.BUSY_SPIN))));
+                .onAll(handler, options -> options.cpu(1).waitStrategy(WaitMode.BUSY_SPIN))));
     }
 
     @Test
@@ -88,9 +88,9 @@ class PipelineBuilderTest {
     @Test
     void shouldSelectDefaultWaitsByTheNumberOfCores() {
         final PipelineBuilder description = Pipeline.builder().onAll(handler).onError(handler);
-        assertEquals(HandlerWait.BUSY_SPIN, description.cores(4, 1).defaultWait());
-        assertEquals(HandlerWait.YIELD, description.cores(3, 1).defaultWait());
-        assertEquals(HandlerWait.SLEEP, description.cores(1, 1).defaultWait());
+        assertEquals(WaitMode.BUSY_SPIN, description.cores(4, 1).defaultWait());
+        assertEquals(WaitMode.YIELD, description.cores(3, 1).defaultWait());
+        assertEquals(WaitMode.SLEEP, description.cores(1, 1).defaultWait());
     }
 
     private static List<String> faultsOf(final PipelineBuilder description) {

@@ -110,7 +110,7 @@ class PipelinePageTest {
             .ringSize(4096)
             .pollerName("replication-poller")
             .idleStrategy(new EventDrivenIdle())
-            .onSendWrite(journal, options -> options.name("journal").waitStrategy(HandlerWait.BLOCK))
+            .onSendWrite(journal, options -> options.name("journal").waitStrategy(WaitMode.BLOCK))
             .then(acknowledge, options -> options.name("acknowledge").onFailure(FailurePolicy.HALT))
             .onReceive((wc, sequence, endOfBatch) -> received(wc))
             .onError((wc, sequence, endOfBatch) -> failed(wc))

@@ -31,8 +31,8 @@ class PipelineTest {
     private final Recorder error = new Recorder();
 
     @ParameterizedTest
-    @EnumSource(HandlerWait.class)
-    void shouldDeliverEachCompletionOnceToItsPathInOrder(final HandlerWait wait) {
+    @EnumSource(WaitMode.class)
+    void shouldDeliverEachCompletionOnceToItsPathInOrder(final WaitMode wait) {
         final int count = 30_000;
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(256)

@@ -108,7 +108,7 @@ class RunToCompletionTest {
     @Test
     void shouldRejectOptionsOfHandlerThreads() {
         final PipelineBuilder description = Pipeline.builder().name("p").runToCompletion()
-            .onAll(all, options -> options.cpu(1).waitStrategy(HandlerWait.YIELD).batchLimit(4).maxHeld(2))
+            .onAll(all, options -> options.cpu(1).waitStrategy(WaitMode.YIELD).batchLimit(4).maxHeld(2))
             .then(all, options -> options.name("stage"))
             .onReceive(all, options -> options.name("own").after("p-all").waitStrategy(new BusySpinWaitStrategy()));
         final String onPoller = ", but runs to completion on the poller's thread: ";

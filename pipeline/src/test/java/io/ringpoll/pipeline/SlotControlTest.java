@@ -88,7 +88,7 @@ class SlotControlTest {
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(64)
                 .onAll(new HoldingOnly(slots, 5), options -> options.maxHeld(1))
-                .then(acknowledge, options -> options.waitStrategy(HandlerWait.BLOCK))
+                .then(acknowledge, options -> options.waitStrategy(WaitMode.BLOCK))
                 .queue(new SyntheticQueue("queue", 20))
                 .start()) {
             acknowledge.awaitSize(5);

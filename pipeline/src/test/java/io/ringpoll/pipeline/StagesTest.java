@@ -22,8 +22,8 @@ class StagesTest {
     private static final int COUNT = 60_000;
 
     @ParameterizedTest
-    @EnumSource(HandlerWait.class)
-    void shouldDeliverToAStageOnlyAfterTheStageBefore(final HandlerWait wait) {
+    @EnumSource(WaitMode.class)
+    void shouldDeliverToAStageOnlyAfterTheStageBefore(final WaitMode wait) {
         final AtomicLong journaled = new AtomicLong(-1);
         final AtomicLong tooEarly = new AtomicLong();
         final AtomicLong acknowledged = new AtomicLong();

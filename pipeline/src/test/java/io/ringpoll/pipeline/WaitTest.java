@@ -36,8 +36,8 @@ class WaitTest {
     }
 
     @ParameterizedTest
-    @EnumSource(HandlerWait.class)
-    void shouldWakeEachStageForEachCompletionAndForTheEnd(final HandlerWait wait) throws InterruptedException {
+    @EnumSource(WaitMode.class)
+    void shouldWakeEachStageForEachCompletionAndForTheEnd(final WaitMode wait) throws InterruptedException {
         final Pipeline pipeline = Pipeline.builder().ringSize(64)
             .onAll(first, options -> options.waitStrategy(wait)).then(last, options -> options.waitStrategy(wait))
             .queue(queue).start();
@@ -52,8 +52,8 @@ class WaitTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = HandlerWait.class, names = {"SLEEP", "BLOCK"})
-    void shouldRestAfterAHandlerHasRestoredTheInterruptFlag(final HandlerWait wait) throws InterruptedException {
+    @EnumSource(value = WaitMode.class, names = {"SLEEP", "BLOCK"})
+    void shouldRestAfterAHandlerHasRestoredTheInterruptFlag(final WaitMode wait) throws InterruptedException {
         try (Pipeline pipeline = Pipeline.builder().ringSize(64)
                 .idleStrategy(new BackoffIdleStrategy())
                 .onAll(HandlerThatIsInterrupted::handle, options -> options.waitStrategy(wait))

@@ -10,7 +10,7 @@ import static org.apache.ratis.conf.ConfUtils.requireMin;
 import static org.apache.ratis.conf.ConfUtils.requireNonNegativeTimeDuration;
 import static org.apache.ratis.conf.ConfUtils.requirePositive;
 
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.ratis.transport.HandlerThreads;
 import io.ringpoll.ratis.transport.NodeConfig;
 import io.ringpoll.ratis.transport.PollerConfig;
@@ -290,10 +290,10 @@ public interface RdmaConfigKeys {
         }
     }
 
-    private static HandlerWait handlerWait(final RaftProperties properties) {
+    private static WaitMode handlerWait(final RaftProperties properties) {
         final String wait = get(properties::get, HANDLER_WAIT_KEY, HANDLER_WAIT_DEFAULT, defaultLog());
         try {
-            return HandlerWait.valueOf(constant(wait));
+            return WaitMode.valueOf(constant(wait));
         } catch (final IllegalArgumentException e) {
             throw new IllegalArgumentException(HANDLER_WAIT_KEY + " = " + wait + ": use block, sleep, yield or busy-spin", e);
         }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.ratis.transport.HandlerThreads;
 import io.ringpoll.ratis.transport.NodeConfig;
 import io.ringpoll.ratis.transport.PollerConfig;
@@ -28,7 +28,7 @@ class RdmaConfigKeysTest {
     void shouldHaveTheDocumentedDefaults() {
         final NodeConfig config = nodeConfig();
         assertEquals(new NodeConfig("node", 16 << 10, 32, 128, 64 << 20, 32 << 20, 2_000,
-            new PollerConfig(false, -1, PollerIdle.EVENT_DRIVEN, 20_000, HandlerThreads.POLLER, HandlerWait.BLOCK), true),
+            new PollerConfig(false, -1, PollerIdle.EVENT_DRIVEN, 20_000, HandlerThreads.POLLER, WaitMode.BLOCK), true),
             config);
         assertNull(RdmaConfigKeys.serverHost(properties));
         assertNull(RdmaConfigKeys.clientHost(properties));
@@ -63,7 +63,7 @@ class RdmaConfigKeysTest {
         assertEquals(65_535, RdmaConfigKeys.serverPort(properties));
         assertEquals("10.0.0.2", RdmaConfigKeys.clientHost(properties));
         assertEquals(new NodeConfig("node", 8 << 10, 7, 3, 1 << 20, 0, 3_000,
-            new PollerConfig(false, 1, PollerIdle.EVENT_DRIVEN, 5_000, HandlerThreads.PARALLEL, HandlerWait.BUSY_SPIN), true),
+            new PollerConfig(false, 1, PollerIdle.EVENT_DRIVEN, 5_000, HandlerThreads.PARALLEL, WaitMode.BUSY_SPIN), true),
             nodeConfig());
         assertEquals(1, RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
         assertEquals(2, RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));

@@ -3,7 +3,7 @@ package io.ringpoll.bench.handoff;
 import io.ringpoll.bench.baseline.BaselineOptions;
 import io.ringpoll.bench.baseline.BaselineResult;
 import io.ringpoll.bench.baseline.CBaseline;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.verbs.CompletionPath;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,7 +56,7 @@ public final class CHandOff implements HandOff {
             }
         }
         final BaselineOptions options = new BaselineOptions(handlers, job.ringSize(), job.batch(),
-            job.waitStrategy() != HandlerWait.BUSY_SPIN, job.cpus().poller(),
+            job.waitStrategy() != WaitMode.BUSY_SPIN, job.cpus().poller(),
             job.recordFromNs(), job.recordUntilNs(), job.stallUs());
         return new RunningBaseline(CBaseline.start(job.device(), options));
     }

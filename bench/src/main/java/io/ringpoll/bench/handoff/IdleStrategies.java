@@ -1,10 +1,9 @@
 package io.ringpoll.bench.handoff;
 
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
-import org.agrona.concurrent.NoOpIdleStrategy;
 import org.agrona.concurrent.YieldingIdleStrategy;
 
 /** How threads of a hand-off wait: the same way in all. */
@@ -13,16 +12,16 @@ public final class IdleStrategies {
     }
 
     /**
-     * How a thread waits that polls a completion queue, of ours and of others: to spin, it polls again at once.
+     * The idle strategy of a poller, the pipeline's or that of a comparison: a spinning poller executes no pause instruction.
      *
      * @param wait of the handlers
      * @return the strategy in keeping with it
      */
-    public static IdleStrategy ofPoller(final HandlerWait wait) {
-        return wait == HandlerWait.BUSY_SPIN ? NoOpIdleStrategy.INSTANCE : of(wait);
+    public static IdleStrategy ofPoller(final WaitMode wait) {
+        return wait.newIdleStrategy();
     }
 
-    static IdleStrategy of(final HandlerWait wait) {
+    static IdleStrategy of(final WaitMode wait) {
         return switch (wait) {
             case BUSY_SPIN -> BusySpinIdleStrategy.INSTANCE;
             case YIELD -> YieldingIdleStrategy.INSTANCE;

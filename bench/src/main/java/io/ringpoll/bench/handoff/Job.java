@@ -1,6 +1,6 @@
 package io.ringpoll.bench.handoff;
 
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsContext;
@@ -22,7 +22,7 @@ import java.util.Set;
  * @param recordUntilNs to before here; if both are 0, {@code wr_id} is summed up and no time is taken
  * @param stallUs       how long handlers sleep once, at the first completion, so that the ring fills; microseconds
  */
-public record Job(CompletionQueue queue, VerbsContext device, int handlers, int ringSize, int batch, HandlerWait waitStrategy,
+public record Job(CompletionQueue queue, VerbsContext device, int handlers, int ringSize, int batch, WaitMode waitStrategy,
                   HotCpus cpus, long recordFromNs, long recordUntilNs, int stallUs) {
     private static final Set<CompletionPath> ALL = EnumSet.allOf(CompletionPath.class);
     private static final Set<CompletionPath> SEND_WRITE = EnumSet.of(CompletionPath.SEND_WRITE);

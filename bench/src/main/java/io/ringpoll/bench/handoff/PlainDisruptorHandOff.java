@@ -8,7 +8,7 @@ import com.lmax.disruptor.RingBuffer;
 import com.lmax.disruptor.SleepingWaitStrategy;
 import com.lmax.disruptor.WaitStrategy;
 import com.lmax.disruptor.YieldingWaitStrategy;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.verbs.IbvWc;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -63,7 +63,7 @@ final class PlainDisruptorHandOff extends CopyingHandOff {
         return processor.getSequence().get() + 1;
     }
 
-    private static WaitStrategy waitStrategy(final HandlerWait wait) {
+    private static WaitStrategy waitStrategy(final WaitMode wait) {
         return switch (wait) {
             case BUSY_SPIN -> new BusySpinWaitStrategy();
             case YIELD -> new YieldingWaitStrategy();

@@ -1,8 +1,8 @@
 package io.ringpoll.bench.idle;
 
 import io.ringpoll.device.Device;
-import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionRequest;
@@ -54,7 +54,7 @@ final class IdleTrial implements AutoCloseable {
             .idleStrategy(strategy)
             .withoutCountersFile()
             .onAll((wc, sequence, endOfBatch) -> handledNs = System.nanoTime(),
-                options -> options.waitStrategy(HandlerWait.YIELD))
+                options -> options.waitStrategy(WaitMode.YIELD))
             .start();
         pipeline.addQueue(client.completionQueue());
     }

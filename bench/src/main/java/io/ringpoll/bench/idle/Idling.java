@@ -1,8 +1,7 @@
 package io.ringpoll.bench.idle;
 
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.EventDrivenIdle;
-import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 
 /** The idle strategies that are compared. */
@@ -26,8 +25,8 @@ enum Idling {
 
     IdleStrategy strategy() {
         return switch (this) {
-            case BUSY_SPIN -> BusySpinIdleStrategy.INSTANCE;
-            case SPIN_YIELD_PARK -> new BackoffIdleStrategy();
+            case BUSY_SPIN -> WaitMode.BUSY_SPIN.newIdleStrategy();
+            case SPIN_YIELD_PARK -> WaitMode.SLEEP.newIdleStrategy();
             case EVENT_DRIVEN -> new EventDrivenIdle();
         };
     }

@@ -9,7 +9,7 @@ import io.ringpoll.bench.handoff.CHandOff;
 import io.ringpoll.bench.measure.CpuLoss;
 import io.ringpoll.bench.measure.CpuWatch;
 import io.ringpoll.bench.measure.Timing;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.verbs.CompletionPath;
 import java.util.EnumSet;
@@ -75,7 +75,7 @@ final class CLinkContestant implements Contestant {
         final BaselineOptions.Handler handler =
             new BaselineOptions.Handler(EnumSet.allOf(CompletionPath.class), threads.cpus().handler(0));
         final BaselineOptions options = new BaselineOptions(bare ? List.of() : List.of(handler), threads.ringSize(),
-            threads.batch(), threads.waitStrategy() != HandlerWait.BUSY_SPIN, threads.cpus().poller(), fromNs, untilNs, 0);
+            threads.batch(), threads.waitStrategy() != WaitMode.BUSY_SPIN, threads.cpus().poller(), fromNs, untilNs, 0);
         final Traffic traffic = new Traffic(operation, sizeBytes, schedule, startNs, turn.iterations(), threads.poster());
         final CBaseline baseline = isPingPong ? link.startPingPong(options, traffic) : link.startPaced(options, traffic);
         // As for ours.

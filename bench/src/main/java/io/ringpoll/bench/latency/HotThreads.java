@@ -3,9 +3,9 @@ package io.ringpoll.bench.latency;
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.handoff.IdleStrategies;
 import io.ringpoll.pipeline.CompletionHandler;
-import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.rpma.Connection;
 
 /**
@@ -18,7 +18,7 @@ import io.ringpoll.rpma.Connection;
  * @param cpus     where they are pinned
  * @param poster   where the thread is pinned that posts paced operations, or {@link HotCpus#ANY}
  */
-record HotThreads(int handlers, int ringSize, int batch, HandlerWait waitStrategy, HotCpus cpus, int poster) {
+record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStrategy, HotCpus cpus, int poster) {
     /** A pipeline that polls connections' queues and hands off to one handler; to be started. */
     PipelineBuilder pipeline(final CompletionHandler handler, final Connection... ends) {
         return poller("bench", cpus.poller(), ends).ringSize(ringSize).onAll(handler, options -> {

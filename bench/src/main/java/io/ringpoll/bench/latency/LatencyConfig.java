@@ -2,7 +2,7 @@ package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.handoff.HotCpus;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
 import java.nio.file.Path;
 import java.util.List;
@@ -32,7 +32,7 @@ import java.util.Locale;
 public record LatencyConfig(
     Over over, Mode mode, Schedule schedule, long perSecond, Traffic.Operation operation, boolean runToCompletion,
     List<Integer> sizes, int warmUpRounds, int rounds, Turn turn, List<String> against, int handlers, int ringSize, int batch,
-    HandlerWait waitStrategy, HotCpus cpus, Path output) {
+    WaitMode waitStrategy, HotCpus cpus, Path output) {
 
     /** The longest message, in bytes. */
     public static final int LONGEST_MESSAGE = LinkedPair.MEMORY_BYTES;

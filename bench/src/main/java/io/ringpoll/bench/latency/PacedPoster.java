@@ -2,7 +2,7 @@ package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.os.ThreadAffinity;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongPredicate;
@@ -113,7 +113,7 @@ final class PacedPoster extends Thread {
             } else if (System.nanoTime() - due >= 0) {
                 return true;
             }
-            if (threads.waitStrategy() == HandlerWait.BUSY_SPIN) {
+            if (threads.waitStrategy() == WaitMode.BUSY_SPIN) {
                 Thread.onSpinWait();
             } else {
                 Thread.yield();

@@ -7,7 +7,7 @@ import io.ringpoll.bench.handoff.Job;
 import io.ringpoll.bench.handoff.Mixes;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
 import io.ringpoll.synthetic.SyntheticSource;
@@ -64,7 +64,7 @@ public class HandOffBenchmark {
 
     /** How all threads wait. */
     @Param({"BUSY_SPIN", "YIELD", "SLEEP", "BLOCK"})
-    public HandlerWait waitStrategy;
+    public WaitMode waitStrategy;
 
     private SyntheticSource source;
     private HandOff.Running running;

@@ -10,7 +10,7 @@ import io.ringpoll.bench.micro.HandOffBenchmark;
 import io.ringpoll.bench.micro.PollBenchmark;
 import io.ringpoll.bench.micro.PostBenchmark;
 import io.ringpoll.bench.micro.WakeUpBenchmark;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -60,12 +60,12 @@ final class Comparisons {
     static List<Comparison> handOff(final Effort effort) {
         final List<Comparison> all = new ArrayList<>();
         if (effort != Effort.FULL) {
-            all.add(handOff(1, HandlerWait.BUSY_SPIN, C));
+            all.add(handOff(1, WaitMode.BUSY_SPIN, C));
             return all;
         }
-        for (final HandlerWait wait : HandlerWait.values()) {
+        for (final WaitMode wait : WaitMode.values()) {
             // C spins or yields.
-            final boolean hasC = wait == HandlerWait.BUSY_SPIN || wait == HandlerWait.YIELD;
+            final boolean hasC = wait == WaitMode.BUSY_SPIN || wait == WaitMode.YIELD;
             for (int handlers = 1; handlers <= 3; handlers++) {
                 all.add(handOff(handlers, wait, hasC ? C : RingpollHandOff.NAME));
             }
@@ -117,19 +117,19 @@ final class Comparisons {
             Variant.of(PollBenchmark.class, baseline, params), Math.max(1, batch)));
     }
 
-    private static Comparison handOff(final int handlers, final HandlerWait wait, final String against) {
+    private static Comparison handOff(final int handlers, final WaitMode wait, final String against) {
         final String how = handlers + "-handlers/" + wait.name().toLowerCase(Locale.ROOT).replace('_', '-');
-        final HandlerWait waitOfOther = switch (against) {
-            case RingpollHandOff.NAME -> HandlerWait.YIELD;
+        final WaitMode waitOfOther = switch (against) {
+            case RingpollHandOff.NAME -> WaitMode.YIELD;
             // Blocks by itself, at both ends, whatever is asked for: measured once.
-            case HandOffs.ARRAY_BLOCKING_QUEUE -> HandlerWait.BUSY_SPIN;
+            case HandOffs.ARRAY_BLOCKING_QUEUE -> WaitMode.BUSY_SPIN;
             default -> wait;
         };
         return new Comparison("hand-off/" + how, handOffVariant(RingpollHandOff.NAME, handlers, wait), against,
             handOffVariant(against, handlers, waitOfOther), 1);
     }
 
-    private static Variant handOffVariant(final String label, final int handlers, final HandlerWait wait) {
+    private static Variant handOffVariant(final String label, final int handlers, final WaitMode wait) {
         return Variant.of(HandOffBenchmark.class, "completions",
             Map.of("handOff", label, "handlers", Integer.toString(handlers), "waitStrategy", wait.name()));
     }

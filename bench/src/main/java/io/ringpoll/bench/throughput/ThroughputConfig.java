@@ -2,7 +2,7 @@ package io.ringpoll.bench.throughput;
 
 import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.HotCpus;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import java.util.List;
 import java.util.Locale;
 
@@ -24,7 +24,7 @@ import java.util.Locale;
  */
 public record ThroughputConfig(
     int handlers, boolean inBatches, List<Regime> regimes, List<HandOff> handOffs, int rounds, int warmUp, int ringSize,
-    int batch, HandlerWait waitStrategy, HotCpus cpus, long leadInMs, long windowMs) {
+    int batch, WaitMode waitStrategy, HotCpus cpus, long leadInMs, long windowMs) {
 
     /** The name of the measurement in results. */
     String name() {

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.bench.measure.Timing;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
 import io.ringpoll.synthetic.SyntheticSource;
@@ -51,7 +51,7 @@ class HandOffTest {
     @ParameterizedTest
     @MethodSource("labels")
     void shouldHandleEveryCompletionOnce(final String label) throws TimeoutException {
-        final Outcome outcome = run(HandOffs.of(label), job(1, HandlerWait.YIELD));
+        final Outcome outcome = run(HandOffs.of(label), job(1, WaitMode.YIELD));
         assertEquals("", outcome.fault());
         assertEquals(COMPLETIONS, outcome.handled());
         assertEquals(COMPLETIONS * (COMPLETIONS - 1) / 2, outcome.sum());
@@ -62,7 +62,7 @@ class HandOffTest {
     @ValueSource(ints = {2, 3})
     void shouldShareTheCompletionsAmongHandlersByPath(final int handlers) throws TimeoutException {
         for (final String label : List.of(RingpollHandOff.NAME, CHandOff.NAME)) {
-            final Outcome outcome = run(HandOffs.of(label), job(handlers, HandlerWait.YIELD));
+            final Outcome outcome = run(HandOffs.of(label), job(handlers, WaitMode.YIELD));
             assertEquals(COMPLETIONS, outcome.handled(), label);
             assertTrue(outcome.isSound(true), label);
         }
@@ -75,7 +75,7 @@ class HandOffTest {
         final long fromNs = startNs + TimeUnit.MILLISECONDS.toNanos(10);
         final long untilNs = fromNs + TimeUnit.MILLISECONDS.toNanos(50);
         final HandOff.Running running = HandOffs.of(label).start(new Job(source.queue(), source.context(), 1, RING_SIZE, BATCH,
-            HandlerWait.YIELD, HotCpus.unpinned(), fromNs, untilNs, 0));
+            WaitMode.YIELD, HotCpus.unpinned(), fromNs, untilNs, 0));
         source.start(SyntheticProgram.of(Mixes.usual(), Schedule.rate(100_000)).startingAt(startNs).limitedTo(10_000));
         Timing.await(() -> running.handled() >= 10_000, deadline(), label);
         final Outcome outcome = running.stop();
@@ -94,14 +94,14 @@ class HandOffTest {
 
     @Test
     void shouldNotCallLostOrRepeatedCompletionsSound() {
-        final Work work = Work.of(job(1, HandlerWait.YIELD));
+        final Work work = Work.of(job(1, WaitMode.YIELD));
         assertTrue(new Outcome(4, 4, 6, work.latencyNs(), "").isSound(true));
         assertEquals(false, new Outcome(4, 3, 3, work.latencyNs(), "").isSound(true));
         assertEquals(false, new Outcome(4, 4, 7, work.latencyNs(), "").isSound(true));
         assertEquals(false, new Outcome(4, 4, 6, work.latencyNs(), "it stopped").isSound(true));
     }
 
-    private Job job(final int handlers, final HandlerWait waitStrategy) {
+    private Job job(final int handlers, final WaitMode waitStrategy) {
         return new Job(source.queue(), source.context(), handlers, RING_SIZE, BATCH, waitStrategy, HotCpus.unpinned(), 0, 0, 0);
     }
 

@@ -9,7 +9,7 @@ import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -24,7 +24,7 @@ class RingpollPingPongTest {
     @ValueSource(booleans = {false, true})
     void shouldEndATurnOfCInWhichNothingCompletesAnyMore(final boolean bare) {
         assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");
-        final HotThreads threads = new HotThreads(1, 1024, 32, HandlerWait.YIELD, HotCpus.unpinned(), HotCpus.ANY);
+        final HotThreads threads = new HotThreads(1, 1024, 32, WaitMode.YIELD, HotCpus.unpinned(), HotCpus.ANY);
         final Turn turn = new Turn(0, 0, TimeUnit.MINUTES.toNanos(10), Long.MAX_VALUE);
         try (FaultInjection injection = FaultInjection.apply(FaultPlan.parse("delay:10s@500"));
             CLinkContestant contestant = CLinkContestant.pingPong(CLink.open(TestDevice.address(), "7493"), bare,
@@ -39,7 +39,7 @@ class RingpollPingPongTest {
     void shouldEndATurnInWhichNothingCompletesAnyMore(final boolean runToCompletion) {
         assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");
         final HotThreads threads =
-            new HotThreads(1, 1024, 32, HandlerWait.YIELD, HotCpus.unpinned(), HotCpus.ANY);
+            new HotThreads(1, 1024, 32, WaitMode.YIELD, HotCpus.unpinned(), HotCpus.ANY);
         final Turn turn = new Turn(0, 0, TimeUnit.MINUTES.toNanos(10), Long.MAX_VALUE);
         try (FaultInjection injection = FaultInjection.apply(FaultPlan.parse("delay:10s@500"));
             RingpollPingPong contestant = new RingpollPingPong(new LinkedPair(TestDevice.address(), "7493"),

@@ -10,7 +10,7 @@ import io.ringpoll.bench.handoff.Outcome;
 import io.ringpoll.bench.handoff.Work;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticSource;
 import io.ringpoll.verbs.WorkCompletion;
@@ -28,7 +28,7 @@ class SyntheticContestantTest {
         Device.choose(DeviceKind.LOOPBACK);
         try (SyntheticSource source = SyntheticSource.open()) {
             final HotThreads threads =
-                new HotThreads(1, 8192, 32, HandlerWait.YIELD, HotCpus.unpinned(), HotCpus.ANY);
+                new HotThreads(1, 8192, 32, WaitMode.YIELD, HotCpus.unpinned(), HotCpus.ANY);
             final LatencyWindow window =
                 new SyntheticContestant(new LateHandOff(), source, Schedule.rate(1000), threads).run(new Turn(0, 0, TURN_NS, 0));
             assertEquals("", window.fault());

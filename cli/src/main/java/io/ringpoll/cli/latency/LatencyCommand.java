@@ -13,7 +13,7 @@ import io.ringpoll.cli.options.HotThreadOptions;
 import io.ringpoll.cli.options.OutputPath;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
@@ -88,7 +88,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         check();
         final Optional<NodeCensus> census = hotThreads.bindMemory();
         final HotCpus cpus = hotThreads.cpus(handlers);
-        final HandlerWait waitStrategy = hotThreads.waitStrategy(cpus, handlers, options.posters());
+        final WaitMode waitStrategy = hotThreads.waitStrategy(cpus, handlers, options.posters());
         final LatencyConfig config = options.config(against, handlers, ringSize, batch, waitStrategy, cpus, output);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;

@@ -7,7 +7,7 @@ import io.ringpoll.bench.latency.LatencyConfig.Mode;
 import io.ringpoll.bench.latency.LatencyConfig.Over;
 import io.ringpoll.bench.latency.Turn;
 import io.ringpoll.cli.options.AddressOption;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -164,7 +164,7 @@ final class LatencyOptions {
 
     /** All settings. */
     LatencyConfig config(final List<String> against, final int handlers, final int ringSize, final int batch,
-        final HandlerWait waitStrategy, final HotCpus cpus, final Path output) {
+        final WaitMode waitStrategy, final HotCpus cpus, final Path output) {
         return new LatencyConfig(over(), mode(), schedule(), perSecond(), operation(), runToCompletion, sizes(), warmUpRounds(),
             rounds(), turn(), against, handlers, ringSize, batch, waitStrategy, cpus, output);
     }

@@ -4,7 +4,7 @@ import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.os.MemoryPolicy;
 import io.ringpoll.os.OsException;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.tuning.plan.AffinityPlan;
 import io.ringpoll.tuning.plan.PlanRequest;
 import io.ringpoll.tuning.topology.CpuSet;
@@ -102,17 +102,17 @@ public final class HotThreadOptions {
      * @param posters  how many threads run beside the poller and these, not pinned
      * @return as was asked for; else spinning, if each thread has a CPU, or yielding
      */
-    public HandlerWait waitStrategy(final HotCpus cpus, final int handlers, final int posters) {
+    public WaitMode waitStrategy(final HotCpus cpus, final int handlers, final int posters) {
         if (AUTO.equals(waitStrategy)) {
             final boolean enough = Runtime.getRuntime().availableProcessors() > handlers + posters;
             final boolean exclusive = cpus.areExclusive(handlers) || cpus.equals(HotCpus.unpinned());
-            return enough && exclusive ? HandlerWait.BUSY_SPIN : HandlerWait.YIELD;
+            return enough && exclusive ? WaitMode.BUSY_SPIN : WaitMode.YIELD;
         }
         return chosenWait();
     }
 
-    private HandlerWait chosenWait() {
-        for (final HandlerWait candidate : HandlerWait.values()) {
+    private WaitMode chosenWait() {
+        for (final WaitMode candidate : WaitMode.values()) {
             if (candidate.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(waitStrategy)) {
                 return candidate;
             }

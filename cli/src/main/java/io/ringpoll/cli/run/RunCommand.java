@@ -6,7 +6,7 @@ import io.ringpoll.cli.options.Execution;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.fault.FaultPlan;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
 import io.ringpoll.verify.run.MainJob;
@@ -239,11 +239,11 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
         throw new IllegalArgumentException("--role '" + text + "' is not both, server or client");
     }
 
-    private static HandlerWait waitOf(final String text) {
+    private static WaitMode waitOf(final String text) {
         if ("auto".equals(text)) {
             return null;
         }
-        for (final HandlerWait candidate : HandlerWait.values()) {
+        for (final WaitMode candidate : WaitMode.values()) {
             if (candidate.name().toLowerCase(Locale.ROOT).replace('_', '-').equals(text)) {
                 return candidate;
             }

@@ -15,7 +15,7 @@ import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.HotThreadOptions;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -98,7 +98,7 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         final List<HandOff> handOffs = handOffs();
         final Optional<NodeCensus> census = hotThreads.bindMemory();
         final HotCpus cpus = hotThreads.cpus(handlers);
-        final HandlerWait waitStrategy = hotThreads.waitStrategy(cpus, handlers, 0);
+        final WaitMode waitStrategy = hotThreads.waitStrategy(cpus, handlers, 0);
         final ThroughputConfig config = new ThroughputConfig(
             handlers, inBatches, regimes(), handOffs, rounds, warmUp, ringSize, batch, waitStrategy, cpus, leadInMs, windowMs);
         Device.choose(DeviceKind.LOOPBACK);

@@ -31,7 +31,8 @@ final class PlanReport {
         out.printf(Locale.ROOT, "%-" + width + "s  %5s  %-9s  %s%n", "thread", "CPU", "wait", "why");
         for (final Placement place : plan.placements()) {
             out.printf(Locale.ROOT, "%-" + width + "s  %5s  %-9s  %s%n", place.role().name(),
-                place.cpu().isPresent() ? Integer.toString(place.cpu().getAsInt()) : "any", place.waitHint(), place.reason());
+                place.cpu().isPresent() ? Integer.toString(place.cpu().getAsInt()) : "any", place.waitMode().option(),
+                place.reason());
         }
         out.println();
         out.println("auxiliary threads (collector, compiler, flight recorder): " + plan.auxiliary().named());
@@ -63,7 +64,7 @@ final class PlanReport {
             final ObjectNode thread = threads.addObject();
             thread.put("name", place.role().name()).put("kind", place.role().kind().name().toLowerCase(Locale.ROOT));
             place.cpu().ifPresentOrElse(cpu -> thread.put("cpu", cpu), () -> thread.putNull("cpu"));
-            thread.put("wait", place.waitHint().option()).put("why", place.reason());
+            thread.put("wait", place.waitMode().option()).put("why", place.reason());
         }
         root.put("auxiliaryCpus", plan.auxiliary().toString()).put("idleCpus", plan.idle().toString());
         put(root.putArray("facts"), plan.facts());

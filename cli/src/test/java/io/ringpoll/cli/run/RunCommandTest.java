@@ -135,7 +135,8 @@ class RunCommandTest {
         assertEquals(0, execute("--operations", "2000", "--pin", "auto"), () -> out + "\n" + err);
         final String pinned = plan.cpus().isEmpty() ? "no thread pinned" : "pinned " + plan.cpus() + " (by plan)";
         assertTrue(out.toString().contains(pinned), out.toString());
-        assertTrue(out.toString().contains("waits by " + plan.waitHint(ThreadRole.Kind.HANDLER) + " (by plan)"), out.toString());
+        assertTrue(out.toString().contains("waits by " + plan.waitMode(ThreadRole.Kind.HANDLER).option() + " (by plan)"),
+            out.toString());
     }
 
     @Test

@@ -1,6 +1,6 @@
 package io.ringpoll.ratis.transport;
 
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.EventDrivenIdle;
 
 /**
@@ -14,7 +14,7 @@ import io.ringpoll.poller.EventDrivenIdle;
  * @param handlerWait wait of handlers with threads of their own
  */
 public record PollerConfig(boolean shared, int cpu, PollerIdle idle, long spinNs, HandlerThreads handlers,
-    HandlerWait handlerWait) {
+    WaitMode handlerWait) {
     /**
      * Checks the settings, and clears those without effect.
      *
@@ -27,7 +27,7 @@ public record PollerConfig(boolean shared, int cpu, PollerIdle idle, long spinNs
         }
         // Settings without effect must not make configurations unequal.
         spinNs = idle == PollerIdle.EVENT_DRIVEN ? spinNs : 0;
-        handlerWait = handlers == HandlerThreads.POLLER ? HandlerWait.BLOCK : handlerWait;
+        handlerWait = handlers == HandlerThreads.POLLER ? WaitMode.BLOCK : handlerWait;
     }
 
     /**
@@ -38,6 +38,6 @@ public record PollerConfig(boolean shared, int cpu, PollerIdle idle, long spinNs
      */
     public static PollerConfig own(final HandlerThreads handlers) {
         return new PollerConfig(
-            false, -1, PollerIdle.EVENT_DRIVEN, EventDrivenIdle.DEFAULT_SPIN_NS, handlers, HandlerWait.BLOCK);
+            false, -1, PollerIdle.EVENT_DRIVEN, EventDrivenIdle.DEFAULT_SPIN_NS, handlers, WaitMode.BLOCK);
     }
 }

@@ -1,12 +1,10 @@
 package io.ringpoll.ratis.transport;
 
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.EventDrivenIdle;
-import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
-import org.agrona.concurrent.NoOpIdleStrategy;
-import org.agrona.concurrent.YieldingIdleStrategy;
 
-/** The idle strategy of a poller. */
+/** The idle strategy of a poller: event-driven, or that of a {@link WaitMode}. */
 public enum PollerIdle {
     /** Spins for a time, then sleeps until a completion event. */
     EVENT_DRIVEN,
@@ -20,9 +18,9 @@ public enum PollerIdle {
     IdleStrategy newStrategy(final long spinNs) {
         return switch (this) {
             case EVENT_DRIVEN -> new EventDrivenIdle(spinNs, EventDrivenIdle.DEFAULT_MAX_SLEEP_NS);
-            case BACKOFF -> new BackoffIdleStrategy();
-            case YIELD -> YieldingIdleStrategy.INSTANCE;
-            case BUSY_SPIN -> NoOpIdleStrategy.INSTANCE;
+            case BACKOFF -> WaitMode.SLEEP.newIdleStrategy();
+            case YIELD -> WaitMode.YIELD.newIdleStrategy();
+            case BUSY_SPIN -> WaitMode.BUSY_SPIN.newIdleStrategy();
         };
     }
 }

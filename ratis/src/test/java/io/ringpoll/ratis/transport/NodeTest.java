@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.lifecycle.HotCalls;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.ratis.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
@@ -241,7 +241,7 @@ class NodeTest {
     void shouldReleaseEverythingWhenThePollerCannotStart() {
         final int before = HotCalls.registered();
         final PollerConfig nowhere =
-            new PollerConfig(false, 4095, PollerIdle.YIELD, 0, HandlerThreads.POLLER, HandlerWait.BLOCK);
+            new PollerConfig(false, 4095, PollerIdle.YIELD, 0, HandlerThreads.POLLER, WaitMode.BLOCK);
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
             assertThrows(RuntimeException.class,
                 () -> new Node(Nodes.config("nowhere", nowhere), peer, Nodes::echo, new TransportCounters()));

@@ -3,7 +3,7 @@ package io.ringpoll.ratis.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.ratis.transport.TransportCounters.Count;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
@@ -39,7 +39,7 @@ class SharedPollerTest {
     }
 
     private static PollerConfig shared(final PollerIdle idle) {
-        return new PollerConfig(true, -1, idle, 20_000, HandlerThreads.POLLER, HandlerWait.BLOCK);
+        return new PollerConfig(true, -1, idle, 20_000, HandlerThreads.POLLER, WaitMode.BLOCK);
     }
 
     private static Stream<Thread> pollers() {
@@ -151,6 +151,6 @@ class SharedPollerTest {
     @Test
     void shouldRejectASharedPollerWithHandlerThreads() {
         assertThrows(IllegalArgumentException.class,
-            () -> new PollerConfig(true, -1, PollerIdle.YIELD, 0, HandlerThreads.ONE, HandlerWait.BLOCK));
+            () -> new PollerConfig(true, -1, PollerIdle.YIELD, 0, HandlerThreads.ONE, WaitMode.BLOCK));
     }
 }

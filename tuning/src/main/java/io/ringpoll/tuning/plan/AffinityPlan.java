@@ -1,5 +1,6 @@
 package io.ringpoll.tuning.plan;
 
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.tuning.topology.CpuSet;
 import io.ringpoll.tuning.topology.Topology;
 import java.util.LinkedHashMap;
@@ -61,22 +62,22 @@ public record AffinityPlan(List<Placement> placements, CpuSet auxiliary, CpuSet 
      * The wait of a thread.
      *
      * @param thread the thread's name
-     * @return the hint; {@link WaitHint#SLEEP} for a thread that is not in the plan
+     * @return the hint; {@link WaitMode#SLEEP} for a thread that is not in the plan
      */
-    public WaitHint waitHint(final String thread) {
+    public WaitMode waitMode(final String thread) {
         return placements.stream().filter(placement -> placement.role().name().equals(thread))
-            .findFirst().map(Placement::waitHint).orElse(WaitHint.SLEEP);
+            .findFirst().map(Placement::waitMode).orElse(WaitMode.SLEEP);
     }
 
     /**
      * The wait that suits all threads of a kind: the one with the lowest CPU use.
      *
      * @param kind the kind
-     * @return the hint; {@link WaitHint#BUSY_SPIN} if there is no such thread
+     * @return the hint; {@link WaitMode#BUSY_SPIN} if there is no such thread
      */
-    public WaitHint waitHint(final ThreadRole.Kind kind) {
-        return placements.stream().filter(placement -> placement.role().kind() == kind).map(Placement::waitHint)
-            .max(Enum::compareTo).orElse(WaitHint.BUSY_SPIN);
+    public WaitMode waitMode(final ThreadRole.Kind kind) {
+        return placements.stream().filter(placement -> placement.role().kind() == kind).map(Placement::waitMode)
+            .max(Enum::compareTo).orElse(WaitMode.BUSY_SPIN);
     }
 
     /**

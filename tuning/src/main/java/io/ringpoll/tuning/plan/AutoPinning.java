@@ -1,6 +1,5 @@
 package io.ringpoll.tuning.plan;
 
-import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.pipeline.Pinning;
 import io.ringpoll.tuning.topology.CpuSet;
 import io.ringpoll.tuning.topology.Topology;
@@ -74,7 +73,7 @@ public final class AutoPinning implements Pinning {
         for (int i = 0; i < roles.size(); i++) {
             final Placement placement = plan.placements().get(i);
             places.put(candidates.get(i).name(),
-                new Place(placement.cpu().orElse(ANY_CPU), HandlerWait.valueOf(placement.waitHint().name())));
+                new Place(placement.cpu().orElse(ANY_CPU), placement.waitMode()));
         }
         return places;
     }

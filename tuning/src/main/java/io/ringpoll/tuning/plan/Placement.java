@@ -1,5 +1,6 @@
 package io.ringpoll.tuning.plan;
 
+import io.ringpoll.pipeline.WaitMode;
 import java.util.OptionalInt;
 
 /**
@@ -7,8 +8,8 @@ import java.util.OptionalInt;
  *
  * @param role     the thread
  * @param cpu      the CPU to which it is pinned; empty if pinning would have no effect
- * @param waitHint its wait
+ * @param waitMode its wait
  * @param reason   the reason for the placement, one sentence
  */
-public record Placement(ThreadRole role, OptionalInt cpu, WaitHint waitHint, String reason) {
+public record Placement(ThreadRole role, OptionalInt cpu, WaitMode waitMode, String reason) {
 }

@@ -37,7 +37,7 @@ public final class PlanSettings {
      * @return one line
      */
     public String run() {
-        return "./ringpoll run --pin " + plan.pinOption() + " --wait " + plan.waitHint(ThreadRole.Kind.HANDLER).option();
+        return "./ringpoll run --pin " + plan.pinOption() + " --wait " + plan.waitMode(ThreadRole.Kind.HANDLER).option();
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.ringpoll.tuning.plan;
 
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.tuning.topology.Cpu;
 import io.ringpoll.tuning.topology.CpuSet;
 import io.ringpoll.tuning.topology.Topology;
@@ -83,7 +84,7 @@ final class Planner {
         final CpuSet auxiliary = auxiliary(pinned);
         final CpuSet idle = topology.siblings(pinned).minus(auxiliary);
         judge(pinned, auxiliary, idle);
-        final Map<ThreadRole, WaitHint> waits = waits(auxiliary);
+        final Map<ThreadRole, WaitMode> waits = waits(auxiliary);
         final List<Placement> placements = request.threads().stream().map(thread -> new Placement(thread,
             OptionalInt.of(cpus.get(thread)), waits.get(thread), reasons.get(thread))).toList();
         return new AffinityPlan(placements, auxiliary, idle, home.node().id(), deviceName(), facts, givenUp);
@@ -100,7 +101,7 @@ final class Planner {
 
     private AffinityPlan onOneCpu() {
         final List<Placement> placements = request.threads().stream().map(thread ->
-            new Placement(thread, OptionalInt.empty(), WaitHint.SLEEP, "one CPU: pinning would change nothing")).toList();
+            new Placement(thread, OptionalInt.empty(), WaitMode.SLEEP, "one CPU: pinning would change nothing")).toList();
         givenUp.add("one CPU for " + request.threads().size() + " threads: each hand-off waits for a context switch; "
             + "two CPUs at least are needed to poll and handle at the same time");
         return new AffinityPlan(placements, usable, CpuSet.EMPTY, home.node().id(), deviceName(), facts, givenUp);
@@ -227,8 +228,8 @@ final class Planner {
         }
     }
 
-    private Map<ThreadRole, WaitHint> waits(final CpuSet auxiliary) {
-        final Map<ThreadRole, WaitHint> waits = new LinkedHashMap<>();
+    private Map<ThreadRole, WaitMode> waits(final CpuSet auxiliary) {
+        final Map<ThreadRole, WaitMode> waits = new LinkedHashMap<>();
         final double quota = topology.controlGroup().quotaCpus().orElse(Double.POSITIVE_INFINITY);
         // The time of one CPU is reserved for sleeping threads and the JVM's own: a spinning thread above the quota stops all
         // threads.
@@ -239,14 +240,14 @@ final class Planner {
             final Integer cpu = cpus.get(thread);
             final CpuSet with = burning.or(CpuSet.of(cpu));
             if (with.size() > spinners) {
-                waits.put(thread, WaitHint.SLEEP);
+                waits.put(thread, WaitMode.SLEEP);
                 sleeping.add(thread.name());
                 continue;
             }
             burning = with;
             final boolean alone = cpus.values().stream().filter(cpu::equals).count() == 1
                 && !auxiliary.contains(cpu);
-            waits.put(thread, alone ? WaitHint.BUSY_SPIN : WaitHint.YIELD);
+            waits.put(thread, alone ? WaitMode.BUSY_SPIN : WaitMode.YIELD);
         }
         if (!sleeping.isEmpty()) {
             givenUp.add("the quota of " + trimmed(quota) + " CPUs lets " + (int) spinners + " of " + waits.size()

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.tuning.RecordedTree;
 import io.ringpoll.tuning.topology.CpuSet;
 import io.ringpoll.tuning.topology.Topology;
@@ -71,7 +72,7 @@ class AffinityPlanPropertyTest {
         assertFalse(plan.auxiliary().contains(poller), what);
         for (final Placement placement : plan.placements()) {
             final int cpu = placement.cpu().orElseThrow();
-            if (placement.waitHint() == WaitHint.BUSY_SPIN) {
+            if (placement.waitMode() == WaitMode.BUSY_SPIN) {
                 assertEquals(1, plan.cpus().values().stream().filter(other -> other == cpu).count(), what);
                 assertFalse(plan.auxiliary().contains(cpu), what);
             }

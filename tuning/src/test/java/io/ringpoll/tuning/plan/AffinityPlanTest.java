@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.tuning.RecordedTree;
 import io.ringpoll.tuning.topology.CpuSet;
 import io.ringpoll.tuning.topology.Topology;
@@ -37,8 +38,8 @@ class AffinityPlanTest {
         }
     }
 
-    private static Set<WaitHint> waits(final AffinityPlan plan) {
-        return plan.placements().stream().map(Placement::waitHint).collect(Collectors.toSet());
+    private static Set<WaitMode> waits(final AffinityPlan plan) {
+        return plan.placements().stream().map(Placement::waitMode).collect(Collectors.toSet());
     }
 
     @Test
@@ -52,7 +53,7 @@ class AffinityPlanTest {
         assertEquals("16,22-31,48,54-63", plan.auxiliary().toString());
         assertEquals(1, plan.node());
         assertEquals(Optional.of("mlx5_0"), plan.device());
-        assertEquals(Set.of(WaitHint.BUSY_SPIN), waits(plan));
+        assertEquals(Set.of(WaitMode.BUSY_SPIN), waits(plan));
         assertLost(plan, "CPUs 17-21 are not isolated");
     }
 
@@ -143,16 +144,16 @@ class AffinityPlanTest {
         // 2.5 CPUs of time: two spinning threads and the JVM's own would use it up, and then the kernel stops all of them for
         // tens of milliseconds. There are CPUs enough, so the threads still do not share.
         assertEquals("poller=1,send-write=2,receive=3,error=4,client=5", plan.pinOption());
-        assertEquals(WaitHint.BUSY_SPIN, plan.waitHint("poller"));
-        assertEquals(WaitHint.SLEEP, plan.waitHint(ThreadRole.Kind.HANDLER));
-        assertEquals(WaitHint.SLEEP, plan.waitHint("client"));
+        assertEquals(WaitMode.BUSY_SPIN, plan.waitMode("poller"));
+        assertEquals(WaitMode.SLEEP, plan.waitMode(ThreadRole.Kind.HANDLER));
+        assertEquals(WaitMode.SLEEP, plan.waitMode("client"));
         assertLost(plan, "CPUs 1-5 are not isolated", "the quota of 2.50 CPUs lets 1 of 5 threads spin");
     }
 
     @Test
     void shouldLetNothingSpinUnderAQuotaBelowTwoCpus() {
         final AffinityPlan plan = plan(RecordedTree.named("container-cgroup-v2").with("sys/fs/cgroup/cpu.max", "150000 100000"));
-        assertEquals(Set.of(WaitHint.SLEEP), waits(plan));
+        assertEquals(Set.of(WaitMode.SLEEP), waits(plan));
     }
 
     @Test
@@ -164,7 +165,7 @@ class AffinityPlanTest {
         assertEquals("poller=5,send-write=6,receive=7,error=12,client=15", plan.pinOption());
         assertEquals("4", plan.auxiliary().toString());
         assertEquals("13-14", plan.idle().toString());
-        assertEquals(Set.of(WaitHint.BUSY_SPIN), waits(plan));
+        assertEquals(Set.of(WaitMode.BUSY_SPIN), waits(plan));
         assertLost(plan, "error on CPU 12 shares its core with CPU 4", "client on CPU 15 shares its core with CPU 7",
             "not isolated");
     }
@@ -175,9 +176,9 @@ class AffinityPlanTest {
         // Two CPUs, five threads: the poller spins alone; the rest, the JVM's own threads included, shares the boot CPU and
         // yields.
         assertEquals("poller=1,send-write=0,receive=0,error=0,client=0", plan.pinOption());
-        assertEquals(WaitHint.BUSY_SPIN, plan.waitHint("poller"));
-        assertEquals(WaitHint.YIELD, plan.waitHint(ThreadRole.Kind.HANDLER));
-        assertEquals(WaitHint.YIELD, plan.waitHint(ThreadRole.Kind.APPLICATION));
+        assertEquals(WaitMode.BUSY_SPIN, plan.waitMode("poller"));
+        assertEquals(WaitMode.YIELD, plan.waitMode(ThreadRole.Kind.HANDLER));
+        assertEquals(WaitMode.YIELD, plan.waitMode(ThreadRole.Kind.APPLICATION));
         assertEquals("0", plan.auxiliary().toString());
         assertLost(plan, "5 threads and the JVM's own on 2 CPUs: send-write, receive, error, client cannot",
             "CPU 1 is not isolated");
@@ -189,10 +190,10 @@ class AffinityPlanTest {
             PlanRequest.ofPipeline().onCpus(CpuSet.parse("64-67")));
         // Auxiliary 64, poller 65, a CPU each for the first two handlers; the third shares with the second, and both yield.
         assertEquals("poller=65,send-write=66,receive=67,error=67,client=64", plan.pinOption());
-        assertEquals(WaitHint.BUSY_SPIN, plan.waitHint("send-write"));
-        assertEquals(WaitHint.YIELD, plan.waitHint("receive"));
-        assertEquals(WaitHint.YIELD, plan.waitHint("error"));
-        assertEquals(WaitHint.YIELD, plan.waitHint("client"));
+        assertEquals(WaitMode.BUSY_SPIN, plan.waitMode("send-write"));
+        assertEquals(WaitMode.YIELD, plan.waitMode("receive"));
+        assertEquals(WaitMode.YIELD, plan.waitMode("error"));
+        assertEquals(WaitMode.YIELD, plan.waitMode("client"));
         assertLost(plan, "5 threads and the JVM's own on 4 CPUs: error, client cannot", "CPUs 65-67 are not isolated");
     }
 
@@ -201,7 +202,7 @@ class AffinityPlanTest {
         final AffinityPlan plan = AffinityPlan.plan(RecordedTree.named("machine-at-hand").topology(root),
             PlanRequest.ofPipeline().onCpus(CpuSet.of(1)));
         assertEquals("none", plan.pinOption());
-        assertEquals(Set.of(WaitHint.SLEEP), waits(plan));
+        assertEquals(Set.of(WaitMode.SLEEP), waits(plan));
         assertEquals("1", plan.auxiliary().toString());
         assertLost(plan, "one CPU for 5 threads");
     }
@@ -269,7 +270,7 @@ class AffinityPlanTest {
         final AffinityPlan plan = AffinityPlan.plan(RecordedTree.named("machine-at-hand").topology(root),
             new PlanRequest(List.of(ThreadRole.poller("p1"), ThreadRole.poller("p2")), Optional.empty(), Optional.empty()));
         assertEquals("p1=1,p2=1", plan.pinOption());
-        assertEquals(Set.of(WaitHint.YIELD), waits(plan));
+        assertEquals(Set.of(WaitMode.YIELD), waits(plan));
     }
 
     private static String refusal(final Topology machine, final PlanRequest request) {

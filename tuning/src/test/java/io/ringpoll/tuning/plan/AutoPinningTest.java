@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.os.ThreadAffinity;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.HandlerLifecycle;
-import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.pipeline.Pinning;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.SlotControl;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.tuning.RecordedTree;
 import io.ringpoll.tuning.topology.Topology;
 import io.ringpoll.verbs.WorkCompletion;
@@ -38,9 +38,9 @@ class AutoPinningTest {
         final AutoPinning pinning = AutoPinning.of(RecordedTree.named("two-socket-smt").topology(root));
         // Node 1, the device's, from its second core on, for the reasons in AffinityPlanTest.
         assertEquals(
-            Map.of("orders poller", new Pinning.Place(17, HandlerWait.BUSY_SPIN),
-                "fills #1", new Pinning.Place(18, HandlerWait.BUSY_SPIN),
-                "fills #2", new Pinning.Place(19, HandlerWait.BUSY_SPIN)),
+            Map.of("orders poller", new Pinning.Place(17, WaitMode.BUSY_SPIN),
+                "fills #1", new Pinning.Place(18, WaitMode.BUSY_SPIN),
+                "fills #2", new Pinning.Place(19, WaitMode.BUSY_SPIN)),
             pinning.places(THREADS, Set.of()));
     }
 

@@ -220,7 +220,7 @@ public final class MainJob {
         } else {
             reason = Runtime.getRuntime().availableProcessors() + " cores for " + RunConfig.HOT_THREADS + " hot threads";
         }
-        return "waits by " + config.handlerWait().name().toLowerCase(Locale.ROOT).replace('_', '-') + " (" + reason + ")";
+        return "waits by " + config.handlerWait().option() + " (" + reason + ")";
     }
 
     static Thread start(final Runnable work, final String name) {

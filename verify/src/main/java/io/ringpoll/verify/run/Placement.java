@@ -1,7 +1,7 @@
 package io.ringpoll.verify.run;
 
 import io.ringpoll.os.ThreadAffinity;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.tuning.plan.AffinityPlan;
 import io.ringpoll.tuning.plan.PlanRequest;
 import io.ringpoll.tuning.plan.ThreadRole;
@@ -27,16 +27,16 @@ public final class Placement {
     static final List<String> ROLES = List.of("poller", "send-write", "receive", "error", "client");
 
     private final Map<String, Integer> cpus;
-    private final Optional<HandlerWait> wait;
+    private final Optional<WaitMode> wait;
 
-    private Placement(final Map<String, Integer> cpus, final Optional<HandlerWait> wait) {
+    private Placement(final Map<String, Integer> cpus, final Optional<WaitMode> wait) {
         this.cpus = cpus;
         this.wait = wait;
     }
 
     /** The CPUs that a plan has found, and the wait that it advises. */
     static Placement of(final AffinityPlan plan) {
-        return new Placement(plan.cpus(), Optional.of(HandlerWait.valueOf(plan.waitHint(ThreadRole.Kind.HANDLER).name())));
+        return new Placement(plan.cpus(), Optional.of(plan.waitMode(ThreadRole.Kind.HANDLER)));
     }
 
     /**
@@ -80,7 +80,7 @@ public final class Placement {
     }
 
     /** The wait that suits the CPUs, if a plan has said. */
-    Optional<HandlerWait> handlerWait() {
+    Optional<WaitMode> handlerWait() {
         return wait;
     }
 

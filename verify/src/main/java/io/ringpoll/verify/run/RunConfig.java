@@ -1,7 +1,7 @@
 package io.ringpoll.verify.run;
 
 import io.ringpoll.fault.FaultPlan;
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.EventDrivenIdle;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
@@ -41,7 +41,7 @@ public record RunConfig(
     int depth,
     int batchLimit,
     int ringSize,
-    HandlerWait chosenWait,
+    WaitMode chosenWait,
     Placement placement,
     String address,
     int port,
@@ -54,14 +54,14 @@ public record RunConfig(
     static final int HOT_THREADS = 5;
 
     /** How the handlers wait: as asked, or as the plan of the CPUs advises, or as their number suggests. */
-    HandlerWait handlerWait() {
+    WaitMode handlerWait() {
         return chosenWait != null ? chosenWait : placement.handlerWait()
-            .orElseGet(() -> HandlerWait.forCores(Runtime.getRuntime().availableProcessors(), HOT_THREADS));
+            .orElseGet(() -> WaitMode.forCores(Runtime.getRuntime().availableProcessors(), HOT_THREADS));
     }
 
     /** What the poller does when nothing has completed, in keeping with the handlers' wait: blocked, it sleeps till an event. */
     IdleStrategy newPollerIdleStrategy() {
-        return handlerWait() == HandlerWait.BLOCK ? new EventDrivenIdle() : newClientIdleStrategy();
+        return handlerWait() == WaitMode.BLOCK ? new EventDrivenIdle() : newClientIdleStrategy();
     }
 
     /** What the client does when it cannot post, in keeping with the handlers' wait. */

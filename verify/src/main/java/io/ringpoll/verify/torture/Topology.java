@@ -1,6 +1,6 @@
 package io.ringpoll.verify.torture;
 
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.EventDrivenIdle;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -31,14 +31,14 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  */
 record Topology(
     int connections, int pollers, boolean observed, boolean staged, int slowHandlers, int throwingHandlers, int ringSize,
-    int batchLimit, Idle idle, HandlerWait handlerWait, int queueDepth, boolean receiveQueues, boolean sharedChannels,
+    int batchLimit, Idle idle, WaitMode handlerWait, int queueDepth, boolean receiveQueues, boolean sharedChannels,
     int maxPayloadBytes, int operations, boolean disturbed) {
 
     private static final int MAX_CONNECTIONS = 4;
     private static final int MAX_RING_BITS = 9;
     private static final int MAX_DEPTH_BITS = 6;
     private static final int MAX_OPERATIONS = 300;
-    private static final HandlerWait[] WAITS = {HandlerWait.YIELD, HandlerWait.SLEEP, HandlerWait.BLOCK};
+    private static final WaitMode[] WAITS = {WaitMode.YIELD, WaitMode.SLEEP, WaitMode.BLOCK};
 
     /** An idle strategy by name, so that a scene can be printed. */
     enum Idle {

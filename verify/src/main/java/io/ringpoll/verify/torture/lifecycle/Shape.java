@@ -1,6 +1,6 @@
 package io.ringpoll.verify.torture.lifecycle;
 
-import io.ringpoll.pipeline.HandlerWait;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.EventDrivenIdle;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
@@ -39,7 +39,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * @param doubledQueue    whether a queue is described twice, which no pipeline starts with
  */
 record Shape(
-    int pipelines, boolean runToCompletion, int ringSize, int batchLimit, Idle idle, HandlerWait handlerWait, int scripted,
+    int pipelines, boolean runToCompletion, int ringSize, int batchLimit, Idle idle, WaitMode handlerWait, int scripted,
     int slowPolls, boolean shared, int synthetic, int links, int depth, int operators, int calls, int handlerCalls, int throwing,
     boolean halting, int interrupting, int maxHeld, boolean staged, boolean observed, Hook hook,
     boolean countersFile, long startTimeoutNs, boolean doubledQueue) {
@@ -76,7 +76,7 @@ record Shape(
         final int maxHeld = runToCompletion || random.nextBoolean() ? 0 : 1 + random.nextInt(Math.min(ringSize / 2, 16));
         return new Shape(
             pipelines, runToCompletion, ringSize, 1 + random.nextInt(Math.min(ringSize, MAX_BATCH)), draw(random, Idle.values()),
-            draw(random, HandlerWait.values()), 1 + random.nextInt(3), oneIn(random, 2, 12), random.nextBoolean(),
+            draw(random, WaitMode.values()), 1 + random.nextInt(3), oneIn(random, 2, 12), random.nextBoolean(),
             isLoopback ? random.nextInt(3) : 0, links, 1 << random.nextInt(7), 1 + random.nextInt(4), 4 + random.nextInt(36),
             oneIn(random, 2, 1000), oneIn(random, 3, 300), random.nextInt(3) == 0, oneIn(random, 4, 500), maxHeld,
             !runToCompletion && random.nextInt(3) == 0, random.nextInt(3) == 0,

@@ -1,9 +1,9 @@
 package io.ringpoll.verify.torture.lifecycle;
 
 import io.ringpoll.pipeline.HandlerOptions;
-import io.ringpoll.pipeline.HandlerWait;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.CompletionKind;
 import io.ringpoll.synthetic.CompletionMix;
 import io.ringpoll.synthetic.Schedule;
@@ -44,7 +44,7 @@ final class WarmUp {
             }
             final Consumer<HandlerOptions> options = given -> {
                 if (!runToCompletion) {
-                    given.waitStrategy(HandlerWait.YIELD);
+                    given.waitStrategy(WaitMode.YIELD);
                 }
             };
             builder.onSendWrite(WarmUp::look, options).onReceive(WarmUp::look, options).onError(WarmUp::look, options);

@@ -3,15 +3,16 @@ package io.ringpoll.pipeline;
 import com.lmax.disruptor.BusySpinWaitStrategy;
 import com.lmax.disruptor.WaitStrategy;
 import com.lmax.disruptor.YieldingWaitStrategy;
+import java.util.Locale;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.NoOpIdleStrategy;
 import org.agrona.concurrent.YieldingIdleStrategy;
 
 /**
- * The predefined ways in which a handler's thread waits for completions.
+ * How a thread of a pipeline waits for completions: the wait strategy of a handler, or the idle strategy of a poller.
  */
-public enum HandlerWait {
+public enum WaitMode {
     /** Spins: lowest latency, occupies a core. */
     BUSY_SPIN,
     /** Spins briefly, then yields the core to other threads. */
@@ -28,7 +29,7 @@ public enum HandlerWait {
      * @param hotThreads threads that run at full speed simultaneously: pollers, handlers and posting threads
      * @return busy-spin if there is a core for each, otherwise yield if there are at least two cores, otherwise sleep
      */
-    public static HandlerWait forCores(final int cores, final int hotThreads) {
+    public static WaitMode forCores(final int cores, final int hotThreads) {
         if (cores >= hotThreads) {
             return BUSY_SPIN;
         }
@@ -41,10 +42,22 @@ public enum HandlerWait {
     }
 
     /**
-     * The idle strategy of a poller on a machine with this wait. A spinning poller polls again without the CPU's pause
-     * instruction, which takes longer than an empty poll (28 ns on the AMD EPYC of the measurements).
+     * The mode as the value of an option or setting.
+     *
+     * @return for instance {@code busy-spin}
      */
-    IdleStrategy newIdleStrategy() {
+    public String option() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /**
+     * The idle strategy of a poller with this wait. {@link #BUSY_SPIN} polls again without the CPU's pause instruction, which
+     * takes longer than an empty poll (28 ns on the AMD EPYC of the measurements). A poller does not block: {@link #BLOCK} is
+     * {@link #SLEEP}; {@link io.ringpoll.poller.EventDrivenIdle} sleeps on completion events instead.
+     *
+     * @return a strategy for one thread
+     */
+    public IdleStrategy newIdleStrategy() {
         return switch (this) {
             case BUSY_SPIN -> NoOpIdleStrategy.INSTANCE;
             case YIELD -> YieldingIdleStrategy.INSTANCE;
@@ -52,7 +65,8 @@ public enum HandlerWait {
         };
     }
 
-    WaitStrategy newStrategy() {
+    /** The wait strategy of a handler with this wait, for one handler. */
+    WaitStrategy newWaitStrategy() {
         return switch (this) {
             case BUSY_SPIN -> new BusySpinWaitStrategy();
             case YIELD -> new YieldingWaitStrategy();
