@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the composed machine trees to ../resources/trees; README.md says what each stands for and where its facts are from.
+"""Writes the composed machine trees to ../resources/trees; README.md describes each tree and the origin of its facts.
 
 Run it after a change here: python3 compose.py. The tests read the *.tree files, not this.
 """
@@ -307,7 +307,7 @@ def container(version):
 
 
 def tuned():
-    """A small server on which everything has been done: the doctor finds nothing to say about it."""
+    """A small server on which everything has been done: the doctor has no findings."""
     tree = Tree("composed: one socket, 8 cores, SMT off, CPUs 2-7 isolated, everything tuned; mlx5 RoCE NIC; run by root")
     tree.cpus(8, lambda c: {c}, lambda c: 0, lambda c: 0, lambda c: set(range(8)), ((10,),))
     tree.put("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: tuned server CPU, 8 cores\n"

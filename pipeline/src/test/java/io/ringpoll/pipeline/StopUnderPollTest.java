@@ -25,7 +25,7 @@ class StopUnderPollTest {
         assertTrue(output.endsWith(StoppingAtOnce.END), () -> output.lines().limit(60).toList().toString());
     }
 
-    /** The users of the slab besides the poller. */
+    /** The users of the slab other than the poller. */
     enum Mode {
         /** Handlers' threads, which end after the poller. */
         HANDLERS_RUN,

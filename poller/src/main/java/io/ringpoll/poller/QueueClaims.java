@@ -8,20 +8,19 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Records which poller of the process has each completion queue: the completions of a queue that two pollers poll would go to
- * either.
+ * Records the poller of each completion queue of the process: two pollers of one queue would share its completions at random.
  *
  * <p>A claim retains neither the queue nor the poller. Thread-safe; no other lock is taken while this one is held.
  */
 final class QueueClaims {
-    /** By {@link CompletionQueue#underlying()}. Guarded by itself. */
+    /** By {@link CompletionQueue#underlying()}. Also the lock of this class. */
     private static final Map<Key, Claim> CLAIMS = new HashMap<>();
     private static final ReferenceQueue<Object> COLLECTED = new ReferenceQueue<>();
 
     private QueueClaims() {
     }
 
-    /** A queue by its identity, whatever its {@code equals}. */
+    /** A queue by identity rather than {@code equals}. */
     private static final class Key extends WeakReference<Object> {
         private final int hash;
 
@@ -60,7 +59,7 @@ final class QueueClaims {
             return queue.get();
         }
 
-        /** The queues of the poller that has it; null if the poller has been collected. */
+        /** The registry of the claiming poller; null if the poller has been collected. */
         QueueRegistry owner() {
             return owner.get();
         }
@@ -77,7 +76,7 @@ final class QueueClaims {
         }
     }
 
-    /** Claims a queue; the claim of another poller, or an earlier one of this poller, if there is one, and else null. */
+    /** Claims a queue. Returns null, or the existing claim of this or another poller. */
     static Claim claim(final Object underlying, final CompletionQueue queue, final QueueRegistry registry) {
         synchronized (CLAIMS) {
             removeCollected();
@@ -98,7 +97,7 @@ final class QueueClaims {
         }
     }
 
-    /** Ends a poller's claim to a queue; nothing happens if another poller has it. */
+    /** Ends a poller's claim to a queue; no effect if another poller holds it. */
     static void release(final Object underlying, final QueueRegistry registry) {
         synchronized (CLAIMS) {
             removeCollected();
@@ -110,7 +109,7 @@ final class QueueClaims {
         }
     }
 
-    /** How many claims there are, to look for leaks. */
+    /** Number of claims, for leak tests. */
     static int size() {
         synchronized (CLAIMS) {
             removeCollected();

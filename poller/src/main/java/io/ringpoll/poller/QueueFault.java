@@ -20,13 +20,13 @@ import org.agrona.MutableDirectBuffer;
 public final class QueueFault {
     /** The status of the record; the verbs manual defines no negative status. */
     public static final int STATUS = -1;
-    /** Code of a queue whose poll threw an exception; the exception is in the error log. */
+    /** Code of an exception in a queue's poll; the exception is in the error log. */
     public static final int POLL_THREW = Integer.MIN_VALUE;
 
-    /** Code of a queue whose notification request or completion channel failed. */
+    /** Code of a failed notification request or completion channel. */
     public static final int NOTIFICATION_FAILED = Integer.MIN_VALUE + 1;
 
-    /** Code of a queue that the device reports as failed: {@code IBV_EVENT_CQ_ERR}. */
+    /** Code of a failure that the device reports: {@code IBV_EVENT_CQ_ERR}. */
     public static final int CQ_ERROR_EVENT = Integer.MIN_VALUE + 2;
 
     private QueueFault() {

@@ -48,7 +48,7 @@ final class QueueRound {
         }
     }
 
-    /** Removes the queues whose fault has been published. */
+    /** Removes the failed queues after the publication of their faults. */
     void removeFailed() {
         for (int i = size - 1; i >= 0; i--) {
             if (queues[i].state == QueueState.FAILED) {

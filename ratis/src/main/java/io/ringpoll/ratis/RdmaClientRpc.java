@@ -68,7 +68,7 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         retries = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(clientId + "-rdma-retry-", 0).factory());
     }
 
-    /** A client's node, opened for the first server, whose address determines the device. */
+    /** A client's node, opened for the first server; the address of that server determines the device. */
     private static final class ClientNode {
         private final ClientId clientId;
         private final RaftProperties properties;
