@@ -14,16 +14,16 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The order of the round, and where the next one begins, after queues have been added and removed. */
+/** The order of the round, and the start of the next one, after additions and removals. */
 @Timeout(60)
 class QueueRoundTest {
-    /** Exactly as many as the round has room for before it grows. */
+    /** The initial capacity of the round. */
     private static final int FULL = 16;
 
     private final QueueRound round = new QueueRound();
 
     @Test
-    void shouldKeepTheOrderOfThoseThatStay() {
+    void shouldPreserveTheOrderOfTheRemainingQueues() {
         for (int removed = 0; removed < 4; removed++) {
             final QueueRound four = new QueueRound();
             final List<PolledQueue> expected = add(four, 4);
@@ -39,7 +39,7 @@ class QueueRoundTest {
     }
 
     @Test
-    void shouldBeginTheNextRoundWithTheSameQueueWhicheverLeaves() {
+    void shouldStartTheNextRoundWithTheSameQueueAfterAnyRemoval() {
         final int size = 4;
         for (int first = 0; first < size; first++) {
             for (int removed = 0; removed < size; removed++) {
@@ -47,7 +47,7 @@ class QueueRoundTest {
                 final List<PolledQueue> queues = add(four, size);
                 four.first = first;
                 four.remove(queues.get(removed));
-                // Or with the one behind it, if it is the one that leaves.
+                // Or with the next queue, if the first one is removed.
                 final PolledQueue expected = queues.get(first != removed ? first : (first + 1) % size);
                 assertEquals(expected, four.queues[four.first], "began with " + first + ", removed " + removed);
             }
@@ -55,7 +55,7 @@ class QueueRoundTest {
     }
 
     @Test
-    void shouldBeginAtTheFirstPlaceAfterTheLastQueueHasLeft() {
+    void shouldStartAtTheFirstPositionAfterRemovalOfTheLastQueue() {
         final List<PolledQueue> queues = add(round, 1);
         round.remove(queues.getFirst());
         assertEquals(0, round.first);
@@ -63,7 +63,7 @@ class QueueRoundTest {
     }
 
     @Test
-    void shouldStartAfterAQueueWhereverItIs() {
+    void shouldStartAfterAQueueAtAnyPosition() {
         final List<PolledQueue> queues = add(round, FULL);
         for (int i = 0; i < FULL; i++) {
             round.startAfter(queues.get(i), 0);
@@ -72,7 +72,7 @@ class QueueRoundTest {
     }
 
     @Test
-    void shouldStartAtThePlaceOfAQueueThatHasLeft() {
+    void shouldStartAtThePositionOfARemovedQueue() {
         final PolledQueue left = newQueue("left");
         add(round, FULL);
         round.startAfter(left, FULL - 1);
@@ -91,7 +91,7 @@ class QueueRoundTest {
     }
 
     @Test
-    void shouldTakeOutAllQueuesThatHaveFailed() {
+    void shouldRemoveAllFailedQueues() {
         final List<PolledQueue> queues = add(round, 5);
         for (final int failed : new int[]{0, 1, 4}) {
             queues.get(failed).state = QueueState.FAILED;
@@ -101,7 +101,7 @@ class QueueRoundTest {
     }
 
     @Test
-    void shouldShowEachAdditionAndRemoval() {
+    void shouldCountAdditionsAndRemovals() {
         int before = round.changes;
         final PolledQueue queue = add(round, 1).getFirst();
         assertNotEquals(before, round.changes);
@@ -111,7 +111,7 @@ class QueueRoundTest {
     }
 
     @Test
-    void shouldSumTheBudgetsUpAndKeepWhatTheyRefusedAfterTheirQueuesHaveLeft() {
+    void shouldSumTheBudgetsAndRetainRefusedPostsOfRemovedQueues() {
         final PollerCounters counters = new PollerCounters(TestCounters.create(), "poller");
         final PolledQueue first = counted(2, 5);
         final PolledQueue second = counted(3, 7);

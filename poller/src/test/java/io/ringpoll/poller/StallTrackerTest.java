@@ -130,7 +130,7 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldKeepWindowsThatTakeBetweenHalfOfWhatIsLongAndAllOfIt() {
+    void shouldKeepWindowsBetweenHalfTheLongTimeAndAllOfIt() {
         for (final boolean worked : new boolean[]{true, false}) {
             for (final long eachNs : new long[]{2_000, 4_000}) {
                 final StallTracker tracker = trackerInWindowsOfTwo(worked);
@@ -154,7 +154,7 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldMeasureTheCycleAfterALongWindowAloneThoughItIsOfTheOtherKind() {
+    void shouldMeasureTheCycleAfterALongWindowAloneForBothKinds() {
         for (final boolean worked : new boolean[]{true, false}) {
             final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
             cycles(tracker, 20_000, EMPTY_NS, !worked);
@@ -168,7 +168,7 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldTakeALongWindowForAStallIfTheNextCycleIsUpToHalfOfItsMean() {
+    void shouldReportALongWindowAsAStallIfTheNextCycleIsUpToHalfOfItsMean() {
         final StallTracker tracker = trackerInWindowsOfTwo(false);
         cycle(tracker, 10, false);
         cycle(tracker, 39_990, false);
@@ -177,7 +177,7 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldTakeALongWindowForLongCyclesIfTheNextCycleIsMoreThanHalfOfItsMean() {
+    void shouldReportALongWindowAsLongCyclesIfTheNextCycleIsMoreThanHalfOfItsMean() {
         final StallTracker tracker = trackerInWindowsOfTwo(false);
         cycle(tracker, 10, false);
         cycle(tracker, 39_990, false);
@@ -186,7 +186,7 @@ class StallTrackerTest {
     }
 
     @Test
-    void shouldNotCountTheTimeOfASleepWithoutAThreshold() {
+    void shouldNotMeasureASleepWithoutThreshold() {
         final StallTracker tracker = tracker(0, 1);
         clock.advance(1_000_000);
         tracker.restart(cycles);
