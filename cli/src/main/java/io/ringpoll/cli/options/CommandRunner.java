@@ -134,7 +134,9 @@ public final class CommandRunner {
 
     /** The commands' own refusals name what is possible; picocli's get that here. */
     private static String refusal(final ParameterException refused) {
-        final String reason = oneLine(String.valueOf(refused.getMessage()));
+        // The position of a word counts those of the launcher, which means nothing to its user.
+        final String reason = oneLine(String.valueOf(refused.getMessage()))
+            .replaceFirst("^(Unmatched argument) at index \\d+", "$1");
         final boolean ours = refused.getClass() == ParameterException.class && refused.getArgSpec() == null;
         return ours ? reason :
             reason + suggestion(refused) + "see '" + typed(refused.getCommandLine()) + " --help'";

@@ -106,7 +106,7 @@ class CommandRunnerTest {
         "--round=3|ringpoll example: Unknown option: '--round=3'; did you mean --rounds? ",
         "--rounds=x|ringpoll example: Invalid value for option '--rounds': 'x' is not an int; ",
         "--rounds|ringpoll example: Missing required parameter for option '--rounds' (<rounds>); ",
-        "extra|ringpoll example: Unmatched argument at index 0: 'extra'; "})
+        "extra|ringpoll example: Unmatched argument: 'extra'; "})
     void shouldPointToTheHelpForWrongUsage(final String argument, final String message) {
         assertEquals(2, run(new ByteArrayOutputStream(), printer -> 0, argument));
         assertEquals(message + " see './ringpoll example --help'", err.toString().strip());

@@ -89,7 +89,8 @@ class StatCommandTest {
         try (BufferedReader said = watched.inputReader()) {
             assertEquals("running", said.readLine());
             final Process stat = Stat.java(
-                StatCommand.class, List.of("--folder", folder.toString(), "--interval", "0.1", Long.toString(watched.pid())));
+                Ringpoll.class,
+                List.of("stat", "--folder", folder.toString(), "--interval", "0.1", Long.toString(watched.pid())));
             try (BufferedReader shown = stat.inputReader()) {
                 assertTrue(shown.readLine().startsWith("short-lived, process " + watched.pid() + ", up "));
                 watched.destroyForcibly();
@@ -133,7 +134,7 @@ class StatCommandTest {
         "--interval=0 | --interval 0.0 is not from 0.01 to 86400 seconds",
         "--count=0 | --count 0 is below 1",
         "--interval=soon | Invalid value for option '--interval': 'soon' is not a double; see './ringpoll stat --help'",
-        "all | Unmatched argument at index 0: 'all'; see './ringpoll stat --help'",
+        "all | Unmatched argument: 'all'; see './ringpoll stat --help'",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) throws Exception {
         final Stat stat = Stat.run(argument);
