@@ -16,11 +16,11 @@ import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
 
 /**
- * Rewrites the classes of a jar for Java 8, for the suite in the guest: an archive of classes takes none that are older than
- * Java 6's, as those of a library are that still serves Java 5, and to load them otherwise takes seconds there.
+ * Rewrites the classes of a jar for Java 8, for the suite in the guest: class data sharing archives exclude classes older than
+ * Java 6, as in libraries that support Java 5, and loading them without the archive takes seconds there.
  */
 public final class ModernClasses {
-    /** Each instruction anew: a method that is merely copied would have no stack map, which Java 8 asks for. */
+    /** Writes each instruction again: a copied method would lack the stack map that Java 8 requires. */
     private static final ClassTransform AS_JAVA_8 = ClassTransform
         .transformingMethodBodies((code, instruction) -> code.with(instruction))
         .andThen((type, element) -> {

@@ -17,9 +17,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongUnaryOperator;
 
 /**
- * Loads a JVM the way ringpoll does, for a second or two, to show whether it is stable in the guest: threads that hand work to
+ * Loads a JVM in the same way as ringpoll, for a second or two, to check its stability in the guest: threads that hand work to
  * each other, downcalls (plain and critical) and upcalls, code that becomes hot, is compiled, deoptimised and compiled again,
- * allocation, and exceptions. Every result is checked, so that a wrong one counts as much as a crash.
+ * allocation, and exceptions. Every result is checked, so that a wrong result is detected as well as a crash.
  */
 public final class Stability
 {
@@ -156,7 +156,7 @@ public final class Stability
         return Integer.compare(a.get(ValueLayout.JAVA_INT, 0), b.get(ValueLayout.JAVA_INT, 0));
     }
 
-    /** Gives a hot call site one more target at a time, so that what was compiled for fewer is thrown away. */
+    /** Adds targets to a hot call site one by one, so that the code compiled for fewer targets is discarded. */
     private static void changeShapes()
     {
         final List<LongUnaryOperator> shapes = List.of(

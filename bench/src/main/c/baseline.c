@@ -7,15 +7,15 @@
  *    free again  |  to be handled           |  free                   |  not free yet
  *
  * Sequences count slots from 0 and never wrap in practice. Two stores order everything: the poller
- * publishes with release what the handlers read with acquire, and the handlers give slots back with
+ * publishes with release what the handlers read with acquire, and the handlers release slots with
  * release what the poller reads with acquire.
  *
- * What makes it fast, and what has been tried besides, is in docs/results.md. What did not help is still here, to be
+ * docs/results.md describes the optimizations. The experiments without effect are still here, to be
  * tried on other machines by the script `variants`:
  *   TRY_PREFETCH=N    handlers prefetch the record N ahead
  *   TRY_PREFETCHW=N   the poller prefetches, to write, the slots of its next N records
  *   TRY_HUGE_PAGES    the slab asks for huge pages
- *   TRY_NO_PAUSE      who waits spins without `pause` (in hot.h)
+ *   TRY_NO_PAUSE      waiting threads spin without `pause` (in hot.h)
  */
 #include "baseline.h"
 
@@ -44,7 +44,7 @@
 struct handler {
     alignas(APART) _Atomic uint64_t passed;
 
-    /* The handler's own. */
+    /* Owned by the handler. */
     alignas(APART) struct baseline *baseline;
     uint64_t completions;
     uint64_t sum;
@@ -57,16 +57,16 @@ struct handler {
 struct baseline {
     alignas(APART) _Atomic uint64_t published;
 
-    /* The poller's own. */
-    alignas(APART) uint64_t gating; /* the slowest handler when it was last looked at */
+    /* Owned by the poller. */
+    alignas(APART) uint64_t gating; /* the slowest handler at the last check */
     uint64_t poller_switches;
     int queue_fault;
 
-    /* Read by all; written once. */
+    /* Read by all threads; written once. */
     alignas(APART) struct ibv_wc *slab;
     uint64_t mask;
     struct baseline_options options;
-    struct queue queue; /* its own, if it was not given any */
+    struct queue queue; /* its own queue, if the caller has not passed one */
     struct rpma_cq *cqs[RING_MAX_QUEUES];
     uint32_t cq_count;
     ring_handler *custom;
@@ -115,13 +115,13 @@ static inline __attribute__((always_inline)) void handle_range(struct handler *h
     handler->sum += sum;
 }
 
-/* Handles what is published from a sequence on; returns where it stopped. */
+/* Handles the published records from a sequence on; returns the sequence where it stopped. */
 static inline __attribute__((always_inline)) uint64_t handle_published(struct handler *handler,
     uint64_t next, uint64_t published, uint32_t work)
 {
     const struct baseline *baseline = handler->baseline;
     const uint64_t size = baseline->mask + 1;
-    /* A quarter of the ring: the poller gets slots back while much is to be handled. */
+    /* A quarter of the ring: the poller gets free slots back while a long range is handled. */
     const uint64_t limit = published - next > size / 4 ? next + size / 4 : published;
 
     while (next != limit) {
@@ -155,7 +155,7 @@ static inline __attribute__((always_inline)) void run_handler(struct handler *ha
             next = handle_published(handler, next, published, work);
             atomic_store_explicit(&handler->passed, next, memory_order_release);
         } else if (atomic_load_explicit(&baseline->stop_handling, memory_order_acquire)) {
-            /* Set after the last publication: what is published now is all. */
+            /* Set after the last publication: nothing more will be published. */
             if (atomic_load_explicit(&baseline->published, memory_order_acquire) == next)
                 return;
         } else {
@@ -198,7 +198,7 @@ static uint64_t slowest(const struct baseline *baseline)
     return minimum;
 }
 
-/* How many slots can be filled from a sequence on, in one piece. */
+/* The free slots from a sequence on, up to the end of the slab. */
 static inline uint64_t claim(struct baseline *baseline, uint64_t next)
 {
     const uint64_t size = baseline->mask + 1;

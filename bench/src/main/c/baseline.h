@@ -14,7 +14,7 @@
 #define BASELINE_MAX_HANDLERS 3u
 #define BASELINE_ANY_CPU (-1)
 
-/* Bits of a handler's set of paths. */
+/* Bits of the path set of a handler. */
 enum baseline_path {
     BASELINE_SEND_WRITE = 1,
     BASELINE_RECEIVE = 2,
@@ -23,10 +23,10 @@ enum baseline_path {
 
 enum baseline_wait {
     BASELINE_SPIN = 0,  /* the pause instruction in a loop */
-    BASELINE_YIELD = 1, /* sched_yield(2) in a loop: where threads share a CPU */
+    BASELINE_YIELD = 1, /* sched_yield(2) in a loop: for threads that share a CPU */
 };
 
-/* What a handler does with a completion. */
+/* The work of a handler per completion. */
 enum baseline_work {
     BASELINE_SUM = 0,     /* adds up wr_id */
     BASELINE_LATENCY = 1, /* takes wr_id as a time of CLOCK_MONOTONIC and records how long ago it was */
@@ -40,17 +40,17 @@ struct baseline_options {
     uint64_t record_until_ns; /* ... to before here */
     uint32_t ring_size;       /* slots, a power of two */
     uint32_t batch;           /* completions a poll asks for */
-    uint32_t handlers;        /* 0: the polling thread handles by itself, without any hand-off */
+    uint32_t handlers;        /* 0: the polling thread also handles, without a hand-off */
     uint32_t work;            /* enum baseline_work */
     uint32_t wait;            /* enum baseline_wait, of all threads */
     int32_t poller_cpu;       /* BASELINE_ANY_CPU: not pinned */
     int32_t handler_cpu[BASELINE_MAX_HANDLERS];
     uint32_t handler_paths[BASELINE_MAX_HANDLERS];
-    uint32_t stall_us;        /* handlers sleep once before the first completion: the ring fills */
+    uint32_t stall_us;        /* handlers sleep once before the first completion, so that the ring fills */
     uint32_t reserved;
 };
 
-/* Where a running baseline is: a moment's values. */
+/* Progress of a running baseline: a snapshot. */
 struct baseline_sample {
     uint64_t published;
     uint64_t passed; /* by the slowest handler */
@@ -59,7 +59,7 @@ struct baseline_sample {
 struct baseline_handler_result {
     uint64_t completions;
     uint64_t sum;                  /* of wr_id */
-    uint64_t involuntary_switches; /* how often the scheduler took the CPU from the thread */
+    uint64_t involuntary_switches; /* involuntary context switches of the thread */
 };
 
 struct baseline_result {
@@ -73,13 +73,15 @@ struct baseline_result {
 
 struct baseline;
 
-/* Makes the queue and starts the threads. Returns NULL with errno: EINVAL, ENOMEM, or what
- * pthread_create(3) or librpma failed with (EIO). */
+/*
+ * Creates the queue and starts the threads. Returns NULL with errno: EINVAL, ENOMEM, the error of pthread_create(3), or
+ * EIO if librpma failed.
+ */
 struct baseline *baseline_start(const struct baseline_options *options);
 
 void baseline_sample(const struct baseline *baseline, struct baseline_sample *sample);
 
-/* Stops polling, lets the handlers finish what was published, and joins the threads. */
+/* Stops polling, lets the handlers finish the published completions, and joins the threads. */
 void baseline_stop(struct baseline *baseline, struct baseline_result *result);
 
 /* Frees a stopped baseline. */
@@ -92,15 +94,15 @@ enum baseline_call {
 };
 
 /*
- * Polls a device's queue from the calling thread, again and again into the same records. Returns
- * the nanoseconds that it took, or 0 with errno EIO if librpma failed. *completions counts what came.
+ * Polls the queue of a device repeatedly from the calling thread, always into the same records. Returns the elapsed
+ * nanoseconds, or 0 with errno EIO if librpma failed. *completions counts the polled completions.
  */
 uint64_t baseline_calls(struct ibv_context *device, uint32_t call, uint32_t batch, uint64_t calls,
     uint64_t *completions);
 
 /*
- * A queue of a device for callers that make the calls themselves; *poll_cq is the
- * device's function for *ibv_cq. Returns NULL with errno EIO if librpma or verbs failed, or ENOMEM.
+ * A queue of a device for callers that call the functions directly; *poll_cq is the function of the device for *ibv_cq.
+ * Returns NULL with errno EIO if librpma or verbs failed, or ENOMEM.
  */
 struct baseline_queue;
 
@@ -115,25 +117,27 @@ void baseline_queue_close(struct baseline_queue *queue);
 struct baseline_link;
 
 #define BASELINE_LINK_BYTES (UINT32_C(1) << 23)
-#define BASELINE_LINK_DEPTH 64u /* work requests in flight, at most */
+#define BASELINE_LINK_DEPTH 64u /* maximum number of work requests in flight */
 
-/* Listens and connects at an address of this machine. Returns NULL with errno EIO if librpma
- * failed (its log says how), or ENOMEM. */
+/*
+ * Listens and connects at an address of this machine. Returns NULL with errno EIO if librpma failed (with the reason in
+ * its log), or ENOMEM.
+ */
 struct baseline_link *baseline_link_open(const char *address, const char *port);
 void baseline_link_close(struct baseline_link *link);
 
 enum baseline_operation {
     BASELINE_SEND = 0,
-    BASELINE_WRITE = 1, /* in ping-pong with immediate data: the other end gets a completion */
+    BASELINE_WRITE = 1, /* ping-pong uses immediate data, so that the peer gets a completion */
     BASELINE_READ = 2,
 };
 
-/* What goes over a link. */
+/* The traffic of a link. */
 struct baseline_traffic {
     uint64_t start_ns;           /* paced operations: as in ringpoll_synthetic.h */
     uint64_t period_ns;
     const uint64_t *schedule_ns;
-    uint64_t round_trips;        /* ping-pong: how many are recorded at most; 0: no limit */
+    uint64_t round_trips;        /* ping-pong: maximum number of recorded round trips; 0: no limit */
     uint32_t schedule_length;
     uint32_t size;               /* bytes of a message, up to BASELINE_LINK_BYTES */
     uint32_t operation;          /* enum baseline_operation */
@@ -141,38 +145,37 @@ struct baseline_traffic {
 };
 
 /*
- * Closed loop: each operation is posted by the handler (or by the polling thread, without handlers)
- * of the one before. A send or a write with immediate data is answered by the server with its like,
- * and half of the round trip is recorded; of a read, which the server has no part in, the whole.
- * Recorded is what begins within the options' times. The options' device, work and paths are not
- * used. Returns NULL as baseline_start does.
+ * Closed loop: the handler of each operation (or the polling thread, without handlers) posts the next one. The server
+ * answers a send or a write with immediate data with the same operation, and half of the round trip is recorded; for a
+ * read, which does not involve the server, the whole time. Operations that start within the recording time of the
+ * options are recorded. The device, work and paths of the options are not used. Returns NULL as baseline_start does.
  */
 struct baseline *baseline_ping_pong_start(struct baseline_link *link,
     const struct baseline_options *options, const struct baseline_traffic *traffic);
 
 /*
- * Posts operations at their due times from a thread of its own; recorded is the time from when an
- * operation was due to its completion's handler, of a send to the handler of its receive at the
- * server. Sends are handled by one handler at most; of each, two completions pass: its own and the
- * receive's. There is always a receive posted for what is sent. Returns NULL as baseline_start does.
+ * Posts operations at their due times from its own thread; records the time from the due time of an operation to the
+ * handler of its completion, for a send to the handler of its receive at the server. Sends use one handler at most;
+ * each produces two completions: its own and the receive's. A receive is always posted for each send. Returns NULL as
+ * baseline_start does.
  */
 struct baseline *baseline_paced_start(struct baseline_link *link,
     const struct baseline_options *options, const struct baseline_traffic *traffic);
 
 /*
- * Posts an operation from the client to the server, signalled, and polls until its completion is
- * there, again and again from the calling thread; operation is BASELINE_WRITE or BASELINE_READ.
- * Returns the nanoseconds that it took, or 0 with errno EIO if something failed.
+ * Posts signalled operations from the client to the server, one at a time, and polls for the completion of each, from
+ * the calling thread; operation is BASELINE_WRITE or BASELINE_READ. Returns the elapsed nanoseconds, or 0 with errno
+ * EIO on failure.
  */
 uint64_t baseline_posts(struct baseline_link *link, uint32_t operation, uint32_t size,
     uint64_t count);
 
-/* Whether ping-pong has recorded as many round trips as it was to. */
+/* Whether ping-pong has recorded the requested number of round trips. */
 int baseline_link_is_done(struct baseline_link *link);
 
 /*
- * Starts nothing more and waits until all that was started has completed; to be called before
- * baseline_stop. Returns 0, or -1 with errno ETIMEDOUT after five seconds.
+ * Posts nothing more and waits until all posted operations have completed; must be called before baseline_stop. Returns
+ * 0, or -1 with errno ETIMEDOUT after five seconds.
  */
 int baseline_link_rest(struct baseline_link *link);
 

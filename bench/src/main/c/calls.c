@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* calls.c: what one poll, or one post and its poll, costs in C, without any ring. */
+/* calls.c: the cost of one poll, or one post and its poll, in C, without a ring. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdalign.h>

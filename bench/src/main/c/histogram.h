@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * histogram.h: counts of values by three significant digits, in the buckets of HdrHistogram with a
- * lowest value of 1, so that the counts can be taken over by it.
+ * histogram.h: counts of values with three significant digits, in the buckets of HdrHistogram with a lowest value of 1,
+ * so that HdrHistogram can load the counts.
  */
 #ifndef BASELINE_HISTOGRAM_H
 #define BASELINE_HISTOGRAM_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hot.h: what hot loops do between two looks at something: read the clock, wait a moment. */
+/* hot.h: helpers of hot loops: read the clock, pause. */
 #ifndef BASELINE_HOT_H
 #define BASELINE_HOT_H
 

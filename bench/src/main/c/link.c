@@ -47,7 +47,7 @@ static int established(struct link_end *end)
         rpma_conn_get_qp_num(end->conn, &end->qp_num) != 0 ? -1 : 0;
 }
 
-/* A receive is posted at both ends before anything can be sent. */
+/* A receive is posted at both ends before the first send. */
 static int connect_ends(struct baseline_link *link, const char *address, const char *port,
     const struct rpma_conn_cfg *config)
 {
@@ -116,7 +116,7 @@ close:
     return NULL;
 }
 
-/* Each call accepts what was never made. */
+/* Each call accepts NULL for parts that were not created. */
 static void close_end(struct link_end *end)
 {
     if (end->conn != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* link.h: a connection with both ends in this process, and what a measurement leaves in it. */
+/* link.h: a connection with both ends in this process, and the state of a measurement on it. */
 #ifndef BASELINE_LINK_H
 #define BASELINE_LINK_H
 
@@ -11,7 +11,7 @@
 
 #include "baseline.h"
 
-/* One end. */
+/* One end of the connection. */
 struct link_end {
     struct rpma_conn *conn;
     struct rpma_cq *cq;
@@ -27,16 +27,16 @@ struct baseline_link {
     struct link_end server;
     struct baseline_traffic traffic;
 
-    _Atomic bool stop; /* nothing more is to be started */
+    _Atomic bool stop; /* no more operations are started */
 
-    /* The thread's that posts. */
+    /* Owned by the posting thread. */
     alignas(128) uint64_t record_from_ns;
     uint64_t record_length_ns;
     uint64_t sent_ns;
     uint64_t recorded;
-    _Atomic bool at_rest;  /* ping-pong: the message is not on its way */
+    _Atomic bool at_rest;  /* ping-pong: no message is in flight */
     _Atomic bool done;
-    _Atomic bool failed;   /* something could not be posted */
+    _Atomic bool failed;   /* an operation could not be posted */
 
     /* Paced operations. */
     uint64_t *schedule_ns;
@@ -44,15 +44,15 @@ struct baseline_link {
     pthread_t poster;
     bool has_poster;
     uint32_t wait;
-    uint64_t post_until_ns; /* what is due before is posted however late */
-    bool receives_ahead;    /* paced sends: as many receives are posted as can be */
+    uint64_t post_until_ns; /* operations due before this time are posted even if late */
+    bool receives_ahead;    /* paced sends: the maximum number of posted receives */
     _Atomic uint64_t posted;
 
-    /* Paced sends: the handler's. */
-    alignas(128) uint64_t period_start_ns; /* of the message that arrives next */
+    /* Paced sends: owned by the handler. */
+    alignas(128) uint64_t period_start_ns; /* of the next arriving message */
     uint32_t index;
     _Atomic uint64_t sent;     /* completions of sends */
-    _Atomic uint64_t received; /* messages, whose receives have been posted again */
+    _Atomic uint64_t received; /* messages with their receive posted again */
 };
 
 #endif

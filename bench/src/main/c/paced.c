@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paced.c: operations posted at their due times over a link. Of a write or read the client's
- * completion is the end, and carries the due time; of a send the receive's at the server. Messages
- * arrive in the order in which they were sent, so the schedule tells when each was due.
+ * paced.c: operations posted at their due times over a link. A write or read ends with the completion at the client,
+ * whose wr_id is the due time; a send ends with the receive at the server. Messages arrive in send order, so the
+ * schedule has the due time of each.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -17,7 +17,7 @@
 
 #define CATCH_UP_NS UINT64_C(4000000000)
 
-/* One thread counts. */
+/* Written by one thread only. */
 static void count(_Atomic uint64_t *counter)
 {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
@@ -40,8 +40,8 @@ static int post(struct baseline_link *link, uint64_t due_ns)
 }
 
 /*
- * Whether nothing is to be posted any more. What was due within the time that is recorded is posted
- * however late, or the latest would be missing from the histogram.
+ * Whether posting is over. Operations that were due within the recording time are posted even if late: otherwise the
+ * highest latencies would be missing from the histogram.
  */
 static bool is_over(struct baseline_link *link, uint64_t due_ns)
 {
@@ -55,7 +55,7 @@ static bool is_over(struct baseline_link *link, uint64_t due_ns)
     return true;
 }
 
-/* The next in the schedule. */
+/* The next due time of the schedule. */
 static void advance(const struct baseline_link *link, uint64_t *period_start, uint32_t *index)
 {
     if (++*index == link->traffic.schedule_length) {
@@ -88,7 +88,7 @@ static void handle(void *context, const struct ibv_wc *wc, uint64_t *histogram)
         count(&link->sent);
 }
 
-/* How many operations have ended, and have made room for others at both ends. */
+/* The number of operations that have completed at both ends and have made room for others. */
 static uint64_t ended(struct baseline_link *link)
 {
     if (link->traffic.operation == BASELINE_SEND) {
@@ -104,8 +104,8 @@ static uint64_t ended(struct baseline_link *link)
 }
 
 /*
- * An operation that has to wait for room is posted late, and its latency counts from when it was
- * due. What has ended is looked at only when there may be no room: that line is hot.
+ * An operation that waits for room is posted late, and its latency counts from its due time. The ended counter is read
+ * only when there may be no room, because its cache line is hot.
  */
 static bool await_turn(struct baseline_link *link, uint64_t due_ns, uint64_t posted,
     uint64_t *completed)
@@ -147,7 +147,7 @@ static void *poster_main(void *argument)
     return NULL;
 }
 
-/* One is there from the connection on, and each that is used is posted again. */
+/* One receive is posted when the connection is made, and each used one is posted again. */
 static int receive_ahead(struct baseline_link *link)
 {
     if (link->receives_ahead)
@@ -160,7 +160,7 @@ static int receive_ahead(struct baseline_link *link)
     return 0;
 }
 
-/* What is sent has two completions, the send's and the receive's. */
+/* A send has two completions: its own and that of the receive. */
 static struct baseline *start_ring(struct baseline_link *link, struct baseline_options *options)
 {
     struct rpma_cq *cqs[2] = {link->client.cq, link->server.cq};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ping_pong.c: one operation after the other over a link, back and forth but for reads. */
+/* ping_pong.c: one operation after the other over a link, back and forth except for reads. */
 #include <errno.h>
 #include <infiniband/verbs.h>
 
@@ -99,7 +99,7 @@ struct baseline *baseline_ping_pong_start(struct baseline_link *link,
     atomic_store(&link->at_rest, false);
     atomic_store(&link->done, false);
     atomic_store(&link->failed, false);
-    /* Before the threads start: from then on the handler's thread posts. */
+    /* Before the threads start: from then on the handler thread posts. */
     link->sent_ns = now_ns();
     post_from(link, &link->client);
     return ring_start(&options, cqs, 2, handle, link);

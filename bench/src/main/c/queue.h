@@ -7,11 +7,11 @@
 
 struct queue {
     struct rpma_peer *peer;
-    struct rpma_srq *srq; /* whose receive queue it is */
+    struct rpma_srq *srq; /* the connection of its receive queue */
     struct rpma_cq *cq;
 };
 
-/* Returns 0, or -1 with nothing made. */
+/* Returns 0, or -1 with nothing created. */
 int queue_open(struct queue *queue, struct ibv_context *device);
 void queue_close(struct queue *queue);
 

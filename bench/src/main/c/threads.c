@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* threads.c: starts them. */
+/* threads.c: starts the threads. */
 #include "threads.h"
 
 #include <sched.h>

@@ -22,7 +22,7 @@ enum {
 };
 
 /*
- * A bounded queue for many writers and one reader. A slot whose sequence is p is free for position p; its writer sets p + 1
+ * A bounded queue for many writers and one reader. A slot with sequence p is free for position p; its writer sets p + 1
  * when the record is whole; its reader sets p + SLOTS.
  */
 struct slot {
@@ -53,7 +53,10 @@ static void copy_string(char *to, size_t size, const char *from)
 	snprintf(to, size, "%s", from ? from : "");
 }
 
-/* errno_of -- the value whose strerror(3) the text ends with, after the words by which librpma introduces it; 0 if none */
+/*
+ * errno_of -- the errno value of the strerror(3) text at the end of a message, after the words of librpma that
+ * introduce it; 0 if none
+ */
 static int errno_of(const char *text)
 {
 	static const char introduction[] = " failed: ";

@@ -44,7 +44,7 @@ RINGPOLL_EXPORT int ringpoll_log_fd(void);
 /*
  * ringpoll_log_arm -- asks for the eventfd to become readable at the next message, and clears it; the reading thread
  *
- * Messages that came before are to be fetched afterwards, or they wait for the next one.
+ * Earlier messages must be fetched afterwards, or they are not reported until the next one.
  */
 RINGPOLL_EXPORT void ringpoll_log_arm(void);
 
@@ -57,7 +57,7 @@ RINGPOLL_EXPORT uint64_t ringpoll_log_lost(void);
 /*
  * ringpoll_error_errno -- the errno value that the calling thread's latest error message ends with
  *
- * librpma returns RPMA_E_PROVIDER where a provider's post fails and drops the reason, but its message gives it in words.
+ * librpma returns RPMA_E_PROVIDER where a provider's post fails and drops the reason, but its message contains the strerror(3) text.
  * 0 if there was no such message since ringpoll_error_clear().
  */
 RINGPOLL_EXPORT int ringpoll_error_errno(void);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * jitter.c: how long a spinning thread on each CPU is taken away, measured in plain C.
+ * jitter.c: interruptions of a spinning thread on each CPU, measured in plain C.
  *
  * The same loop as the Java meter's (io.ringpoll.bench.jitter.SpinLoop): read the monotonic clock, compare with the last
- * reading, count a gap of at least the floor. What differs between the two is the JVM's.
+ * reading, count a gap of at least the floor. The difference between the two is due to the JVM.
  *
  * usage: ringpoll-jitter CPU[,CPU...] MILLISECONDS FLOOR_NS
  *
@@ -90,7 +90,7 @@ static void spin(struct meter *meter)
         now = now_ns();
         if (now - last >= floor) {
             meter->counts[bucket_of(now - last)]++;
-            /* Counting is not being taken away. */
+            /* The time for counting is not an interruption. */
             last = now_ns();
         } else {
             last = now;
@@ -142,7 +142,7 @@ static bool number(const char *text, uint64_t max, uint64_t *value)
     return errno == 0 && end != text && *end == '\0' && *text != '-' && *value <= max;
 }
 
-/* Reads the CPUs; returns how many, or 0 if the list is wrong. */
+/* Parses the CPU list; returns the number of CPUs, or 0 if the list is invalid. */
 static size_t cpus_of(char *list, struct meter *meters, size_t capacity)
 {
     size_t count = 0;
@@ -213,7 +213,7 @@ int main(int argc, char **argv)
         meters[i].floor_ns = floor_ns;
         meters[i].counts = calloc(BUCKETS, sizeof(uint64_t));
         if (meters[i].counts == NULL || pthread_create(&meters[i].thread, NULL, run, &meters[i]) != 0) {
-            /* The threads that run already wait at the barrier: leaving ends them. */
+            /* Threads that have started wait at the barrier: exiting ends them. */
             (void)fprintf(stderr, "ringpoll-jitter: no memory for a thread on CPU %d\n", meters[i].cpu);
             return 1;
         }

@@ -13,7 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Writes eight bytes into its own memory by way of a connection, and prints the completion that its handler got. */
+/** Writes eight bytes into its own memory over a connection, and prints the completion that its handler received. */
 public final class OneWrite {
     private static final String ADDRESS = "127.0.0.1";
     private static final String PORT = "7479";

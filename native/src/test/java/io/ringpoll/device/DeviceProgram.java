@@ -2,14 +2,14 @@ package io.ringpoll.device;
 
 import java.io.PrintStream;
 
-/** Says which device a process has chosen; run in a JVM of its own. */
+/** Prints the selected device of the process; run in a separate JVM. */
 public final class DeviceProgram {
     private static final PrintStream OUT = System.out;
 
     private DeviceProgram() {
     }
 
-    /** Chooses the devices that are named, one after the other, with a use after each; names none to use what is chosen. */
+    /** Chooses the named devices one after the other, with a use after each; without names, uses the default. */
     public static void main(final String[] arguments) {
         try {
             if (arguments.length == 0) {

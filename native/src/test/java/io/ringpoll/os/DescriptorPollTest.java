@@ -15,10 +15,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A wait on many descriptors at the limits of its list and of its life. */
+/** A wait on many descriptors at the limit of its list and after its close. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class DescriptorPollTest {
-    /** With the one that wakes it up, as many as it has room for at first. */
+    /** With the wake-up descriptor, the initial capacity. */
     private static final int FIRST_ROOM = 15;
 
     private final List<Integer> fds = new ArrayList<>();
@@ -95,7 +95,7 @@ class DescriptorPollTest {
         assertThrows(IllegalStateException.class, () -> poll.add(fd, () -> { }));
         assertThrows(IllegalStateException.class, () -> poll.remove(fd));
         assertThrows(IllegalStateException.class, () -> poll.await(0));
-        // Too late, but no mistake.
+        // Late, but not an error.
         poll.wakeUp();
         assertEquals(List.of(), ran);
     }
@@ -105,7 +105,7 @@ class DescriptorPollTest {
         try (DescriptorPoll poll = new DescriptorPoll()) {
             final CompletableFuture<Throwable> refusal = new CompletableFuture<>();
             final Thread virtual = Thread.ofVirtual().start(() -> {
-                // To look is not to wait.
+                // A poll without a wait.
                 poll.await(0);
                 refusal.complete(assertThrows(IllegalStateException.class, () -> poll.await(1)));
             });

@@ -16,12 +16,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Waiting on file descriptors: one with a wake-up, many at once, and errors by their names. */
+/** Waits on file descriptors: one with a wake-up, many at a time, and errors by name. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class DescriptorsTest {
     private static final int TIMEOUT_MS = 10_000;
     private static final int EBADF = 9;
-    /** Above what a process may open. */
+    /** Above the limit of open files of a process. */
     private static final int NO_DESCRIPTOR = 1 << 30;
 
     private final List<Integer> fds = new ArrayList<>();

@@ -17,7 +17,7 @@ class KernelThreadTest {
     private final AtomicReference<KernelThread> thread = new AtomicReference<>();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
 
-    /** Runs on a thread of its own, so that the tests' thread keeps its mask. */
+    /** Runs on its own thread, so that the thread of the tests keeps its mask. */
     private void onItsOwnThread(final Runnable work) throws InterruptedException {
         final Thread worker = new Thread(() -> {
             try {
@@ -88,7 +88,7 @@ class KernelThreadTest {
         assertTrue(thread.get().state().isPresent());
         asked.countDown();
         worker.join();
-        // The kernel's thread ends a moment after the Java one.
+        // The kernel thread ends a moment after the Java thread.
         for (int i = 0; i < 1000 && thread.get().state().isPresent(); i++) {
             LockSupport.parkNanos(1_000_000);
         }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every public method of the binding names the manual page that it stands on, itself or by its class. */
+/** Every public method of the binding links its manual page, in its own Javadoc or that of its class. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class JavadocTest {
     private static final Path SOURCES = Path.of("src", "main", "java", "io", "ringpoll");

@@ -42,7 +42,7 @@ class RpmaCqTest {
     @Test
     void shouldFindTheQueueWhereOlderLibrariesHaveItAndReadNoFurther() {
         rpmaCq.set(ValueLayout.JAVA_LONG, 8, cq.address());
-        // Behind the older struct may lie anything, also what looks like a pointer.
+        // The memory after the older struct may contain anything, including a value that looks like a pointer.
         rpmaCq.set(ValueLayout.JAVA_LONG, 16, 0x7fff_0000_0008L);
         assertEquals(cq.address(), RpmaCq.ibvCq(rpmaCq.address(), FD, false));
     }

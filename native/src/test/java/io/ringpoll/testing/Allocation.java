@@ -16,8 +16,8 @@ public final class Allocation {
     }
 
     /**
-     * Fails if an action allocates once it is warm. The JVM itself may allocate a little in one round, when it compiles or
-     * specialises; what the action allocates shows in every round.
+     * Fails if an action allocates after warm-up. The JVM itself may allocate a little in one round, when it compiles or
+     * specialises; an allocation of the action shows in every round.
      */
     public static void assertNone(final Runnable action) {
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean, "this JVM does not count allocated bytes");

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** The machine's C compiler: tests ask the installed headers and provoke faults with it. */
+/** The C compiler of the machine: tests query the installed headers and provoke faults with it. */
 public final class CCompiler {
     private static final long TIMEOUT_SECONDS = 60;
 
@@ -28,7 +28,7 @@ public final class CCompiler {
         assumeTrue(isPresent(), "gcc is not installed");
     }
 
-    /** Compiles a program, runs it, and gives its lines. */
+    /** Compiles a program, runs it, and returns its output lines. */
     public static List<String> run(final Path folder, final String source) {
         final Path program = folder.resolve("program");
         compile(folder, source, program, List.of());
@@ -44,7 +44,7 @@ public final class CCompiler {
         return library;
     }
 
-    /** Compiles a shared library and loads it for as long as the JVM lives; no file stays behind. */
+    /** Compiles a shared library and loads it for the life of the JVM; leaves no file behind. */
     @SuppressWarnings("restricted")
     public static SymbolLookup loadedLibrary(final String name, final String source, final String... options) {
         try {
@@ -81,7 +81,7 @@ public final class CCompiler {
         return List.of(System.getenv("PATH").split(":")).stream().anyMatch(path -> Files.isExecutable(Path.of(path, "gcc")));
     }
 
-    /** Runs a command and gives its lines; fails if it does, with what it wrote. */
+    /** Runs a command and returns its output lines; if it fails, throws with its output. */
     public static List<String> execute(final List<String> command) {
         try {
             final Path log = Files.createTempFile("ringpoll", ".out");

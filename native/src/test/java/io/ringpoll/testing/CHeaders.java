@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What C says that expressions over the installed headers are worth, by a program that is compiled for the question. */
+/** Values of C expressions over the installed headers, evaluated by a program that is compiled for this purpose. */
 public final class CHeaders {
     private CHeaders() {
     }
 
-    /** Compares values that Java believes in with what the headers say; the keys are C expressions. */
+    /** Compares constants in Java with the headers; the keys are C expressions. */
     public static void assertEqualToHeaders(final Path folder, final List<String> headers, final Map<String, Long> believed) {
         final StringBuilder program = new StringBuilder("#include <stddef.h>\n#include <stdio.h>\n");
         headers.forEach(header -> program.append("#include <").append(header).append(">\n"));

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
 
-/** Lets one call into the loopback device fail: {@code ringpoll_loopback.h} says which functions are counted. */
+/** Lets one call into the loopback device fail: {@code ringpoll_loopback.h} lists the counted functions. */
 public final class CallFault {
     private static final NativeLibrary DEVICE = DeviceLibraries.current().ibverbs();
     private static final MethodHandle FAIL_CALL = DEVICE.plain("ringpoll_loopback_fail_call",

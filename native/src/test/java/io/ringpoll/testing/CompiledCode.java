@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** What the JVM has compiled so far, by the diagnostic command {@code Compiler.codelist}. */
+/** The methods that the JVM has compiled so far, by the diagnostic command {@code Compiler.codelist}. */
 public final class CompiledCode {
     private static final int C2_LEVEL = 4;
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(40);

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.BufferUtil;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** Memory for work completions and a way to wait for them that has a bound. One thread's. */
+/** Memory for work completions and a bounded wait for them. Owned by one thread. */
 public final class Completions {
     private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 

@@ -19,9 +19,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 
 /**
- * A client and a server connection in one process, each with a peer, established; for tests of what comes after.
+ * An established client and server connection in one process, each with a peer.
  *
- * <p>What is made with it is closed with it, in reverse order.
+ * <p>Objects that are created through it are closed with it, in reverse order.
  */
 public final class ConnectedPair implements AutoCloseable {
     /** Long enough for a slow machine under load; a test that waits so long has failed. */
@@ -66,7 +66,7 @@ public final class ConnectedPair implements AutoCloseable {
         return of(config -> { });
     }
 
-    /** A port that is most likely free, since tests of several processes run at once. */
+    /** A port that is probably free, since tests of several processes run at the same time. */
     public static String anyPort() {
         return Integer.toString(FIRST_PORT + ThreadLocalRandom.current().nextInt(PORTS));
     }
@@ -93,12 +93,12 @@ public final class ConnectedPair implements AutoCloseable {
         return closed(peer.allocate(lengthBytes, usages));
     }
 
-    /** What the other side sees of a region; closed with the pair. */
+    /** The remote memory region of a local one; closed with the pair. */
     public RemoteMemoryRegion remote(final LocalMemoryRegion region) {
         return closed(RemoteMemoryRegion.ofDescriptor(region.descriptor()));
     }
 
-    /** Closes something with the pair, before what was made before it. */
+    /** Closes an object with the pair, before the objects that were registered earlier. */
     public <T extends NativeResource> T closed(final T closeable) {
         closeables.push(closeable);
         return closeable;

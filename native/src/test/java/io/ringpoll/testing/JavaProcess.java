@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Another JVM, for what is decided once in a process: the device, the libraries, switches. */
+/** A separate JVM, for settings that are fixed once per process: the device, the libraries, switches. */
 public final class JavaProcess {
     private static final int DEFAULT_TIMEOUT_SECONDS = 60;
 
@@ -66,7 +66,7 @@ public final class JavaProcess {
         return this;
     }
 
-    /** Runs a class to its end and gives what it wrote, standard error included. */
+    /** Runs a class to its end and returns its output, including standard error. */
     public String run(final Class<?> main, final String... arguments) {
         final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED"));

@@ -11,18 +11,18 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
-/** Collects what is logged in a name, instead of showing it. */
+/** Collects the records of a logger instead of printing them. */
 public final class LogCapture extends Handler implements AutoCloseable {
     private final Logger logger;
     private final List<LogRecord> records = new CopyOnWriteArrayList<>();
     private final SimpleFormatter formatter = new SimpleFormatter();
 
-    /** Begins to collect what librpma logs. */
+    /** Starts to collect the log of librpma. */
     public LogCapture() {
         this(RpmaLog.LOGGER_NAME);
     }
 
-    /** Begins to collect what a logger gets. */
+    /** Starts to collect the records of a logger. */
     public LogCapture(final String name) {
         logger = Logger.getLogger(name);
         logger.addHandler(this);
@@ -42,7 +42,7 @@ public final class LogCapture extends Handler implements AutoCloseable {
         return false;
     }
 
-    /** What was logged, with level and text. */
+    /** The collected records, with level and text. */
     public List<String> messages() {
         return records.stream().map(record -> record.getLevel() + " " + formatter.formatMessage(record)).toList();
     }

@@ -27,8 +27,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Calls each public method of a package's public classes with null for one argument after the other. A null argument is refused
- * well if the message names the parameter or its type, and the top frame of this project that is in a public class is in the
+ * Calls each public method of the public classes of a package with null for one argument after the other. The exception is
+ * correct if its message names the parameter or its type, and the top frame of this project that is in a public class is in the
  * class of the method.
  */
 public final class NullArguments {
@@ -70,7 +70,7 @@ public final class NullArguments {
         return this;
     }
 
-    /** What is wrong, a line for each parameter; empty if nothing is. */
+    /** The violations, one line per parameter; empty if there are none. */
     public String faults() {
         unused.forEach(parameter -> faults.add(parameter + ": there is no such parameter"));
         return String.join("\n", faults);

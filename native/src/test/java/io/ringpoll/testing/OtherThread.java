@@ -14,7 +14,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** Something that runs beside the test's thread, and what came of it; every wait for it has a bound. */
+/** An action on another thread, with its result; every wait for it has a bound. */
 public final class OtherThread<T> {
     private static final long TIMEOUT_MS = 20_000;
     private static final int LOOKS_ASLEEP = 3;
@@ -83,7 +83,7 @@ public final class OtherThread<T> {
         }
     }
 
-    /** What the action returned; fails if it threw. */
+    /** The result of the action; fails if it threw. */
     public T result() {
         join();
         if (failure != null) {
@@ -92,7 +92,7 @@ public final class OtherThread<T> {
         return result;
     }
 
-    /** What the action threw; fails if it returned. */
+    /** The exception of the action; fails if it returned. */
     public <E extends Throwable> E failure(final Class<E> type) {
         join();
         assertNotNull(failure, () -> "it returned " + result);

@@ -11,8 +11,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A mapped file that stands for persistent memory. It lies in shared memory where there is some, because kernels refuse to let a
- * device write to a file that a disk has to hear of.
+ * A mapped file as a substitute for persistent memory. It is in shared memory if possible, because kernels do not let a device
+ * write to a file with dirty tracking.
  */
 public final class PersistentFile implements AutoCloseable {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
@@ -39,7 +39,7 @@ public final class PersistentFile implements AutoCloseable {
         return memory;
     }
 
-    /** Brings what was written to the file, as pmem_persist(3) does. */
+    /** Flushes the written bytes to the file, like pmem_persist(3). */
     public void persist() {
         memory.force();
     }

@@ -6,8 +6,8 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Makes a device's {@code ibv_poll_cq} fail, in place: the function pointer in the context is replaced by a C function, so that
- * whoever polls, librpma or Java, gets the provider's bad answer for real.
+ * Makes {@code ibv_poll_cq} of a device fail, in place: replaces the function pointer in the context by a C function, so that
+ * every caller, librpma or Java, gets the error from the provider.
  */
 public final class PollFault {
     private static final int POLL_CQ_OFFSET = 96;
@@ -36,7 +36,7 @@ public final class PollFault {
         original = pointer.get(ValueLayout.ADDRESS, 0);
     }
 
-    /** While the action runs, every poll of the device gives -1. */
+    /** While the action runs, every poll of the device returns -1. */
     public static void whileFailing(final VerbsContext context, final Runnable action) {
         new PollFault(context).run(function("fail"), action);
     }
@@ -46,7 +46,7 @@ public final class PollFault {
         new PollFault(context).run(function("too_many"), action);
     }
 
-    /** While the action runs, every poll of the device gives a completion of a kind that librpma posts none of. */
+    /** While the action runs, every poll of the device returns a completion of a kind that librpma never posts. */
     public static void whileGivingAnUnknownOpcode(final VerbsContext context, final Runnable action) {
         new PollFault(context).run(function("unknown_opcode"), action);
     }

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
-/** What the process holds that a leak would show in: file descriptors, C heap, objects of the device. */
+/** The resources of the process that a leak would increase: file descriptors, C heap, objects of the device. */
 public final class ProcessResources {
     private static final int OBJECT_KINDS = 10;
     private static final int LOOKS = 5;
@@ -46,7 +46,7 @@ public final class ProcessResources {
 
     /** Bytes of the C heap that are in use, as mallinfo2(3) counts them. */
     public static long heapBytes() {
-        // struct mallinfo2 is ten size_t; the eighth is what is in use.
+        // struct mallinfo2 has ten fields of type size_t; the eighth is uordblks.
         final StructLayout struct = MemoryLayout.structLayout(
             MemoryLayout.sequenceLayout(10, ValueLayout.JAVA_LONG).withName("fields"));
         final MethodHandle handle = downcall(Linker.nativeLinker().defaultLookup().find("mallinfo2").orElseThrow(),

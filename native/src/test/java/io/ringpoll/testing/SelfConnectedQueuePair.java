@@ -8,8 +8,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * A queue pair that is connected to itself and whose completions come in a queue of the test's choice: what programs that use
- * verbs without librpma have, made by C, since the binding makes no queue pairs.
+ * A queue pair that is connected to itself, with a completion queue of the test's choice, as in programs that use verbs without
+ * librpma. Created by C, since the binding creates no queue pairs.
  */
 public final class SelfConnectedQueuePair implements AutoCloseable {
     private static final String SOURCE = """
@@ -105,7 +105,7 @@ public final class SelfConnectedQueuePair implements AutoCloseable {
         }
     }
 
-    /** Sends an empty message: gives two completions. */
+    /** Sends an empty message: results in two completions. */
     public void send(final long workRequestId) {
         final int refused = (int) call("send_to_itself",
             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG), attached, workRequestId);

@@ -4,15 +4,15 @@ import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 
 /**
- * Where the device under test is. The same tests run on every device: {@code -Dringpoll.device=rdma} and
- * {@code -Dringpoll.address=...} choose another than the loopback device, as the Soft-RoCE guest does by its environment.
+ * The device under test. The same tests run on every device: {@code -Dringpoll.device=rdma} and {@code -Dringpoll.address=...}
+ * select another one than the loopback device; the Soft-RoCE guest does so by its environment.
  */
 public final class TestDevice {
     /** JUnit tag of the tests that need a device and run on any. */
     public static final String TAG = "device";
     /**
-     * JUnit tag of those among them that ask something of compiled code, such as that it allocates nothing, or how much of a CPU
-     * it uses; on the loopback device alone, since an emulated CPU takes too long to get there.
+     * JUnit tag of those tests among them that check compiled code, such as its allocation or CPU use; on the loopback device
+     * only, since an emulated CPU takes too long to compile.
      */
     public static final String STEADY_STATE_TAG = "steady-state";
     /** System property with the device's IP address. */
@@ -31,7 +31,7 @@ public final class TestDevice {
         return property != null ? property : System.getenv().getOrDefault(ADDRESS_VARIABLE, LOOPBACK_ADDRESS);
     }
 
-    /** Whether the device is the loopback device, whose limits and counters are known. */
+    /** Whether the device is the loopback device, with known limits and counters. */
     public static boolean isLoopback() {
         return Device.current().kind() == DeviceKind.LOOPBACK;
     }

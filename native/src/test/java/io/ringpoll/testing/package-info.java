@@ -1,2 +1,2 @@
-/** What tests share: where the device is, two connected sides, and a slab for completions. */
+/** Shared test fixtures: the device address, connected pairs, and a slab for completions. */
 package io.ringpoll.testing;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class VerbsLayoutTest {
     private static final List<String> HEADERS = List.of("infiniband/verbs.h");
-    /** Opcodes that only providers give a meaning. */
+    /** Opcodes that are defined by providers only. */
     private static final List<String> DRIVER_OPCODES = List.of("IBV_WC_DRIVER1", "IBV_WC_DRIVER2", "IBV_WC_DRIVER3");
     private static final List<String> TAG_MATCHING_OPCODES = List.of("IBV_WC_TM_ADD", "IBV_WC_TM_DEL", "IBV_WC_TM_SYNC",
         "IBV_WC_TM_RECV", "IBV_WC_TM_NO_TAG");

@@ -189,7 +189,7 @@ final class BaselineFunctions {
 
     @SuppressWarnings("restricted")
     private static NativeLibrary load() {
-        // The device first: the baseline is to use the librpma and the libibverbs that are loaded then.
+        // Opens the device first, so that the baseline uses the loaded librpma and libibverbs.
         Device.current();
         final String path = BaselineLibrary.find().toString();
         return new NativeLibrary(SymbolLookup.libraryLookup(path, Arena.global()), path);

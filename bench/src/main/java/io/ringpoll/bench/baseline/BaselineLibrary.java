@@ -10,10 +10,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Chooses between the two builds of the C baseline: for the CPU that it was built on, or for any of the architecture.
+ * Selects one of the two builds of the C baseline: for the CPU of the build machine, or for any CPU of the architecture.
  *
- * <p>The first may hold instructions that this CPU does not have, for instance in an emulated machine that uses the files of its
- * host. Its features are listed beside it.
+ * <p>The first may contain instructions that this CPU lacks, for instance in an emulated machine that uses the files of its host.
+ * A file next to the library lists the CPU features.
  */
 final class BaselineLibrary {
     private static final String NATIVE = "libringpoll_baseline_native.so";
@@ -30,7 +30,7 @@ final class BaselineLibrary {
                 PORTABLE + " was not built for this architecture: make -C bench/src/main/c"));
     }
 
-    /** The name of the library for a CPU. */
+    /** The file name of the library for a CPU. */
     static String choose(final String neededFeatures, final String cpuinfo) {
         final Set<String> present = cpuinfo.lines().filter(BaselineLibrary::listsFeatures).findFirst()
             .map(line -> words(line.substring(line.indexOf(':') + 1))).orElse(Set.of());

@@ -5,27 +5,27 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * How a C baseline runs.
+ * Options of a C baseline run.
  *
- * @param handlers      the handlers; none: the polling thread handles by itself, without any hand-off
+ * @param handlers      number of handlers; 0: the polling thread also handles, without a hand-off
  * @param ringSize      slots, a power of two
- * @param batch         completions that a poll asks for
- * @param yields        whether threads that have nothing to do yield; else they spin
- * @param pollerCpu     where the polling thread is pinned, or {@link #ANY_CPU}
- * @param recordFromNs  latency is recorded of completions due from here, by {@link System#nanoTime()}
- * @param recordUntilNs to before here; if both are 0, {@code wr_id} is summed up and no time is taken
- * @param stallUs       how long handlers sleep once, before the first completion, so that the ring fills; microseconds
+ * @param batch         maximum completions per poll
+ * @param yields        whether waiting threads yield; else they spin
+ * @param pollerCpu     CPU of the polling thread, or {@link #ANY_CPU}
+ * @param recordFromNs  start of the recording time, inclusive, by {@link System#nanoTime()}
+ * @param recordUntilNs end of the recording time, exclusive; if both are 0, {@code wr_id} is summed up and no latency is recorded
+ * @param stallUs       time that handlers sleep once, before the first completion, so that the ring fills; microseconds
  */
 public record BaselineOptions(List<Handler> handlers, int ringSize, int batch, boolean yields, int pollerCpu,
                               long recordFromNs, long recordUntilNs, int stallUs) {
-    /** A thread that is not pinned. */
+    /** Marks a thread that is not pinned. */
     public static final int ANY_CPU = -1;
 
     /**
      * A handler of a C baseline.
      *
-     * @param paths whose completions it takes
-     * @param cpu   where it is pinned, or {@link #ANY_CPU}
+     * @param paths paths that it handles
+     * @param cpu   CPU that it is pinned to, or {@link #ANY_CPU}
      */
     public record Handler(Set<CompletionPath> paths, int cpu) {
         int pathBits() {

@@ -3,14 +3,14 @@ package io.ringpoll.bench.baseline;
 import org.HdrHistogram.Histogram;
 
 /**
- * What a C baseline did from its start to its end.
+ * Totals of a C baseline run.
  *
  * @param published           completions polled
  * @param completions         completions handled, by all handlers
- * @param sum                 of their {@code wr_id}, where no latency was recorded
- * @param involuntarySwitches how often the scheduler took the CPU from its threads
+ * @param sum                 sum of the {@code wr_id}, if no latency was recorded
+ * @param involuntarySwitches involuntary context switches of its threads
  * @param queueFault          the negative result that ended the polling, or 0
- * @param latencyNs           what was recorded
+ * @param latencyNs           the recorded latencies
  */
 public record BaselineResult(
     long published, long completions, long sum, long involuntarySwitches, int queueFault, Histogram latencyNs) {

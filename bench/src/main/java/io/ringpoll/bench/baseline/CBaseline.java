@@ -14,16 +14,16 @@ import java.lang.foreign.StructLayout;
 import org.HdrHistogram.Histogram;
 
 /**
- * A running C baseline: its threads are C's own.
+ * A running C baseline, with native threads.
  *
  * <p>Used by one thread.
  */
 public final class CBaseline implements AutoCloseable {
-    /** Which call {@link #calls} makes. */
+    /** The C function that {@link #calls} calls. */
     public enum Call {
-        /** Through librpma. */
+        /** The poll function of librpma. */
         RPMA_CQ_GET_WC,
-        /** Through the function pointer of the device. */
+        /** The function pointer of the device. */
         IBV_POLL_CQ
     }
 
@@ -43,11 +43,11 @@ public final class CBaseline implements AutoCloseable {
     }
 
     /**
-     * Starts a baseline on a device: it makes a completion queue of its own there.
+     * Starts a baseline on a device, with its own completion queue.
      *
      * @param device  for instance a synthetic one
-     * @param options how it runs
-     * @return to be stopped
+     * @param options the options
+     * @return the running baseline, to be stopped
      * @throws VerbsException if it cannot be started
      */
     public static CBaseline start(final VerbsContext device, final BaselineOptions options) {
@@ -56,7 +56,7 @@ public final class CBaseline implements AutoCloseable {
         }
     }
 
-    /** Takes what a start function has returned. */
+    /** Wraps the result of a start function. */
     static CBaseline of(final String function, final long address) {
         if (address == 0) {
             throw new VerbsException(function, CallState.current().errno());
@@ -88,11 +88,11 @@ public final class CBaseline implements AutoCloseable {
     /**
      * Polls a queue of a device from the calling thread.
      *
-     * @param device to make the queue on
-     * @param call   which function
-     * @param batch  completions asked for by each call, 1 to 1,024
-     * @param calls  how many
-     * @return nanoseconds that it took
+     * @param device the device of the queue
+     * @param call   the C function
+     * @param batch  maximum completions of each call, 1 to 1,024
+     * @param calls  number of calls
+     * @return the elapsed nanoseconds
      */
     public static long calls(final VerbsContext device, final Call call, final int batch, final long calls) {
         final CallState state = CallState.current();
@@ -106,7 +106,7 @@ public final class CBaseline implements AutoCloseable {
     /**
      * Completions published so far.
      *
-     * @return a moment's value
+     * @return the present count
      */
     public long published() {
         return sample("published");
@@ -115,7 +115,7 @@ public final class CBaseline implements AutoCloseable {
     /**
      * Completions that the slowest handler has passed.
      *
-     * @return a moment's value
+     * @return the present count
      */
     public long passed() {
         return sample("passed");
@@ -124,7 +124,7 @@ public final class CBaseline implements AutoCloseable {
     /**
      * Stops polling, lets the handlers finish, and ends the threads.
      *
-     * @return what they did
+     * @return the totals
      */
     public BaselineResult stop() {
         final long last = address;
@@ -151,7 +151,7 @@ public final class CBaseline implements AutoCloseable {
         }
     }
 
-    /** Stops without a result, if nobody did with one. */
+    /** Stops without a result, if it has not been stopped. */
     @Override
     public void close() {
         if (address != 0) {
@@ -174,7 +174,7 @@ public final class CBaseline implements AutoCloseable {
         return histogram;
     }
 
-    /** The lowest value that histogram.h counts at an index. */
+    /** The lowest value of a bucket of histogram.h. */
     static long valueAt(final int index) {
         final int bucket = Math.max(0, (index >>> HALF_BITS) - 1);
         return (long) (index - (bucket << HALF_BITS)) << bucket;

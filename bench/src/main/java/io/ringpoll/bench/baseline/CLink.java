@@ -11,7 +11,7 @@ import java.lang.foreign.MemoryLayout.PathElement;
 import java.lang.foreign.MemorySegment;
 
 /**
- * C's own connection of librpma, with both ends in this process. One measurement at a time uses it.
+ * A librpma connection of the C baseline, with both ends in this process. Used by one measurement at a time.
  *
  * <p>Used by one thread.
  */
@@ -25,10 +25,10 @@ public final class CLink implements AutoCloseable {
     /**
      * Connects.
      *
-     * @param address of this machine
-     * @param port    to listen on for a moment
-     * @return to be closed
-     * @throws VerbsException if librpma failed; its log says how
+     * @param address an address of this machine
+     * @param port    port of the temporary listener
+     * @return the connection, to be closed
+     * @throws VerbsException if librpma failed; its log has the reason
      */
     public static CLink open(final String address, final String port) {
         try (Arena arena = Arena.ofConfined()) {
@@ -42,10 +42,10 @@ public final class CLink implements AutoCloseable {
     }
 
     /**
-     * Posts an operation after the other, sends and writes back and forth: half of each round trip is recorded; of reads, which
-     * the other end has no part in, the whole.
+     * Starts ping-pong: posts one operation after the other, back and forth for sends and writes. Half of each round trip is
+     * recorded; for reads, which do not involve the peer, the whole.
      *
-     * @param options how the threads run; at most one handler
+     * @param options options of the threads; at most one handler
      * @param traffic the operation
      * @return to be stopped after {@link #rest()}
      */
@@ -57,9 +57,10 @@ public final class CLink implements AutoCloseable {
     }
 
     /**
-     * Posts operations at their due times; the time from then to the handler is recorded, of a send to its receive's handler.
+     * Posts operations at their due times and records the time from then to the handler, for a send to the handler of its
+     * receive.
      *
-     * @param options how the threads run; of sends at most one handler
+     * @param options options of the threads; for sends at most one handler
      * @param traffic the operations
      * @return to be stopped after {@link #rest()}
      */
@@ -71,12 +72,12 @@ public final class CLink implements AutoCloseable {
     }
 
     /**
-     * Posts an operation and polls until it has completed, again and again from the calling thread.
+     * Posts one operation at a time from the calling thread, and polls until it has completed.
      *
      * @param operation write or read
-     * @param sizeBytes of each
-     * @param count     how many
-     * @return nanoseconds that it took
+     * @param sizeBytes bytes of each operation
+     * @param count     number of operations
+     * @return the elapsed nanoseconds
      * @throws VerbsException if one failed
      */
     public long posts(final Traffic.Operation operation, final int sizeBytes, final long count) {
@@ -88,16 +89,16 @@ public final class CLink implements AutoCloseable {
     }
 
     /**
-     * Whether ping-pong has recorded as many round trips as it was to, or an operation has failed.
+     * Whether ping-pong has recorded the requested number of round trips, or an operation has failed.
      *
-     * @return a moment's answer
+     * @return the present state
      */
     public boolean isDone() {
         return BaselineFunctions.linkIsDone(address) != 0;
     }
 
     /**
-     * Starts nothing more and waits until all that was started has completed.
+     * Posts nothing more and waits until all posted operations have completed.
      *
      * @throws VerbsException if that takes longer than five seconds
      */

@@ -5,8 +5,7 @@ import io.ringpoll.verbs.VerbsContext;
 import io.ringpoll.verbs.VerbsException;
 
 /**
- * Two queues of a device by their bare addresses, one of librpma and one of verbs: for calls without the checks that the binding
- * makes around them.
+ * Two queues of a device by their addresses, one of librpma and one of verbs: for calls without the checks of the binding.
  *
  * <p>Used by one thread.
  */
@@ -24,7 +23,7 @@ public final class CQueue implements AutoCloseable {
     }
 
     /**
-     * Makes the queues.
+     * Creates the queues.
      *
      * @param device for instance a synthetic one
      * @return to be closed
@@ -59,7 +58,7 @@ public final class CQueue implements AutoCloseable {
     }
 
     /**
-     * The device's function that polls the queue of verbs.
+     * The function of the device that polls the verbs queue.
      *
      * @return its address
      */

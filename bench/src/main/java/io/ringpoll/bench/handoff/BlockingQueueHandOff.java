@@ -5,7 +5,7 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** The JDK's ArrayBlockingQueue: an object for each completion, put and taken one by one. */
+/** {@link java.util.concurrent.ArrayBlockingQueue}: one object per completion, enqueued and dequeued one by one. */
 final class BlockingQueueHandOff extends CopyingHandOff {
     /** So that the consumer sees the end. */
     private static final long TAKE_TIMEOUT_MS = 10;

@@ -9,13 +9,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/**
- * Plain C: the same job by {@code baseline.c}, with a hand-off or, as the floor, without.
- */
+/** Plain C: the same job by {@code baseline.c}, with a hand-off or, as the lower bound, without. */
 public final class CHandOff implements HandOff {
-    /** Its name in results. */
+    /** Its label in results. */
     public static final String NAME = "c";
-    /** The name in results of C without a hand-off: one thread polls and handles. */
+    /** The label in results of C without a hand-off: one thread polls and handles. */
     public static final String BARE_NAME = "c-bare-loop";
 
     private final boolean bare;
@@ -25,7 +23,7 @@ public final class CHandOff implements HandOff {
     }
 
     /**
-     * A poller and handlers, each on its thread.
+     * A poller and handlers, each on its own thread.
      *
      * @return the hand-off
      */
@@ -34,9 +32,9 @@ public final class CHandOff implements HandOff {
     }
 
     /**
-     * One thread for everything.
+     * One thread polls and handles.
      *
-     * @return the floor under all hand-offs
+     * @return the lower bound of all hand-offs
      */
     public static CHandOff bareLoop() {
         return new CHandOff(true);
@@ -61,7 +59,7 @@ public final class CHandOff implements HandOff {
         return new RunningBaseline(CBaseline.start(job.device(), options));
     }
 
-    /** A baseline under way. */
+    /** A running baseline. */
     private record RunningBaseline(CBaseline baseline) implements Running {
         @Override
         public long polled() {

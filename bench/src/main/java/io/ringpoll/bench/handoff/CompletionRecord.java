@@ -3,9 +3,7 @@ package io.ringpoll.bench.handoff;
 import io.ringpoll.verbs.IbvWc;
 import org.agrona.DirectBuffer;
 
-/**
- * A work completion as an ordinary object: what is handed over where completions are copied.
- */
+/** A work completion as an ordinary object, for hand-offs that copy completions. */
 public final class CompletionRecord {
     private long workRequestId;
     private int status;
@@ -17,15 +15,15 @@ public final class CompletionRecord {
     private int sourceQueuePairNumber;
     private int flags;
 
-    /** Makes an empty record. */
+    /** Creates an empty record. */
     public CompletionRecord() {
     }
 
     /**
-     * Makes a copy of a record.
+     * Copies a record.
      *
-     * @param memory that holds it
-     * @param offset of it in bytes
+     * @param memory memory of the record
+     * @param offset its offset in bytes
      * @return a new object
      */
     public static CompletionRecord copyOf(final DirectBuffer memory, final int offset) {
@@ -35,10 +33,10 @@ public final class CompletionRecord {
     }
 
     /**
-     * Takes over the fields of a record.
+     * Copies the fields of a record into this object.
      *
-     * @param memory that holds it
-     * @param offset of it in bytes
+     * @param memory memory of the record
+     * @param offset its offset in bytes
      */
     public void copyFrom(final DirectBuffer memory, final int offset) {
         workRequestId = memory.getLong(offset + IbvWc.WR_ID_OFFSET);
@@ -53,7 +51,7 @@ public final class CompletionRecord {
     }
 
     /**
-     * The work request's identity.
+     * The identifier of the work request.
      *
      * @return {@code wr_id}
      */
@@ -62,7 +60,7 @@ public final class CompletionRecord {
     }
 
     /**
-     * How it ended.
+     * The status.
      *
      * @return a value of {@link io.ringpoll.verbs.WcStatus}
      */
@@ -71,7 +69,7 @@ public final class CompletionRecord {
     }
 
     /**
-     * Which operation it was.
+     * The operation.
      *
      * @return a value of {@link io.ringpoll.verbs.WcOpcode}
      */
@@ -80,7 +78,7 @@ public final class CompletionRecord {
     }
 
     /**
-     * The provider's own code.
+     * The vendor-specific error code.
      *
      * @return {@code vendor_err}
      */
@@ -89,7 +87,7 @@ public final class CompletionRecord {
     }
 
     /**
-     * How much was transferred.
+     * The transferred bytes.
      *
      * @return bytes
      */
@@ -98,7 +96,7 @@ public final class CompletionRecord {
     }
 
     /**
-     * The peer's immediate data.
+     * The immediate data of the peer.
      *
      * @return in network byte order
      */
@@ -125,9 +123,9 @@ public final class CompletionRecord {
     }
 
     /**
-     * What is valid besides.
+     * The flags of the valid optional fields.
      *
-     * @return flags
+     * @return {@code wc_flags}
      */
     public int flags() {
         return flags;

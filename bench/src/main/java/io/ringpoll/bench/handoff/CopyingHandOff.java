@@ -11,17 +11,17 @@ import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The usual alternative: one thread polls into a buffer and copies each completion into a queue, another takes them out.
+ * The usual alternative: one thread polls into a buffer and copies each completion into a queue, another one consumes them.
  *
- * <p>All completions go to one handler, whatever the job says.
+ * <p>All completions are passed to one handler, whatever the paths of the job.
  */
 abstract class CopyingHandOff implements HandOff.Running {
     private static final long STOP_MS = TimeUnit.SECONDS.toMillis(10);
     private static final int CACHE_LINE_BYTES = 64;
 
-    /** The consumer's work. */
+    /** The work of the consumer. */
     protected final Work work;
-    /** Waits on the producer's side for room. */
+    /** Waits for room; producer thread. */
     protected final IdleStrategy producerIdle;
 
     private final Job job;
@@ -34,7 +34,7 @@ abstract class CopyingHandOff implements HandOff.Running {
     private volatile boolean stopConsuming;
     private volatile String fault = "";
 
-    /** What a thread does; it may block. */
+    /** The loop of a thread; it may block. */
     private interface Loop {
         void run() throws InterruptedException;
     }
@@ -48,10 +48,10 @@ abstract class CopyingHandOff implements HandOff.Running {
         consumer.setDaemon(true);
     }
 
-    /** Copies the first records of the buffer into the queue, waiting for room; producer's thread. */
+    /** Copies the first records of the buffer into the queue and waits for room; producer thread. */
     protected abstract void put(UnsafeBuffer records, int count) throws InterruptedException;
 
-    /** Hands to {@link #work} what is in the queue; consumer's thread. Returns how many there were, 0 if none. */
+    /** Passes the queued completions to {@link #work}; consumer thread. Returns their number, 0 if none. */
     protected abstract int take() throws InterruptedException;
 
     final CopyingHandOff start() {
@@ -79,7 +79,7 @@ abstract class CopyingHandOff implements HandOff.Running {
         return new Outcome(polled.get(), work.completions(), work.sum(), work.latencyNs(), fault);
     }
 
-    /** Takes until {@link #endConsumer()} and until nothing is left; consumer's thread. */
+    /** Consumes until {@link #endConsumer()} and until the queue is empty; consumer thread. */
     protected void consume() throws InterruptedException {
         final IdleStrategy idle = IdleStrategies.of(job.waitStrategy());
         long sum = 0;
@@ -93,7 +93,7 @@ abstract class CopyingHandOff implements HandOff.Running {
         }
     }
 
-    /** Tells the consumer that nothing more will come. */
+    /** Signals the end of the completions to the consumer. */
     protected void endConsumer() {
         stopConsuming = true;
     }

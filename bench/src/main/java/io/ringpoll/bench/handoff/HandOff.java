@@ -1,11 +1,9 @@
 package io.ringpoll.bench.handoff;
 
-/**
- * A way to bring completions from a queue to handlers.
- */
+/** A mechanism that passes completions from a queue to handlers. */
 public interface HandOff {
     /**
-     * What results call it.
+     * Its label in results.
      *
      * @return for instance {@code "ringpoll"}
      */
@@ -14,31 +12,31 @@ public interface HandOff {
     /**
      * Starts its threads.
      *
-     * @param job what is to be done
+     * @param job the job
      * @return to be stopped
      */
     Running start(Job job);
 
-    /** A hand-off whose threads run; used by one thread. */
+    /** A running hand-off; used by one thread. */
     interface Running {
         /**
-         * Completions that have been polled.
+         * Completions polled so far.
          *
-         * @return a moment's value
+         * @return the present count
          */
         long polled();
 
         /**
-         * Completions that the slowest handler has done with.
+         * Completions that the slowest handler has handled.
          *
-         * @return a moment's value
+         * @return the present count
          */
         long handled();
 
         /**
-         * Stops polling, lets the handlers finish what was polled, and ends the threads.
+         * Stops polling, lets the handlers finish the polled completions, and ends the threads.
          *
-         * @return what was done
+         * @return the outcome
          */
         Outcome stop();
     }

@@ -3,12 +3,9 @@ package io.ringpoll.bench.handoff;
 import java.util.List;
 import java.util.function.Function;
 
-/**
- * The hand-offs by name: ours, C's, and the queues by which completions are usually brought to another thread in Java, each used
- * as its documentation says.
- */
+/** The hand-offs by label: ringpoll, C, and the usual Java queues, each used as its documentation recommends. */
 public final class HandOffs {
-    /** The name in results of the JDK's bounded queue. */
+    /** The label in results of the bounded queue of the JDK. */
     public static final String ARRAY_BLOCKING_QUEUE = "array-blocking-queue";
 
     private static final List<HandOff> COPYING = List.of(
@@ -21,7 +18,7 @@ public final class HandOffs {
     private HandOffs() {
     }
 
-    /** One that copies. */
+    /** A hand-off that copies. */
     private record Copying(String label, Function<Job, CopyingHandOff> factory) implements HandOff {
         @Override
         public Running start(final Job job) {
@@ -30,18 +27,18 @@ public final class HandOffs {
     }
 
     /**
-     * The alternatives that copy completions; each takes one handler.
+     * The alternatives that copy completions; each supports one handler.
      *
-     * @return the same at each call
+     * @return a constant list
      */
     public static List<HandOff> copying() {
         return COPYING;
     }
 
     /**
-     * A hand-off by its name.
+     * Finds a hand-off by its label.
      *
-     * @param label as results have it
+     * @param label the label in results
      * @return the hand-off
      * @throws IllegalArgumentException if there is none; the message names all
      */

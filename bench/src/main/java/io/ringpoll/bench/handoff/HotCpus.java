@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Where the hot threads of a measurement are pinned: the same for ours and for those it is compared with.
+ * The CPUs of the hot threads of a measurement: the same for ringpoll and for its baselines.
  *
  * @param poller   CPU of the polling thread, or {@link #ANY}
- * @param handlers CPU of each handler's thread, or {@link #ANY}
+ * @param handlers CPU of each handler thread, or {@link #ANY}
  */
 public record HotCpus(int poller, List<Integer> handlers) {
     /** Not pinned. */
@@ -30,16 +30,16 @@ public record HotCpus(int poller, List<Integer> handlers) {
     /**
      * No thread pinned.
      *
-     * @return for any number of handlers
+     * @return valid for any number of handlers
      */
     public static HotCpus unpinned() {
         return new HotCpus(ANY, List.of());
     }
 
     /**
-     * By the affinity plan of this machine.
+     * The CPUs of the affinity plan of this machine.
      *
-     * @param handlerCount how many handlers there are
+     * @param handlerCount number of handlers
      * @return a CPU for each thread
      */
     public static HotCpus planned(final int handlerCount) {
@@ -47,9 +47,9 @@ public record HotCpus(int poller, List<Integer> handlers) {
     }
 
     /**
-     * What is to be planned.
+     * The request to the planner.
      *
-     * @param handlerCount how many handlers there are
+     * @param handlerCount number of handlers
      * @return a poller and the handlers
      */
     public static PlanRequest request(final int handlerCount) {
@@ -61,10 +61,10 @@ public record HotCpus(int poller, List<Integer> handlers) {
     }
 
     /**
-     * What a plan says.
+     * The CPUs of a plan.
      *
-     * @param plan         for a {@link #request}
-     * @param handlerCount how many handlers there are
+     * @param plan         a plan for a {@link #request}
+     * @param handlerCount number of handlers
      * @return a CPU for each thread
      */
     public static HotCpus of(final AffinityPlan plan, final int handlerCount) {
@@ -76,9 +76,9 @@ public record HotCpus(int poller, List<Integer> handlers) {
     }
 
     /**
-     * Where a handler is pinned.
+     * The CPU of a handler.
      *
-     * @param index of the handler, from 0
+     * @param index index of the handler, from 0
      * @return the CPU, or {@link #ANY}
      */
     public int handler(final int index) {
@@ -86,9 +86,9 @@ public record HotCpus(int poller, List<Integer> handlers) {
     }
 
     /**
-     * Whether every thread has a CPU of its own.
+     * Whether every thread has a dedicated CPU.
      *
-     * @param handlerCount how many handlers there are
+     * @param handlerCount number of handlers
      * @return false if one is not pinned or two share a CPU
      */
     public boolean areExclusive(final int handlerCount) {
@@ -103,7 +103,7 @@ public record HotCpus(int poller, List<Integer> handlers) {
     /**
      * Whether every thread is pinned.
      *
-     * @param handlerCount how many handlers there are
+     * @param handlerCount number of handlers
      * @return false if one is not
      */
     public boolean isPinned(final int handlerCount) {

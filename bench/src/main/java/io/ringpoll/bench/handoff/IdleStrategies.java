@@ -6,16 +6,16 @@ import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.YieldingIdleStrategy;
 
-/** How threads of a hand-off wait: the same way in all. */
+/** The idle strategies of the threads of a hand-off: the same in all hand-offs. */
 public final class IdleStrategies {
     private IdleStrategies() {
     }
 
     /**
-     * The idle strategy of a poller, the pipeline's or that of a comparison: a spinning poller executes no pause instruction.
+     * The idle strategy of a polling thread, in all hand-offs.
      *
-     * @param wait of the handlers
-     * @return the strategy in keeping with it
+     * @param wait the wait strategy of the handlers
+     * @return the matching idle strategy; for spinning, one that polls again immediately
      */
     public static IdleStrategy ofPoller(final WaitMode wait) {
         return wait.newIdleStrategy();

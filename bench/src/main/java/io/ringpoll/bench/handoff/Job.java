@@ -9,18 +9,18 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a hand-off is to do.
+ * The job of a hand-off.
  *
- * @param queue         that ours and the alternatives poll
- * @param device        on which C makes a queue of its own; null if there is nothing for C
- * @param handlers      how many handlers share the paths, 1 to 3
- * @param ringSize      slots of the ring, or places in the queue, a power of two
- * @param batch         completions that a poll asks for
- * @param waitStrategy        how all threads wait
- * @param cpus          where they are pinned
- * @param recordFromNs  latency is recorded of completions due from here, by {@link System#nanoTime()}
- * @param recordUntilNs to before here; if both are 0, {@code wr_id} is summed up and no time is taken
- * @param stallUs       how long handlers sleep once, at the first completion, so that the ring fills; microseconds
+ * @param queue         the queue that ringpoll and the alternatives poll
+ * @param device        the device on which C creates its own queue; null if C does not take part
+ * @param handlers      number of handlers that share the paths, 1 to 3
+ * @param ringSize      slots of the ring, or capacity of the queue, a power of two
+ * @param batch         maximum completions per poll
+ * @param waitStrategy  wait strategy of all threads
+ * @param cpus          CPUs of the threads
+ * @param recordFromNs  start of the recording time, inclusive, by {@link System#nanoTime()}
+ * @param recordUntilNs end of the recording time, exclusive; if both are 0, {@code wr_id} is summed up and no latency is recorded
+ * @param stallUs       time that handlers sleep once, at the first completion, so that the ring fills; microseconds
  */
 public record Job(CompletionQueue queue, VerbsContext device, int handlers, int ringSize, int batch, WaitMode waitStrategy,
                   HotCpus cpus, long recordFromNs, long recordUntilNs, int stallUs) {
@@ -42,7 +42,7 @@ public record Job(CompletionQueue queue, VerbsContext device, int handlers, int 
     /**
      * The paths of each handler.
      *
-     * @return as many sets as there are handlers; together they are all paths
+     * @return one set per handler; together they are all paths
      */
     public List<Set<CompletionPath>> paths() {
         return switch (handlers) {

@@ -5,7 +5,7 @@ import org.agrona.concurrent.MessageHandler;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.ringbuffer.ManyToOneRingBuffer;
 
-/** Agrona's ring for many producers, with one: the 48 bytes of each completion are copied into it, and read in batches. */
+/** The many-to-one ring of Agrona, with one producer: the 48 bytes of each completion are copied into it and read in batches. */
 final class ManyToOneHandOff extends CopyingHandOff {
     private final ManyToOneRingBuffer ring;
     private final MessageHandler handler =

@@ -7,7 +7,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.ringbuffer.RecordDescriptor;
 import org.agrona.concurrent.ringbuffer.RingBufferDescriptor;
 
-/** What the hand-offs by Agrona's rings have in common. */
+/** Common parts of the hand-offs by Agrona's rings. */
 final class MessageRings {
     static final int MESSAGE_TYPE = 1;
     static final int READ_LIMIT = 256;
@@ -17,7 +17,7 @@ final class MessageRings {
     private MessageRings() {
     }
 
-    /** Memory for as many completions as a ring has slots, or a few more. */
+    /** Memory for at least as many completions as a ring has slots. */
     static UnsafeBuffer memory(final int slots) {
         final int record = BitUtil.align(IbvWc.SIZE_BYTES + RecordDescriptor.HEADER_LENGTH, RecordDescriptor.ALIGNMENT);
         final int bytes = BitUtil.findNextPositivePowerOfTwo(slots * record) + RingBufferDescriptor.TRAILER_LENGTH;

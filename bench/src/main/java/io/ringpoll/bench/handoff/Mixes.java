@@ -3,7 +3,7 @@ package io.ringpoll.bench.handoff;
 import io.ringpoll.synthetic.CompletionKind;
 import io.ringpoll.synthetic.CompletionMix;
 
-/** The mixes of completions that measurements are made with. */
+/** The completion mixes of the measurements. */
 public final class Mixes {
     private static final int QUEUE_PAIR = 7;
     private static final int LENGTH_BYTES = 64;
@@ -15,7 +15,7 @@ public final class Mixes {
     /**
      * Half writes and sends, half receives, and one error in 1,024 completions, in random order.
      *
-     * @return always the same
+     * @return a constant
      */
     public static CompletionMix usual() {
         return CompletionMix.shares().add(CompletionKind.send(QUEUE_PAIR), 256).add(CompletionKind.write(QUEUE_PAIR), 256)

@@ -5,7 +5,7 @@ import org.agrona.concurrent.MessageHandler;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.ringbuffer.OneToOneRingBuffer;
 
-/** Agrona's ring for one producer: the 48 bytes of each completion are copied into it, and read in batches. */
+/** The one-to-one ring of Agrona: the 48 bytes of each completion are copied into it and read in batches. */
 final class OneToOneHandOff extends CopyingHandOff {
     private final OneToOneRingBuffer ring;
     private final MessageHandler handler =

@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** The Disruptor the plain way: events on the heap, the fields copied into them, a batch published at once. */
+/** The Disruptor with events on the heap: the fields are copied into the events, and each batch is published as one range. */
 final class PlainDisruptorHandOff extends CopyingHandOff {
     private static final long END_PARK_NS = TimeUnit.MICROSECONDS.toNanos(50);
 

@@ -12,26 +12,24 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/**
- * Ours: a {@link Pipeline} as a user would build it, with its counters and its checks.
- */
+/** A {@link Pipeline} as a user would build it, with its counters and checks. */
 public final class RingpollHandOff implements HandOff {
-    /** Its name in results. */
+    /** Its label in results. */
     public static final String NAME = "ringpoll";
 
     private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final boolean inBatches;
 
-    /** Makes the hand-off, with handlers of single completions. */
+    /** Creates the hand-off, with handlers of single completions. */
     public RingpollHandOff() {
         this(false);
     }
 
     /**
-     * Makes the hand-off.
+     * Creates the hand-off.
      *
-     * @param inBatches whether its handlers take batches
+     * @param inBatches whether its handlers receive batches
      */
     public RingpollHandOff(final boolean inBatches) {
         this.inBatches = inBatches;
@@ -68,7 +66,7 @@ public final class RingpollHandOff implements HandOff {
         return new RunningPipeline(builder.start(), works);
     }
 
-    /** Handlers of different paths are different code, as they are in a user's program. */
+    /** Handlers of different paths are separate classes, as they are in a user's program. */
     private static CompletionHandler handler(final int index, final Work work) {
         return switch (index) {
             case 0 -> new FirstHandler(work);
@@ -85,7 +83,7 @@ public final class RingpollHandOff implements HandOff {
         });
     }
 
-    /** The handler of all paths or of the first. */
+    /** The handler of all paths or of the first path. */
     private record FirstHandler(Work work) implements CompletionHandler {
         @Override
         public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
@@ -109,7 +107,7 @@ public final class RingpollHandOff implements HandOff {
         }
     }
 
-    /** A pipeline under way. */
+    /** A running pipeline. */
     private record RunningPipeline(Pipeline pipeline, List<Work> works) implements Running {
         @Override
         public long polled() {

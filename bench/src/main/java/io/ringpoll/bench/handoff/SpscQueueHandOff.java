@@ -5,7 +5,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 import org.jctools.queues.MessagePassingQueue;
 import org.jctools.queues.SpscArrayQueue;
 
-/** JCTools' SpscArrayQueue: an object for each completion, drained in batches. */
+/** The SpscArrayQueue of JCTools: one object per completion, drained in batches. */
 final class SpscQueueHandOff extends CopyingHandOff {
     private static final int DRAIN_LIMIT = 256;
 

@@ -6,58 +6,58 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
- * What a handler does with a completion: the same in every hand-off.
+ * The work of a handler per completion: the same in every hand-off.
  *
- * <p>Used by the handler's thread; read by others after it has ended.
+ * <p>Used by the handler thread; read by others after that thread has ended.
  */
 public abstract class Work {
-    /** As in the C baseline: up to 68 s, by three digits. */
+    /** As in the C baseline: up to 68 s, with three significant digits. */
     private static final long HIGHEST_NS = (1L << 36) - 1;
 
     /** Completions handled so far. */
     protected long completions;
 
-    /** Created by its subclasses. */
+    /** Called by subclasses. */
     protected Work() {
     }
 
     /**
-     * The work of a job's handler.
+     * Creates the work of a handler.
      *
      * @param job the job
-     * @return new for each handler
+     * @return a new object for each handler
      */
     public static Work of(final Job job) {
         return job.recordsLatency() ? ofLatency(job.recordFromNs(), job.recordUntilNs()) : new SumUp(job.stallUs());
     }
 
     /**
-     * Records how long ago completions were due.
+     * Records the time since completions were due.
      *
-     * @param fromNs  those due from here ...
-     * @param untilNs ... to before here
-     * @return new for each handler
+     * @param fromNs  start of the recording time, inclusive
+     * @param untilNs end of the recording time, exclusive
+     * @return a new object for each handler
      */
     public static Work ofLatency(final long fromNs, final long untilNs) {
         return new RecordLatency(fromNs, untilNs);
     }
 
     /**
-     * Takes a completion.
+     * Handles a completion.
      *
      * @param workRequestId its {@code wr_id}
      */
     public abstract void onCompletion(long workRequestId);
 
     /**
-     * Takes a batch, as a handler would that keeps in registers what it can.
+     * Handles a batch, with its state in registers where possible.
      *
-     * @param batch of completions
+     * @param batch the completions
      */
     public abstract void onBatch(CompletionBatch batch);
 
     /**
-     * How many it has taken.
+     * The number of handled completions.
      *
      * @return completions
      */
@@ -66,20 +66,20 @@ public abstract class Work {
     }
 
     /**
-     * The sum of the {@code wr_id} that it has taken.
+     * The sum of the {@code wr_id} of the handled completions.
      *
      * @return 0 if it records latency
      */
     public abstract long sum();
 
     /**
-     * The latencies that it has recorded.
+     * The recorded latencies.
      *
      * @return empty if it sums up
      */
     public abstract Histogram latencyNs();
 
-    /** Adds up. */
+    /** Sums up the {@code wr_id}. */
     private static final class SumUp extends Work {
         private long stallNs;
         private long sum;
@@ -125,7 +125,7 @@ public abstract class Work {
         }
     }
 
-    /** Takes {@code wr_id} as the time at which the completion was due. */
+    /** Interprets {@code wr_id} as the due time of the completion. */
     private static final class RecordLatency extends Work {
         private final long fromNs;
         private final long lengthNs;

@@ -19,7 +19,7 @@ import org.agrona.concurrent.IdleStrategy;
 /**
  * A pipeline over one connection on this machine, left idle and woken.
  *
- * <p>Used by one thread, which posts.
+ * <p>Used by the posting thread.
  */
 final class IdleTrial implements AutoCloseable {
     private static final int FIRST_PORT = 7900;
@@ -59,7 +59,7 @@ final class IdleTrial implements AutoCloseable {
         pipeline.addQueue(client.completionQueue());
     }
 
-    /** The share of a core that the polling thread uses while nothing comes. */
+    /** The share of a core that the polling thread uses while the queue is empty. */
     double shareOfCore(final int seconds) throws InterruptedException {
         final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
         Thread.sleep(SETTLE_MS);
@@ -70,7 +70,9 @@ final class IdleTrial implements AutoCloseable {
         return (double) used / (System.nanoTime() - startNs);
     }
 
-    /** Time from just before a post to the handler, each post some milliseconds after the one before was handled. */
+    /**
+     * The time from just before a post to the handler; each post follows some milliseconds after the previous one was handled.
+     */
     Histogram wakeUps(final int number) {
         final Histogram latency = new Histogram(MAX_NS, 3);
         for (int i = 0; i < number; i++) {
@@ -84,7 +86,7 @@ final class IdleTrial implements AutoCloseable {
                 if (System.nanoTime() - startNs > WAKE_UP_TIMEOUT_NS) {
                     throw new IllegalStateException("the poller did not wake up within 5 s");
                 }
-                // Not spinning: poller and handler shall have a core each.
+                // Does not spin: poller and handler need a core each.
                 LockSupport.parkNanos(CHECK_NS);
             }
             latency.recordValue(handledNs - startNs);

@@ -4,7 +4,7 @@ import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.EventDrivenIdle;
 import org.agrona.concurrent.IdleStrategy;
 
-/** The idle strategies that are compared. */
+/** The compared idle strategies. */
 enum Idling {
     /** Never leaves the core. */
     BUSY_SPIN("busy-spin"),

@@ -1,4 +1,2 @@
-/**
- * What a poller costs while nothing comes, and how late it is when something does.
- */
+/** The cost of a poller while its queues are empty, and its wake-up latency. */
 package io.ringpoll.bench.idle;

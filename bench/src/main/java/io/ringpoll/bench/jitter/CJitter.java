@@ -20,11 +20,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
 
-/** The loop in C: a process of its own, {@code ringpoll-jitter}, whose output is read. Used from one thread. */
+/** The loop in C: a process, {@code ringpoll-jitter}, with its output parsed. Used by one thread. */
 final class CJitter {
     private static final String ARCH = "amd64".equals(System.getProperty("os.arch")) ? "x86_64" : System.getProperty("os.arch");
     private static final String RESOURCE = "native/linux-" + ARCH + "/ringpoll-jitter";
-    /** How much longer than asked the process may take before it is ended. */
+    /** The process is killed if it exceeds the requested time by this. */
     private static final long GRACE_S = 30;
 
     private final Path program;
@@ -37,7 +37,7 @@ final class CJitter {
         this.floorNs = floorNs;
     }
 
-    /** The loop, or nothing if it was not built for this architecture. */
+    /** The path of the C program; empty if it was not built for this architecture. */
     static Optional<CJitter> find(final CpuSet cpus, final long floorNs) throws IOException {
         final URL url = CJitter.class.getClassLoader().getResource(RESOURCE);
         return url == null ? Optional.empty() : Optional.of(new CJitter(program(url), cpus, floorNs));
@@ -51,7 +51,7 @@ final class CJitter {
         } catch (final URISyntaxException e) {
             throw new IOException("no file: " + url, e);
         }
-        // From a jar it is copied to a file of this user alone, which goes when the JVM does.
+        // From a jar it is copied to a file with access for this user only, which is deleted when the JVM exits.
         final Path copy = Files.createTempFile("ringpoll-jitter", "",
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         copy.toFile().deleteOnExit();
@@ -65,7 +65,7 @@ final class CJitter {
     /**
      * Spins for a time.
      *
-     * @throws IOException if the process cannot be started, fails, or does not end; the message has its own words
+     * @throws IOException if the process cannot be started, fails, or does not end; the message has its output
      */
     List<CpuJitter> run(final long durationNs) throws IOException, InterruptedException {
         final String list = cpus.stream().mapToObj(Integer::toString).collect(Collectors.joining(","));
@@ -75,7 +75,7 @@ final class CJitter {
             Long.toString(floorNs)).redirectErrorStream(true).start();
         try {
             process.getOutputStream().close();
-            // It writes only after it has spun, and less than a pipe holds is not promised: so it is read to its end.
+            // It writes only after the measurement, possibly more than a pipe holds: so the output is read to its end.
             final Thread killer = Thread.ofVirtual().start(() -> endLate(process, durationNs));
             final String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             final int exit = process.waitFor();
@@ -99,7 +99,7 @@ final class CJitter {
         }
     }
 
-    /** Reads what the program prints; its head comment has the format. */
+    /** Parses the output of the program; the head comment of jitter.c has the format. */
     static List<CpuJitter> parse(final String output, final CpuCounters before, final CpuCounters after) throws IOException {
         final Map<Integer, Histogram> gaps = new HashMap<>();
         final List<String[]> cpus = new ArrayList<>();

@@ -10,13 +10,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the kernel has counted for each CPU up to a moment: interrupts by name, and steal time.
+ * The counters of the kernel for each CPU at one moment: interrupts by name, and steal time.
  *
  * @param interrupts the lines of {@code /proc/interrupts}
  * @param stolenNs   steal time by CPU
  */
 record CpuCounters(List<Interrupt> interrupts, Map<Integer, Long> stolenNs) {
-    /** The kernel shows times to user space in hundredths of a second, whatever its own tick is. */
+    /** The kernel reports times to user space in hundredths of a second, whatever its own tick is. */
     private static final long NS_PER_TICK = 10_000_000L;
     private static final int STEAL_FIELD = 8;
 
@@ -31,7 +31,7 @@ record CpuCounters(List<Interrupt> interrupts, Map<Integer, Long> stolenNs) {
         return new CpuCounters(InterruptReader.counts(files), stolen);
     }
 
-    /** How often a CPU served which interrupt since an earlier reading, most frequent first. */
+    /** The interrupts that a CPU has served since an earlier reading, most frequent first. */
     Map<String, Long> interruptsSince(final CpuCounters earlier, final int cpu) {
         final Map<String, Long> before = new HashMap<>();
         earlier.interrupts.forEach(interrupt -> before.put(interrupt.id(), interrupt.count(cpu)));

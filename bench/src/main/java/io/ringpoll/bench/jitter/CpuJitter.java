@@ -5,16 +5,16 @@ import java.util.Map;
 import org.HdrHistogram.Histogram;
 
 /**
- * What one loop saw on one CPU.
+ * The interruptions of one loop on one CPU.
  *
  * @param cpu                 the CPU
- * @param gaps                the gaps of at least the floor, in nanoseconds
- * @param spins               how often the clock was read
- * @param elapsedNs           how long the loop ran
- * @param voluntarySwitches   how often the thread gave the CPU up
- * @param involuntarySwitches how often the CPU was taken from it
- * @param stolenNs            how much of the CPU's time the hypervisor took meanwhile, in steps of 10 ms
- * @param interrupts          how often the CPU served which interrupt meanwhile, most frequent first
+ * @param gaps                gaps of at least the floor, in nanoseconds
+ * @param spins               number of clock reads
+ * @param elapsedNs           running time of the loop
+ * @param voluntarySwitches   voluntary context switches of the thread
+ * @param involuntarySwitches involuntary context switches of the thread
+ * @param stolenNs            steal time of the CPU during the loop, in steps of 10 ms
+ * @param interrupts          interrupts that the CPU served during the loop, most frequent first
  */
 public record CpuJitter(int cpu, Histogram gaps, long spins, long elapsedNs, long voluntarySwitches, long involuntarySwitches,
                         long stolenNs, Map<String, Long> interrupts) {
@@ -24,7 +24,7 @@ public record CpuJitter(int cpu, Histogram gaps, long spins, long elapsedNs, lon
      * @return from 0 to 1
      */
     public double lostShare() {
-        // Buckets hold a value to 1 %, so the sum can exceed the time by as much.
+        // Buckets have a precision of 1 %, so the sum can exceed the time by as much.
         double sum = 0;
         for (final var value : gaps.recordedValues()) {
             sum += (double) value.getCountAtValueIteratedTo() * gaps.medianEquivalentValue(value.getValueIteratedTo());
@@ -33,7 +33,7 @@ public record CpuJitter(int cpu, Histogram gaps, long spins, long elapsedNs, lon
     }
 
     /**
-     * How many gaps were longer than a threshold.
+     * The number of gaps that were longer than a threshold.
      *
      * @param thresholdNs the threshold in nanoseconds
      * @return the count
@@ -44,7 +44,7 @@ public record CpuJitter(int cpu, Histogram gaps, long spins, long elapsedNs, lon
     }
 
     /**
-     * How many gaps lie between two lengths.
+     * The number of gaps between two lengths.
      *
      * @param fromNs the shorter, in nanoseconds, included
      * @param toNs   the longer, in nanoseconds, excluded
@@ -59,7 +59,7 @@ public record CpuJitter(int cpu, Histogram gaps, long spins, long elapsedNs, lon
         return count;
     }
 
-    /** This and another slice of the same CPU, as one. */
+    /** Merges two slices of the same CPU. */
     CpuJitter plus(final CpuJitter other) {
         final Histogram sum = gaps.copy();
         sum.add(other.gaps);

@@ -11,12 +11,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CyclicBarrier;
 
-/** The loop in Java: a pinned thread a CPU, all at the same time. Used from one thread. */
+/** The loop in Java: one pinned thread per CPU, all at the same time. Used by one thread. */
 final class JavaJitter {
     private final CpuSet cpus;
     private final long floorNs;
 
-    /** One CPU's thread, from its start to its end. */
+    /** The thread of one CPU, from its start to its end. */
     private static final class Spinner implements Runnable {
         private final int cpu;
         private final long durationNs;
@@ -60,7 +60,7 @@ final class JavaJitter {
      * Spins for a time.
      *
      * @throws OsException           if a thread could not be pinned
-     * @throws IllegalStateException if a thread did not stay where it was put
+     * @throws IllegalStateException if a thread did not stay on its CPU
      */
     List<CpuJitter> run(final long durationNs) throws InterruptedException {
         final CyclicBarrier start = new CyclicBarrier(cpus.size());

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Measures how long spinning threads are taken away: the loop in Java and the loop in C, in turns, on the same CPUs.
+ * Measures interruptions of spinning threads: the loop in Java and the loop in C, in turns, on the same CPUs.
  *
- * <p>They take turns in slices of seconds, because on a shared machine two runs one after the other compare the weather.
- * Used from one thread, which sleeps meanwhile.
+ * <p>The turns are slices of some seconds: on a shared machine, long consecutive runs would measure different loads of the
+ * machine. Used by one thread, which sleeps during the measurement.
  */
 public final class JitterMeter {
     private static final long SLICE_NS = 5_000_000_000L;
@@ -25,26 +25,26 @@ public final class JitterMeter {
     private final long floorNs;
     private final Optional<CJitter> inC;
 
-    /** Told of each slice before it runs. */
+    /** Notified before each slice. */
     @FunctionalInterface
     public interface Progress {
         /**
          * A slice begins.
          *
-         * @param what    which loop
-         * @param doneNs  how long that loop has run already, in nanoseconds
-         * @param totalNs how long it is to run in all, in nanoseconds
+         * @param what    name of the loop
+         * @param doneNs  time that the loop has run so far, in nanoseconds
+         * @param totalNs total time of the loop, in nanoseconds
          */
         void slice(String what, long doneNs, long totalNs);
     }
 
     /**
-     * A meter, with its floor set by what reading the clock costs here.
+     * Creates a meter and sets its floor by the measured cost of a clock read.
      *
      * @param cpus       the CPUs to spin on
-     * @param durationNs how long each loop runs in all, in nanoseconds
+     * @param durationNs total time of each loop, in nanoseconds
      * @param withC      whether the loop in C runs too
-     * @throws IOException if the loop in C is there and cannot be unpacked
+     * @throws IOException if the loop in C exists and cannot be unpacked
      */
     public JitterMeter(final CpuSet cpus, final long durationNs, final boolean withC) throws IOException {
         this.cpus = cpus;
@@ -54,7 +54,7 @@ public final class JitterMeter {
         inC = withC ? CJitter.find(cpus, floorNs) : Optional.empty();
     }
 
-    /** The median cost of reading the clock, from many batches of readings. */
+    /** The median cost of a clock read, from many batches of readings. */
     private static long clockNs() {
         final long[] costs = new long[2_000];
         for (int i = 0; i < costs.length; i++) {
@@ -73,12 +73,12 @@ public final class JitterMeter {
     /**
      * Measures. Takes the duration once or, with the loop in C, twice, and a second to warm up.
      *
-     * @param progress is told of each slice
-     * @return what both loops saw
-     * @throws IOException                   if the loop in C fails
-     * @throws InterruptedException          if the thread is interrupted meanwhile
-     * @throws io.ringpoll.os.OsException    if a thread could not be pinned
-     * @throws IllegalStateException         if a thread did not stay where it was put
+     * @param progress notified of each slice
+     * @return the results of both loops
+     * @throws IOException                if the loop in C fails
+     * @throws InterruptedException       if the thread is interrupted
+     * @throws io.ringpoll.os.OsException if a thread could not be pinned
+     * @throws IllegalStateException      if a thread did not stay on its CPU
      */
     public JitterResult run(final Progress progress) throws IOException, InterruptedException {
         final JavaJitter inJava = new JavaJitter(cpus, floorNs);

@@ -15,7 +15,7 @@ import org.knowm.xchart.style.colors.XChartSeriesColors;
 import org.knowm.xchart.style.lines.SeriesLines;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** Draws how often a CPU is taken away for how long at least: a line each for Java and C and for each CPU. */
+/** Plots the frequency of interruptions by minimum length: one line each for Java and C and for each CPU. */
 public final class JitterPlot {
     private static final int WIDTH = 1000;
     private static final int HEIGHT = 600;
@@ -28,11 +28,11 @@ public final class JitterPlot {
     /**
      * Writes the plot. Needs no display.
      *
-     * @param result what the meter saw
-     * @param title  the plot's title
-     * @param file   where to; the name ends in {@code .svg} or {@code .png}
+     * @param result the results of the meter
+     * @param title  title of the plot
+     * @param file   output file; the name ends in {@code .svg} or {@code .png}
      * @throws IOException              if it cannot be written
-     * @throws IllegalArgumentException if the name ends in something else
+     * @throws IllegalArgumentException if the name has another ending
      */
     public static void write(final JitterResult result, final String title, final Path file) throws IOException {
         System.setProperty("java.awt.headless", "true");

@@ -3,13 +3,13 @@ package io.ringpoll.bench.jitter;
 import java.util.List;
 
 /**
- * What the meter saw.
+ * The results of the jitter meter.
  *
- * @param durationNs how long each loop ran, in nanoseconds
- * @param clockNs    what reading the clock costs, in nanoseconds
- * @param floorNs    the shortest gap that counts, in nanoseconds
- * @param java       what the loop in Java saw, CPU by CPU
- * @param c          what the loop in C saw, CPU by CPU; empty if it did not run
+ * @param durationNs running time of each loop, in nanoseconds
+ * @param clockNs    cost of a clock read, in nanoseconds
+ * @param floorNs    the shortest counted gap, in nanoseconds
+ * @param java       results of the loop in Java, by CPU
+ * @param c          results of the loop in C, by CPU; empty if it did not run
  */
 public record JitterResult(long durationNs, long clockNs, long floorNs, List<CpuJitter> java, List<CpuJitter> c) {
     /** Copies the lists. */

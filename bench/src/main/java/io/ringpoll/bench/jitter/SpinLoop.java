@@ -3,16 +3,15 @@ package io.ringpoll.bench.jitter;
 import org.HdrHistogram.Histogram;
 
 /**
- * Reads the clock over and over and counts the gaps between two readings: whatever is longer than a reading takes was
- * somebody else's time.
+ * Reads the clock repeatedly and counts the gaps between readings: a gap longer than a clock read is an interruption.
  *
- * <p>Owned by the thread that spins; its results are read after that thread has ended. {@code jitter.c} is the same loop in C.
+ * <p>Owned by the spinning thread; its results are read after that thread has ended. {@code jitter.c} is the same loop in C.
  */
 final class SpinLoop {
-    /** The longest gap that is told apart, in nanoseconds: a minute. */
+    /** The longest distinguished gap, in nanoseconds: a minute. */
     static final long MAX_GAP_NS = 60_000_000_000L;
     private static final int SIGNIFICANT_DIGITS = 2;
-    /** Short calls let the compiler's ordinary version run, instead of one made for a single endless call. */
+    /** Short calls let the compiler use the ordinary compiled method, instead of an on-stack replacement for one endless call. */
     private static final long CALL_NS = 10_000_000L;
 
     private final long floorNs;
@@ -49,7 +48,7 @@ final class SpinLoop {
             now = System.nanoTime();
             if (now - previous >= floor) {
                 gaps.recordValue(Math.min(now - previous, MAX_GAP_NS));
-                // Counting is not being taken away.
+                // The time for counting is not an interruption.
                 now = System.nanoTime();
             }
             previous = now;

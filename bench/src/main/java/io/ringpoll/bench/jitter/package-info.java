@@ -1,6 +1,6 @@
 /**
- * The jitter meter: how long a spinning thread on each CPU is taken away, in Java and, beside it, in plain C.
+ * The jitter meter: interruptions of a spinning thread on each CPU, in Java and in plain C.
  *
- * <p>What both loops see is the machine's; what only the Java loop sees is the JVM's.
+ * <p>Interruptions of both loops are due to the machine; those of the Java loop only are due to the JVM.
  */
 package io.ringpoll.bench.jitter;

@@ -10,10 +10,10 @@ import java.lang.invoke.VarHandle;
 import org.HdrHistogram.Histogram;
 
 /**
- * Takes paced sends as they arrive at the server of a {@link LinkedPair}: records how late each is, and posts its receive again.
- * Messages arrive in the order in which they were sent, so the schedule tells when each was due.
+ * Handles paced sends that arrive at the server of a {@link LinkedPair}: records the latency of each and posts its receive again.
+ * Messages arrive in send order, so the schedule has the due time of each.
  *
- * <p>Belongs to the handler's thread; the counts may be read by others.
+ * <p>Owned by the handler thread; other threads may read the counts.
  */
 final class ArrivalHandler implements CompletionHandler {
     private static final VarHandle SENT;
@@ -40,13 +40,13 @@ final class ArrivalHandler implements CompletionHandler {
     private volatile boolean failed;
 
     /**
-     * Expects messages.
+     * Creates the handler.
      *
-     * @param pair     over which they come
-     * @param schedule when they are due
-     * @param startNs  when it starts
-     * @param fromNs   messages are recorded that were due from here ...
-     * @param untilNs  ... to before here
+     * @param pair     the connection of the messages
+     * @param schedule due times of the messages
+     * @param startNs  start of the schedule
+     * @param fromNs   start of the recording time, inclusive
+     * @param untilNs  end of the recording time, exclusive
      */
     ArrivalHandler(final LinkedPair pair, final Schedule schedule, final long startNs, final long fromNs, final long untilNs) {
         this.pair = pair;
@@ -56,12 +56,12 @@ final class ArrivalHandler implements CompletionHandler {
         this.work = Work.ofLatency(fromNs, untilNs);
     }
 
-    /** How many messages have arrived; as many receives have been posted again. */
+    /** The number of messages that have arrived and of receives that have been posted again. */
     long received() {
         return (long) RECEIVED.getAcquire(this);
     }
 
-    /** How many sends have completed at both ends: there is room, and a receive, for as many others. */
+    /** The number of sends that have completed at both ends: the room, and the posted receives, for as many others. */
     long ended() {
         return Math.min((long) SENT.getAcquire(this), received());
     }
@@ -70,7 +70,7 @@ final class ArrivalHandler implements CompletionHandler {
         return failed;
     }
 
-    /** What was recorded; to be read when the pipeline has ended. */
+    /** The recorded latencies; valid after the pipeline has ended. */
     Histogram latencyNs() {
         return work.latencyNs();
     }

@@ -18,9 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
-/**
- * C at ping-pong or at paced operations, over a connection of its own.
- */
+/** The C baseline at ping-pong or at paced operations, over its own connection. */
 final class CLinkContestant implements Contestant {
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
@@ -49,7 +47,7 @@ final class CLinkContestant implements Contestant {
         return pingPong(link, bare, operation, sizeBytes, threads, StallWatch.LIMIT_NS);
     }
 
-    /** Ping-pong with a limit of its own for the time without a completion. */
+    /** Ping-pong with its own limit for the time without a completion. */
     static CLinkContestant pingPong(final CLink link, final boolean bare, final Traffic.Operation operation, final int sizeBytes,
         final HotThreads threads, final long stallNs) {
         return new CLinkContestant(link, bare, operation, sizeBytes, Schedule.saturation(), threads, stallNs);
@@ -78,7 +76,7 @@ final class CLinkContestant implements Contestant {
             threads.batch(), threads.waitStrategy() != WaitMode.BUSY_SPIN, threads.cpus().poller(), fromNs, untilNs, 0);
         final Traffic traffic = new Traffic(operation, sizeBytes, schedule, startNs, turn.iterations(), threads.poster());
         final CBaseline baseline = isPingPong ? link.startPingPong(options, traffic) : link.startPaced(options, traffic);
-        // As for ours.
+        // The same settings as for ringpoll.
         final CpuWatch watch = CpuWatch.ofThisProcess();
         watch.start();
         Timing.sleepUntil(fromNs);
@@ -91,7 +89,7 @@ final class CLinkContestant implements Contestant {
             LockSupport.parkNanos(Math.max(1, Math.min(RingpollPingPong.LOOK_NS, untilNs - System.nanoTime())));
         }
         final long passed = baseline.passed() - before;
-        // A send has two completions, its own and the receive's.
+        // A send has two completions: its own and that of the receive.
         final long onTime = operation == Traffic.Operation.SEND ? passed / 2 : passed;
         final CpuLoss loss = watch.stop();
         link.rest();

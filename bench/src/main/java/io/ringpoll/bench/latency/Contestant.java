@@ -2,19 +2,17 @@ package io.ringpoll.bench.latency;
 
 import java.util.concurrent.TimeoutException;
 
-/**
- * One of those whose latency is measured in turns. Used by one thread.
- */
+/** A participant of a latency comparison, measured in turns. Used by one thread. */
 interface Contestant extends AutoCloseable {
-    /** What results call it. */
+    /** Its label in results. */
     String label();
 
     /**
-     * Has its turn.
+     * Runs a turn.
      *
-     * @param turn which, and how long
-     * @return what it came to
-     * @throws TimeoutException if it does not come to its end
+     * @param turn round and times of the turn
+     * @return the result of the turn
+     * @throws TimeoutException if it does not end in time
      */
     LatencyWindow run(Turn turn) throws TimeoutException;
 
@@ -23,7 +21,7 @@ interface Contestant extends AutoCloseable {
         return true;
     }
 
-    /** Lets go of what it has kept between turns. */
+    /** Releases the resources that it keeps between turns. */
     @Override
     void close();
 }

@@ -11,8 +11,8 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
 
 /**
- * A measurement's histograms as files that HdrHistogram's own tools read: for each run the percentile distribution in
- * microseconds ({@code .hgrm}) and a log with a histogram for each turn ({@code .hlog}).
+ * Writes the histograms of a measurement as files for the tools of HdrHistogram: for each run the percentile distribution in
+ * microseconds ({@code .hgrm}) and a log with one histogram per turn ({@code .hlog}).
  */
 final class HistogramFiles {
     private static final double NS_PER_US = 1_000;
@@ -22,7 +22,7 @@ final class HistogramFiles {
     private HistogramFiles() {
     }
 
-    /** Writes the files of a report into a folder; returns them. */
+    /** Writes the files of a report into a folder; returns the files. */
     static List<Path> write(final LatencyReport report, final Path folder) {
         final List<Path> files = new ArrayList<>();
         for (final LatencyRun run : report.runs()) {
@@ -38,7 +38,7 @@ final class HistogramFiles {
         return files;
     }
 
-    /** The name of a file for a measurement: its slashes would be folders. */
+    /** The file name for a measurement, without the slashes of its name. */
     static String fileName(final String measurement) {
         return measurement.replaceAll("[^A-Za-z0-9.]+", "-");
     }

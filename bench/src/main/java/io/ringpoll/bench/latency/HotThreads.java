@@ -9,14 +9,14 @@ import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.rpma.Connection;
 
 /**
- * The hot threads of every contestant: the same for all.
+ * The hot threads of a contestant: the same for all.
  *
- * @param handlers how many share the paths
- * @param ringSize slots of the ring
- * @param batch    completions that a poll asks for
- * @param waitStrategy   how all of them wait
- * @param cpus     where they are pinned
- * @param poster   where the thread is pinned that posts paced operations, or {@link HotCpus#ANY}
+ * @param handlers     number of handlers that share the paths
+ * @param ringSize     slots of the ring
+ * @param batch        maximum completions per poll
+ * @param waitStrategy wait strategy of all threads
+ * @param cpus         CPUs of the threads
+ * @param poster       CPU of the thread that posts paced operations, or {@link HotCpus#ANY}
  */
 record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStrategy, HotCpus cpus, int poster) {
     /** A pipeline that polls connections' queues and hands off to one handler; to be started. */
@@ -29,7 +29,7 @@ record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStrategy, 
         });
     }
 
-    /** A pipeline that polls connections' queues, without handlers yet. */
+    /** A pipeline that polls the queues of connections, without handlers yet. */
     PipelineBuilder poller(final String name, final int cpu, final Connection... ends) {
         final PipelineBuilder builder =
             Pipeline.builder().name(name).batchLimit(batch).idleStrategy(IdleStrategies.ofPoller(waitStrategy));

@@ -34,7 +34,7 @@ public final class LatencyMeasurement {
     public static final String PERFTEST = PerftestContestant.NAME;
 
     private static final Turn WARM_UP_TURN = new Turn(0, 0, TimeUnit.SECONDS.toNanos(1), 0);
-    /** Not recorded: in which it is looked where memory lies. */
+    /** A round that is not recorded, for the check of memory placement. */
     private static final Turn CENSUS_TURN = new Turn(0, 0, TimeUnit.MILLISECONDS.toNanos(100), 0);
 
     private final LatencyConfig config;

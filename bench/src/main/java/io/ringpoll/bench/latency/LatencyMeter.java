@@ -9,8 +9,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * Has contestants take turns: in each round every one has a turn of the same length, and the order changes from round to round,
- * so that what changes in the machine meets all of them. Used by one thread.
+ * Measures contestants in turns: each has one turn per round, all of the same length, and the order changes from round to round,
+ * so that changes of the machine affect all of them. Used by one thread.
  */
 final class LatencyMeter {
     private final List<Contestant> contestants;
@@ -20,11 +20,11 @@ final class LatencyMeter {
     }
 
     /**
-     * Plays rounds.
+     * Runs the rounds.
      *
-     * @param rounds   how many
-     * @param turn     of each contestant in each round
-     * @param progress hears of each turn
+     * @param rounds   number of rounds
+     * @param turn     the turn of each contestant in a round
+     * @param progress notified of each turn
      * @return the turns of each contestant, by label
      */
     Map<String, List<LatencyWindow>> play(final int rounds, final Turn turn, final Consumer<LatencyWindow> progress)

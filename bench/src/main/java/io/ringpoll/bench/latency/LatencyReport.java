@@ -11,10 +11,10 @@ import java.util.stream.Collectors;
 import org.HdrHistogram.Histogram;
 
 /**
- * The runs of one measurement, of which the first is ours: as a table, as JSON, and as ratios.
+ * Formats the runs of one measurement as a table, as JSON, and as ratios.
  *
- * @param name what was measured, as results call it
- * @param runs ours first
+ * @param name label of the measurement in results
+ * @param runs the runs, ringpoll first
  */
 record LatencyReport(String name, List<LatencyRun> runs) {
     /** The percentiles of the table and of JSON. */
@@ -23,8 +23,8 @@ record LatencyReport(String name, List<LatencyRun> runs) {
     private static final double[] BY_TURN = {50, 90, 99, 99.9};
 
     /**
-     * Ours beside each other: percentiles turn by turn. A turn in which a thread lost its CPU counts like any other, since to
-     * lose it is no contestant's own doing and the median leaves out what is out of line; the marks tell how many there were.
+     * The ratios of ringpoll to each baseline: percentiles turn by turn. Turns in which a thread lost its CPU are included, since
+     * that is not caused by the contestant and the median excludes outliers; the marks have the number of such turns.
      */
     List<BenchResult> results() {
         final List<BenchResult> results = new ArrayList<>();

@@ -9,23 +9,23 @@ import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
 /**
- * All turns of one contestant, and what is to be thought of them.
+ * All turns of one contestant, with an assessment of their validity.
  *
- * @param label   of the contestant
+ * @param label   label of the contestant
  * @param windows its turns
- * @param marks   what makes the figures doubtful; none for a clean run
+ * @param marks   the reasons for doubt; empty for a clean run
  */
 record LatencyRun(String label, List<LatencyWindow> windows, Set<RunMark> marks) {
-    /** So many of what was due must have been handled within the time: 99 %. */
+    /** The share of the due operations that must be handled within the time: 99 %. */
     private static final double RATE_SHARE = 0.99;
 
     /**
-     * Judges turns.
+     * Assesses turns.
      *
-     * @param label    of the contestant
+     * @param label    label of the contestant
      * @param windows  its turns
-     * @param cpus     where its threads were pinned
-     * @param handlers how many it had beside the poller
+     * @param cpus     CPUs of its threads
+     * @param handlers number of its handlers
      * @return the run with its marks
      */
     static LatencyRun of(final String label, final List<LatencyWindow> windows, final HotCpus cpus, final int handlers) {
@@ -50,31 +50,31 @@ record LatencyRun(String label, List<LatencyWindow> windows, Set<RunMark> marks)
         return run;
     }
 
-    /** All latencies together, disturbed turns included. */
+    /** All latencies together, including disturbed turns. */
     Histogram total() {
         final Histogram total = new Histogram(3);
         windows.forEach(window -> total.add(window.latencyNs()));
         return total;
     }
 
-    /** Turns in which the CPU was taken away. */
+    /** The number of turns in which a thread lost its CPU. */
     long turnsWithoutCpu() {
         return windows.stream().filter(LatencyWindow::lostCpu).count();
     }
 
-    /** A percentile turn by turn: one bad turn cannot hide the others. A turn that recorded nothing has none. */
+    /** A percentile turn by turn: one bad turn cannot hide the others. Turns without recorded latencies are left out. */
     Spread byTurn(final double percentile) {
         final double[] values = windows.stream().filter(window -> window.latencyNs().getTotalCount() > 0)
             .mapToDouble(window -> window.percentileNs(percentile)).toArray();
         return values.length == 0 ? Spread.of(0) : Spread.of(values);
     }
 
-    /** Turns in which something went wrong, or nothing was recorded. */
+    /** The number of turns with a fault or without recorded latencies. */
     long faultyTurns() {
         return windows.stream().filter(window -> !window.fault().isEmpty() || window.latencyNs().getTotalCount() == 0).count();
     }
 
-    /** What every turn says of something. */
+    /** A property of each turn. */
     Spread over(final ToDoubleFunction<LatencyWindow> value) {
         return Spread.of(windows.stream().mapToDouble(value).toArray());
     }

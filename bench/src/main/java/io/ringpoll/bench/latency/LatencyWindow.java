@@ -4,20 +4,20 @@ import io.ringpoll.bench.measure.CpuLoss;
 import org.HdrHistogram.Histogram;
 
 /**
- * What one turn came to.
+ * The result of one turn.
  *
- * @param round      in which it was
- * @param label      of the contestant
- * @param latencyNs  what was recorded
- * @param due        how many were due in the time; 0 in a closed loop, where each waits for the one before
- * @param onTime     how many of these were handled within the time
- * @param loss       what CPU time the hot threads lost meanwhile
- * @param longestGapNs the longest time between two polls, where it is known; else 0
- * @param fault      what went wrong; empty if nothing did
+ * @param round        round of the turn
+ * @param label        label of the contestant
+ * @param latencyNs    the recorded latencies
+ * @param due          number of operations due in the time; 0 in a closed loop, where each waits for the previous one
+ * @param onTime       number of these that were handled within the time
+ * @param loss         CPU time that the hot threads lost
+ * @param longestGapNs the longest time between two polls, if known; else 0
+ * @param fault        reason of a failure; empty if there was none
  */
 record LatencyWindow(int round, String label, Histogram latencyNs, long due, long onTime, CpuLoss loss, long longestGapNs,
                      String fault) {
-    /** The CPU was taken from a hot thread for so long that a p99.9 shows it. */
+    /** The CPU was taken from a hot thread for so long that p99.9 is affected. */
     boolean lostCpu() {
         return loss.isSignificant();
     }

@@ -15,11 +15,11 @@ import java.util.Deque;
 import java.util.Optional;
 
 /**
- * A connection of librpma with both ends in this process, as C's own link has it: a message's memory at each end, registered, and
- * one receive posted at each.
+ * A librpma connection with both ends in this process, like the link of the C baseline: registered memory for a message, and one
+ * posted receive, at each end.
  */
 public final class LinkedPair implements AutoCloseable {
-    /** Work requests in flight, at most; as in baseline.h. */
+    /** Maximum number of work requests in flight; as in baseline.h. */
     static final int DEPTH = 64;
     /** Memory at each end; as in baseline.h. */
     public static final int MEMORY_BYTES = 1 << 23;
@@ -40,8 +40,8 @@ public final class LinkedPair implements AutoCloseable {
     /**
      * Listens and connects.
      *
-     * @param address of this machine
-     * @param port    to listen on for a moment
+     * @param address an address of this machine
+     * @param port    port of the temporary listener
      */
     public LinkedPair(final String address, final String port) {
         boolean connected = false;
@@ -72,7 +72,7 @@ public final class LinkedPair implements AutoCloseable {
     }
 
     /**
-     * The end that connected.
+     * The connecting end.
      *
      * @return its connection
      */
@@ -81,7 +81,7 @@ public final class LinkedPair implements AutoCloseable {
     }
 
     /**
-     * The end that listened.
+     * The listening end.
      *
      * @return its connection
      */
@@ -90,7 +90,7 @@ public final class LinkedPair implements AutoCloseable {
     }
 
     /**
-     * The client's memory.
+     * The memory of the client.
      *
      * @return its registration
      */
@@ -99,7 +99,7 @@ public final class LinkedPair implements AutoCloseable {
     }
 
     /**
-     * The server's memory.
+     * The memory of the server.
      *
      * @return its registration
      */
@@ -108,7 +108,7 @@ public final class LinkedPair implements AutoCloseable {
     }
 
     /**
-     * The client's memory as the server reads and writes it.
+     * The memory of the client as a remote region of the server.
      *
      * @return its description
      */
@@ -117,7 +117,7 @@ public final class LinkedPair implements AutoCloseable {
     }
 
     /**
-     * The server's memory as the client reads and writes it.
+     * The memory of the server as a remote region of the client.
      *
      * @return its description
      */
@@ -125,7 +125,7 @@ public final class LinkedPair implements AutoCloseable {
         return serverFromClient;
     }
 
-    /** Posts one more receive at the server, anywhere in its memory; false if there is no room. */
+    /** Posts one more receive at the server, into any part of its memory; false if there is no room. */
     boolean receiveAtServer() {
         return server.receive(serverMemory, 0, MEMORY_BYTES, 0);
     }

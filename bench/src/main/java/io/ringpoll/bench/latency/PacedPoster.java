@@ -9,8 +9,8 @@ import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 
 /**
- * The thread that posts operations at their due times. One that has to wait for room is posted late, but counts from when it was
- * due.
+ * The thread that posts operations at their due times. An operation that waits for room is posted late, but its latency counts
+ * from its due time.
  */
 final class PacedPoster extends Thread {
     private static final long CATCH_UP_NS = TimeUnit.SECONDS.toNanos(4);
@@ -22,21 +22,21 @@ final class PacedPoster extends Thread {
     private final long untilNs;
     private final LongPredicate post;
     private final LongSupplier ended;
-    /** As last seen: another thread's line is looked at only when there may be no room. */
+    /** Cached: the counter of another thread is read only when there may be no room. */
     private long endedSeen;
     private volatile boolean stopped;
     private volatile long posted;
     private volatile String fault = "";
 
     /**
-     * Prepares the thread.
+     * Creates the thread.
      *
-     * @param schedule when operations are due
-     * @param threads  where it is pinned and how it waits
-     * @param startNs  when the schedule starts
-     * @param untilNs  what is due before is posted however late
-     * @param post     takes the due time of an operation and posts it; false if the send queue is full
-     * @param ended    how many operations have ended and made room for others
+     * @param schedule due times of the operations
+     * @param threads  CPU and wait strategy of the thread
+     * @param startNs  start of the schedule
+     * @param untilNs  operations due before this time are posted even if late
+     * @param post     posts an operation with the given due time; false if the send queue is full
+     * @param ended    number of operations that have ended and made room for others
      */
     PacedPoster(final Schedule schedule, final HotThreads threads, final long startNs, final long untilNs,
         final LongPredicate post, final LongSupplier ended) {
@@ -50,7 +50,7 @@ final class PacedPoster extends Thread {
         this.ended = ended;
     }
 
-    /** Lets it post what was due within the time, and waits for its end. */
+    /** Lets it post the operations that were due within the time, and waits for its end. */
     void end() {
         stopped = true;
         try {
@@ -60,12 +60,12 @@ final class PacedPoster extends Thread {
         }
     }
 
-    /** How many it has posted. */
+    /** The number of posted operations. */
     long posted() {
         return posted;
     }
 
-    /** Why it ended early; empty if it did not. */
+    /** The reason for an early end; empty if there was none. */
     String fault() {
         return fault;
     }
@@ -100,9 +100,9 @@ final class PacedPoster extends Thread {
         }
     }
 
-    /** Waits for the time and for room; false if the run is over. */
+    /** Waits for the due time and for room; false if the run is over. */
     private boolean awaitTurn(final long due, final long count) {
-        // What was due within the turn is posted however late: the latest would be missing from the histogram.
+        // Operations that were due within the turn are posted even if late: otherwise the highest latencies would be missing.
         while (!stopped || due - untilNs < 0) {
             if (System.nanoTime() - untilNs >= CATCH_UP_NS) {
                 throw new IllegalStateException("posts that were due had not been made " +

@@ -15,20 +15,21 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * perftest at ping-pong: {@code ib_send_lat}, {@code ib_write_lat} or {@code ib_read_lat} as two processes of their own, on the
- * same device, with a connection made by the connection manager.
+ * perftest at ping-pong: {@code ib_send_lat}, {@code ib_write_lat} or {@code ib_read_lat} as two processes, on the same device,
+ * with a connection by the connection manager.
  *
- * <p>They end with their turn, and nothing of ours runs meanwhile. {@code ib_write_lat} writes without immediate data and watches
- * the memory instead of a completion queue of receives, so that it does less than the other contestants. Used by one thread.
+ * <p>The processes end with the turn, and no thread of ringpoll runs during it. {@code ib_write_lat} writes without immediate
+ * data and polls the memory instead of a receive completion queue, so it does less work than the other contestants. Used by one
+ * thread.
  */
 final class PerftestContestant implements Contestant {
-    /** Its name in results. */
+    /** Its label in results. */
     static final String NAME = "perftest";
 
     private static final int DEFAULT_ITERATIONS = 2_000;
-    /** The server listens by then. */
+    /** Time after which the server listens. */
     private static final long START_NS = TimeUnit.SECONDS.toNanos(10);
-    /** Beyond a millisecond for each iteration. */
+    /** Added to a millisecond for each iteration. */
     private static final int END_S = 30;
     private static final long POLL_MS = 50;
 
@@ -41,7 +42,7 @@ final class PerftestContestant implements Contestant {
         this("ib_" + operation.name().toLowerCase(Locale.ROOT) + "_lat", host, sizeBytes, END_S);
     }
 
-    /** With a program and a time limit of its own. */
+    /** With a given program and time limit. */
     PerftestContestant(final String tool, final String host, final int sizeBytes, final int endS) {
         this.tool = tool;
         this.host = host;
@@ -81,13 +82,13 @@ final class PerftestContestant implements Contestant {
 
     @Override
     public void close() {
-        // Between turns there is nothing.
+        // Nothing to release between turns.
     }
 
     /**
-     * Reads what {@code -U} prints: a line for each iteration, its number and its latency in microseconds.
+     * Parses the output of {@code -U}: one line per iteration with its number and its latency in microseconds.
      *
-     * @param said by the client
+     * @param said output of the client
      * @return the latencies in nanoseconds
      */
     static Histogram parse(final String said) {
@@ -101,7 +102,7 @@ final class PerftestContestant implements Contestant {
         return histogram;
     }
 
-    /** Runs the client; again while the server does not listen yet. One that hangs is ended, and has no latencies. */
+    /** Runs the client; repeatedly while the server does not listen yet. A client that hangs is killed and has no latencies. */
     private String connect(final List<String> command, final long limitS) {
         final long deadlineNs = System.nanoTime() + START_NS;
         final List<String> client = new ArrayList<>(command);
@@ -129,7 +130,7 @@ final class PerftestContestant implements Contestant {
         }
     }
 
-    /** A file rather than a pipe, which would have to be read while the limit is watched. */
+    /** A file, because a pipe would have to be read during the wait. */
     private static Path newOutput() {
         try {
             return Files.createTempFile("ringpoll-perftest", ".out");

@@ -12,11 +12,11 @@ import io.ringpoll.verbs.WorkCompletion;
 import org.HdrHistogram.Histogram;
 
 /**
- * Answers each send, or write with immediate data, at both ends of a {@link LinkedPair}, and records half of each round trip; of
- * reads, which the other end has no part in, the whole.
+ * Answers each send, or write with immediate data, at both ends of a {@link LinkedPair}, and records half of each round trip; for
+ * reads, which do not involve the peer, the whole.
  *
- * <p>Belongs to the handler's thread, or to one for each end, which share nothing that changes; {@link #stop()} and the questions
- * may come from another.
+ * <p>Owned by the handler thread, or by one thread for each end; these share no mutable state. {@link #stop()} and the query
+ * methods may be called from another thread.
  */
 final class PingPongHandler implements CompletionHandler {
     private final LinkedPair pair;
@@ -45,7 +45,7 @@ final class PingPongHandler implements CompletionHandler {
         this.iterations = iterations;
     }
 
-    /** Posts the first operation; before the pipeline starts. */
+    /** Posts the first operation; called before the pipeline starts. */
     void serve() {
         sentNs = System.nanoTime();
         postFromClient();
@@ -56,12 +56,12 @@ final class PingPongHandler implements CompletionHandler {
         stopped = true;
     }
 
-    /** Whether as many round trips have been recorded as were asked for, or there will be no more. */
+    /** Whether the requested number of round trips has been recorded, or there will be no more. */
     boolean isDone() {
         return done || failed;
     }
 
-    /** Whether nothing is on its way. */
+    /** Whether no operation is in flight. */
     boolean isAtRest() {
         return atRest || failed;
     }
@@ -70,7 +70,7 @@ final class PingPongHandler implements CompletionHandler {
         return failed;
     }
 
-    /** What was recorded; to be read when the pipeline has ended. */
+    /** The recorded latencies; valid after the pipeline has ended. */
     Histogram latencyNs() {
         return histogram;
     }

@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Ours at paced writes and reads: a thread posts each at its due time, and what is recorded is the time from then to its
- * completion's handler.
+ * Ringpoll at paced writes and reads: a thread posts each at its due time; the time from then to the handler of its completion is
+ * recorded.
  */
 final class RingpollPacedPosts implements Contestant {
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);

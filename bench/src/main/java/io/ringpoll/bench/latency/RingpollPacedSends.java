@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Ours at paced sends: a thread posts each at its due time, and what is recorded is the time from then to the handler of its
- * receive at the other end. One pipeline polls both ends' queues. A send has to wait for room in the send queue and for a receive
- * that is posted, so that the receiver is never found not ready.
+ * Ringpoll at paced sends: a thread posts each at its due time; the time from then to the handler of its receive at the peer is
+ * recorded. One pipeline polls the queues of both ends. A send waits for room in the send queue and for a posted receive, so that
+ * there is no receiver-not-ready error.
  */
 final class RingpollPacedSends implements Contestant {
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
@@ -28,7 +28,7 @@ final class RingpollPacedSends implements Contestant {
         this.sizeBytes = sizeBytes;
         this.schedule = schedule;
         this.threads = threads;
-        // One is there from the connection on, and each that is used is posted again.
+        // One receive is posted when the connection is made, and each used one is posted again.
         for (int i = 1; i < LinkedPair.DEPTH; i++) {
             if (!pair.receiveAtServer()) {
                 throw new IllegalStateException("no room for " + LinkedPair.DEPTH + " receives");

@@ -15,13 +15,13 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Ours at ping-pong. With hand-off one pipeline polls both ends' queues, and its handler answers on a thread of its own; with
- * handlers that run to completion each end has a pipeline, whose one thread polls and answers.
+ * Ringpoll at ping-pong. With a hand-off, one pipeline polls the queues of both ends, and its handler thread answers; with
+ * run-to-completion handlers each end has a pipeline with one thread that polls and answers.
  */
 final class RingpollPingPong implements Contestant {
     private static final String RUN_TO_COMPLETION_NAME = "ringpoll-run-to-completion";
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
-    /** Between two looks whether the turn is over. */
+    /** Interval of the checks for the end of the turn. */
     static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final long REST_NS = TimeUnit.SECONDS.toNanos(5);
 
@@ -38,7 +38,7 @@ final class RingpollPingPong implements Contestant {
         this(pair, operation, sizeBytes, threads, runToCompletion, StallWatch.LIMIT_NS);
     }
 
-    /** With a limit of its own for the time without a completion. */
+    /** With its own limit for the time without a completion. */
     RingpollPingPong(
         final LinkedPair pair, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads,
         final boolean runToCompletion, final long stallNs) {
@@ -61,11 +61,11 @@ final class RingpollPingPong implements Contestant {
         final long untilNs = fromNs + turn.lengthNs();
         final PingPongHandler handler =
             new PingPongHandler(pair, operation, sizeBytes, fromNs, untilNs, turn.iterations());
-        // Before the threads start: from then on the handlers' threads post.
+        // Before the threads start: from then on the handler threads post.
         handler.serve();
         final PipelineGroup pipelines = runToCompletion ? startEnds(handler) :
             PipelineGroup.start(1, only -> threads.pipeline(handler, pair.client(), pair.server()));
-        // In the lead-in: with as many hot threads as CPUs, one of them would wait while this one reads.
+        // During the lead-in: with as many hot threads as CPUs, one of them would wait while this thread reads.
         final CpuWatch watch = CpuWatch.ofThisProcess();
         watch.start();
         Timing.sleepUntil(fromNs);
@@ -88,7 +88,7 @@ final class RingpollPingPong implements Contestant {
         pair.close();
     }
 
-    /** Until the last round trip or the end of the time; a turn in which nothing completes any more ends with an exception. */
+    /** Waits until the last round trip or the end of the time; a turn without progress ends with an exception. */
     private void awaitEnd(final PingPongHandler handler, final PipelineGroup pipelines, final long untilNs)
         throws TimeoutException {
         final StallWatch stall = new StallWatch(label(), stallNs);
@@ -102,7 +102,7 @@ final class RingpollPingPong implements Contestant {
         }
     }
 
-    /** Of reads the other end hears nothing, and has no thread. */
+    /** Reads do not involve the peer: it has no thread. */
     private PipelineGroup startEnds(final PingPongHandler handler) {
         return PipelineGroup.start(operation == Traffic.Operation.READ ? 1 : 2, end ->
             (end == 0 ? threads.poller("bench-client", threads.cpus().poller(), pair.client()) :

@@ -1,16 +1,16 @@
 package io.ringpoll.bench.latency;
 
-/** What makes a run's figures doubtful. */
+/** Reasons for doubt about the figures of a run. */
 enum RunMark {
-    /** Fewer completions were handled than were due: what is not handled has no latency in the histogram yet. */
+    /** Fewer completions were handled than were due: the histogram lacks the latencies of the others. */
     MISSED_RATE("missed its rate"),
-    /** The scheduler or the hypervisor took the CPU away from a hot thread. */
+    /** The scheduler or the hypervisor took the CPU from a hot thread. */
     LOST_CPU("lost its CPU"),
     /** A hot thread could run on any CPU. */
     NOT_PINNED("not pinned"),
     /** Hot threads had to share a CPU. */
     SHARED_CPU("threads shared a CPU"),
-    /** Something went wrong in a turn. */
+    /** A turn had a fault. */
     FAULTY("went wrong");
 
     private final String text;

@@ -14,14 +14,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A hand-off over the synthetic queue: completions become visible at their due times, whether earlier ones were handled or not,
- * and what is recorded is the time from then to the handler.
+ * A hand-off over the synthetic queue: completions become visible at their due times, whether earlier ones were handled or not;
+ * the time from then to the handler is recorded.
  */
 final class SyntheticContestant implements Contestant {
     /** Time for the threads to start before the first completion is due. */
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
 
-    /** How late what is due at the end of a turn may be: until then it is waited for. */
+    /** Maximum wait for completions that were due at the end of a turn. */
     private static final long LATEST_NS = TimeUnit.SECONDS.toNanos(2);
 
     private final HandOff handOff;
@@ -61,7 +61,7 @@ final class SyntheticContestant implements Contestant {
         final long onTime = running.handled() - before;
         final long gapNs = source.takeLongestGapNs();
         final CpuLoss loss = watch.stop();
-        // What came due in the time and is late has the longest latencies: without it they would look better than they are.
+        // Late completions that were due in the time have the highest latencies and must not be missing.
         final boolean complete = handledAll(running, all, untilNs + LATEST_NS);
         source.stop();
         final Outcome outcome = running.stop();

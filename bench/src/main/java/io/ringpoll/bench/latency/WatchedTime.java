@@ -6,13 +6,13 @@ import io.ringpoll.bench.measure.Timing;
 import java.util.function.LongSupplier;
 
 /**
- * What was seen from outside of the time that a turn records.
+ * Observations from outside during the recorded time of a turn.
  *
- * @param handled how many operations were handled within it
- * @param loss    what CPU time the hot threads lost meanwhile
+ * @param handled number of operations handled within it
+ * @param loss    CPU time that the hot threads lost
  */
 record WatchedTime(long handled, CpuLoss loss) {
-    /** Waits for the time to begin, and watches until it ends. */
+    /** Waits for the start of the time, and observes until its end. */
     static WatchedTime between(final long fromNs, final long untilNs, final LongSupplier handledSoFar) {
         Timing.sleepUntil(fromNs);
         final CpuWatch watch = CpuWatch.ofThisProcess();

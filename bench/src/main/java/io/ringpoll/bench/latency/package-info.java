@@ -1,4 +1,5 @@
 /**
- * {@code ./ringpoll latency}: from when a completion was due, or its operation posted, to its handler; ours and C's in turns.
+ * {@code ./ringpoll latency}: the time from the due time of a completion, or the post of its operation, to its handler; ringpoll
+ * and C in turns.
  */
 package io.ringpoll.bench.latency;

@@ -1,29 +1,30 @@
 package io.ringpoll.bench.measure;
 
 /**
- * One figure of ours beside one of something honest.
+ * One figure of ringpoll and of its baseline.
  *
- * @param name         what was measured
+ * @param name         label of the measurement
  * @param unit         {@code ns} (lower is better) or {@code ops/s} (higher is better)
- * @param ringpoll     ours, a median
- * @param baseline     the other's, a median
- * @param baselineName who the other is
- * @param ratio        our cost by the baseline's, the median over runs; below 1 is better than the baseline
- * @param runs         how often both were measured, side by side
- * @param spread       distance between the quartiles of the runs' ratios
+ * @param ringpoll     the median of ringpoll
+ * @param baseline     the median of the baseline
+ * @param baselineName label of the baseline
+ * @param ratio        cost of ringpoll divided by the cost of the baseline, the median over runs; below 1 is better than the
+ *                     baseline
+ * @param runs         number of paired runs
+ * @param spread       distance between the quartiles of the ratios of the runs
  */
 public record BenchResult(String name, String unit, double ringpoll, double baseline, String baselineName, double ratio,
                           int runs, double spread) {
-    /** Nanoseconds, where less is better. */
+    /** Nanoseconds; less is better. */
     public static final String NS = "ns";
 
     /**
-     * Compares runs that were made side by side.
+     * Compares paired runs.
      *
-     * @param name         what was measured
-     * @param ringpollNs   our costs in nanoseconds
-     * @param baselineNs   the baseline's, as many
-     * @param baselineName who that is
+     * @param name         label of the measurement
+     * @param ringpollNs   costs of ringpoll in nanoseconds
+     * @param baselineNs   costs of the baseline, as many
+     * @param baselineName label of the baseline
      * @return the medians, and the median of the ratios run by run
      */
     public static BenchResult ofCosts(

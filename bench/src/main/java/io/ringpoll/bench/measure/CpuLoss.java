@@ -1,28 +1,28 @@
 package io.ringpoll.bench.measure;
 
 /**
- * CPU time that hot threads wanted and did not get in a time.
+ * The CPU time that hot threads lost in a time.
  *
  * @param windowNs            the time
- * @param runDelayNs          how long they could have run and another thread had their CPU, all together
- * @param stealNs             how long the hypervisor had a CPU; the kernel counts it by 10 ms
- * @param involuntarySwitches how often the scheduler took the CPU from one of them
+ * @param runDelayNs          time that they were runnable while another thread had their CPU, in total
+ * @param stealNs             steal time of the hypervisor; the kernel counts it in steps of 10 ms
+ * @param involuntarySwitches involuntary context switches of the threads
  */
 public record CpuLoss(long windowNs, long runDelayNs, long stealNs, long involuntarySwitches) {
-    /** A thousandth of the time: what moves a p99.9. */
+    /** A thousandth of the time: enough to change p99.9. */
     private static final int SIGNIFICANT_PARTS = 1000;
 
     /**
-     * What the machine took, where hot threads share CPUs: that they wait for each other is the arrangement's doing.
+     * The loss without the run delay: for hot threads that share CPUs, which wait for each other by design.
      *
-     * @return without what they waited for a CPU
+     * @return the loss by the machine
      */
     public CpuLoss stolenOnly() {
         return new CpuLoss(windowNs, 0, stealNs, involuntarySwitches);
     }
 
     /**
-     * All of it.
+     * The total loss.
      *
      * @return nanoseconds
      */
@@ -31,16 +31,16 @@ public record CpuLoss(long windowNs, long runDelayNs, long stealNs, long involun
     }
 
     /**
-     * How much of the time that is.
+     * The loss as a share of the time.
      *
-     * @return from 0 on; above 1 if several threads lost theirs
+     * @return from 0 on; above 1 if several threads lost their CPU
      */
     public double lostShare() {
         return lostNs() / (double) Math.max(1, windowNs);
     }
 
     /**
-     * Whether so much was lost that the figures of this time say more about the machine than about the program.
+     * Whether the loss is so high that the figures of this time depend more on the machine than on the program.
      *
      * @return true from a thousandth of the time on
      */

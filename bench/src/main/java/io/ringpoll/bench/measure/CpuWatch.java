@@ -11,14 +11,14 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Finds out what CPU time the hot threads of this process lose, by what the kernel tells of them: C's as well as Java's.
+ * Measures the CPU time that the hot threads of this process lose, by the counters of the kernel: native and Java threads.
  *
- * <p>Hot threads are known by the beginning of their names. Where the kernel does not tell, nothing is lost. Used by one thread.
+ * <p>Hot threads are found by the prefix of their names. If the kernel has no such counters, the loss is 0. Used by one thread.
  *
  * @see <a href="https://docs.kernel.org/scheduler/sched-stats.html">schedstat: time spent waiting on a run queue</a>
  */
 public final class CpuWatch {
-    /** How the names of hot threads begin. */
+    /** The name prefixes of hot threads. */
     public static final String THREAD_PREFIX = "bench-";
 
     private static final int STEAL_FIELD = 8;
@@ -30,12 +30,12 @@ public final class CpuWatch {
     private List<Path> tasks = List.of();
     private Snapshot start;
 
-    /** What the kernel had counted at a moment. */
+    /** The counters of the kernel at one moment. */
     private record Snapshot(long timeNs, long stealTicks, Map<Path, long[]> threads) {
     }
 
     /**
-     * Watches this process.
+     * Creates a watch of this process.
      *
      * @return not yet started
      */
@@ -47,16 +47,16 @@ public final class CpuWatch {
         this.proc = proc;
     }
 
-    /** Begins. */
+    /** Starts the measurement. */
     public void start() {
         tasks = hotTasks();
         start = read();
     }
 
     /**
-     * Ends.
+     * Ends the measurement.
      *
-     * @return what was lost since the start by threads that were there all the time
+     * @return the loss since the start, of threads that existed all the time
      */
     public CpuLoss stop() {
         final Snapshot end = read();
@@ -73,7 +73,7 @@ public final class CpuWatch {
             end.timeNs - start.timeNs, runDelayNs, (end.stealTicks - start.stealTicks) * TICK_NS, switches);
     }
 
-    /** Finds the hot threads: it costs far more than to read what the kernel has counted of them. */
+    /** Finds the hot threads: far more expensive than reading their counters. */
     private List<Path> hotTasks() {
         final List<Path> hot = new ArrayList<>();
         try (DirectoryStream<Path> tasks = Files.newDirectoryStream(proc.resolve("self/task"))) {
@@ -115,7 +115,7 @@ public final class CpuWatch {
             .mapToLong(line -> Long.parseLong(line.substring(SWITCHES.length()).strip())).sum();
     }
 
-    /** The text of a file; empty if it is not there, or no more. */
+    /** The text of a file; empty if it does not exist. */
     private static String text(final Path file) {
         try {
             return Files.readString(file);

@@ -15,7 +15,7 @@ public final class JsonText {
     }
 
     /**
-     * Begins a document.
+     * Creates a document.
      *
      * @param results the figures
      * @return machine and results; more may be added

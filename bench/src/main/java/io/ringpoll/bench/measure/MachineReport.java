@@ -12,9 +12,7 @@ import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * The machine and the JVM that a result comes from, as it is saved with the result.
- */
+/** The description of the machine and the JVM that is saved with a result. */
 public final class MachineReport {
     private static final String CPU0 = "sys/devices/system/cpu/cpu0/";
 
@@ -48,7 +46,7 @@ public final class MachineReport {
     }
 
     /**
-     * Describes this machine for people.
+     * Describes this machine in text.
      *
      * @return one line
      */

@@ -6,23 +6,23 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What all processors of the machine have done up to a moment, in ticks of the kernel's clock: who runs outside of a process, as
- * the kernel's own threads for a software device, is seen here alone.
+ * The use of all processors of the machine up to a moment, in ticks of the kernel clock. Only this includes work outside of the
+ * process, such as the kernel threads of a software device.
  *
- * @param user       in processes
- * @param kernel     in the kernel, for processes and in its own threads
- * @param interrupts in interrupts and what they leave to be done (softirq)
+ * @param user       time in processes
+ * @param kernel     time in the kernel, for processes and in kernel threads
+ * @param interrupts time in interrupts and softirqs
  * @see <a href="https://man7.org/linux/man-pages/man5/proc_stat.5.html">proc_stat(5)</a>
  */
 public record MachineTicks(long user, long kernel, long interrupts) {
-    /** A tick is a hundredth of a second for whoever reads it, whatever the kernel's clock is set to (USER_HZ). */
+    /** The tick of user space, a hundredth of a second, whatever the clock of the kernel is set to (USER_HZ). */
     private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final Path STAT = Path.of("/proc/stat");
 
     /**
-     * Looks at this machine.
+     * Reads the ticks of this machine.
      *
-     * @return its ticks; none where the kernel does not tell
+     * @return its ticks; 0 if the kernel does not report them
      */
     public static MachineTicks now() {
         try {
@@ -40,7 +40,7 @@ public record MachineTicks(long user, long kernel, long interrupts) {
     }
 
     /**
-     * What has been spent since an earlier moment.
+     * The difference to an earlier moment.
      *
      * @param earlier the other moment
      * @return the difference
@@ -50,9 +50,9 @@ public record MachineTicks(long user, long kernel, long interrupts) {
     }
 
     /**
-     * Adds.
+     * Adds ticks.
      *
-     * @param other further ones
+     * @param other further ticks
      * @return the sum
      */
     public MachineTicks plus(final MachineTicks other) {
@@ -62,7 +62,7 @@ public record MachineTicks(long user, long kernel, long interrupts) {
     /**
      * A time in ticks.
      *
-     * @param ticks how many
+     * @param ticks number of ticks
      * @return nanoseconds
      */
     public static long ns(final long ticks) {

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Where the memory of this process lies that was to come from one NUMA node. It looks while something runs, every few
- * milliseconds, and keeps the look at which there was most. That disturbs what runs, so it is to be a turn that does not count.
+ * Samples the placement of the memory of this process that is bound to one NUMA node, every few milliseconds during a run, and
+ * keeps the sample with the most memory. Sampling disturbs the run, so the turn must not be a measured one.
  *
  * <p>Used by one thread.
  */
@@ -21,9 +21,9 @@ public final class NodeCensus {
     private NodeMemory most = new NodeMemory(new TreeMap<>());
 
     /**
-     * Something that runs.
+     * The code that runs during sampling.
      *
-     * @param <E> what it throws
+     * @param <E> its exception
      */
     @FunctionalInterface
     public interface Turn<E extends Exception> {
@@ -36,19 +36,19 @@ public final class NodeCensus {
     }
 
     /**
-     * Has not looked yet.
+     * Creates a census without samples.
      *
-     * @param node to which memory is bound
+     * @param node the node that memory is bound to
      */
     public NodeCensus(final int node) {
         this.node = node;
     }
 
     /**
-     * Looks from a thread of its own while something runs.
+     * Samples from its own thread during a run.
      *
-     * @param turn what runs
-     * @param <E>  what it throws
+     * @param turn the code to run
+     * @param <E>  its exception
      * @throws E if it fails
      */
     public <E extends Exception> void during(final Turn<E> turn) throws E {
@@ -65,16 +65,16 @@ public final class NodeCensus {
     }
 
     /**
-     * Where memory was.
+     * The placement of memory.
      *
-     * @return at the look at which there was most
+     * @return the sample with the most memory
      */
     public NodeMemory memory() {
         return most;
     }
 
     /**
-     * The same as JSON.
+     * The placement as JSON.
      *
      * @param root gets {@code "numa": {"node": 0, "bytes": {"0": n, ...}}}
      */
@@ -89,7 +89,7 @@ public final class NodeCensus {
             most.totalBytes() / MEGABYTE, PERCENT * most.shareOn(node));
     }
 
-    /** The thread that looks. */
+    /** The sampling thread. */
     private static final class Looking extends Thread {
         private NodeMemory most = NodeMemory.ofThisProcess();
         private volatile boolean stopped;

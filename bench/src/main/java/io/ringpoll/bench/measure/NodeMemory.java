@@ -10,9 +10,9 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * On which NUMA nodes the memory of this process lies: all that is not of a file, the JVM's own included.
+ * The placement of the memory of this process on NUMA nodes: all memory except file mappings, including that of the JVM.
  *
- * @param bytesByNode bytes in physical memory, by the node's number; empty if the kernel does not tell
+ * @param bytesByNode bytes in physical memory, by node number; empty if the kernel does not report them
  * @see <a href="https://man7.org/linux/man-pages/man7/numa.7.html">numa(7)</a>
  */
 public record NodeMemory(SortedMap<Integer, Long> bytesByNode) {
@@ -20,15 +20,15 @@ public record NodeMemory(SortedMap<Integer, Long> bytesByNode) {
     private static final String PAGE_SIZE = "kernelpagesize_kB=";
     private static final int KILOBYTE = 1024;
 
-    /** Keeps a map that does not change. */
+    /** Copies the map. */
     public NodeMemory {
         bytesByNode = Collections.unmodifiableSortedMap(new TreeMap<>(bytesByNode));
     }
 
     /**
-     * Looks. The kernel walks all page tables meanwhile: milliseconds, in which no page can be mapped.
+     * Reads the placement. The kernel walks all page tables: this takes milliseconds, in which no page can be mapped.
      *
-     * @return as it is now
+     * @return the present placement
      */
     public static NodeMemory ofThisProcess() {
         try (Stream<String> lines = Files.lines(NUMA_MAPS)) {
@@ -45,7 +45,7 @@ public record NodeMemory(SortedMap<Integer, Long> bytesByNode) {
     }
 
     /**
-     * All of it.
+     * The total.
      *
      * @return bytes
      */
@@ -54,10 +54,10 @@ public record NodeMemory(SortedMap<Integer, Long> bytesByNode) {
     }
 
     /**
-     * How much of it lies on a node.
+     * The share of a node.
      *
      * @param node its number
-     * @return from 0 to 1; 0 if the kernel does not tell
+     * @return from 0 to 1; 0 if the kernel does not report it
      */
     public double shareOn(final int node) {
         return totalBytes() == 0 ? 0 : bytesByNode.getOrDefault(node, 0L) / (double) totalBytes();

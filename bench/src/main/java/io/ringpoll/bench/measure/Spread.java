@@ -3,18 +3,18 @@ package io.ringpoll.bench.measure;
 import java.util.Arrays;
 
 /**
- * What repeated measurements of one thing come to.
+ * Median and quartiles of repeated measurements.
  *
- * @param runs          how many there were
- * @param median        the middle one
- * @param lowerQuartile a quarter of them is below
- * @param upperQuartile a quarter of them is above
+ * @param runs          number of measurements
+ * @param median        the middle value
+ * @param lowerQuartile a quarter of the values is below
+ * @param upperQuartile a quarter of the values is above
  */
 public record Spread(int runs, double median, double lowerQuartile, double upperQuartile) {
     private static final double QUARTER = 0.25;
 
     /**
-     * Sums up measurements.
+     * Sorts and summarizes measurements.
      *
      * @param values in any order, at least one
      * @return their median and quartiles
@@ -26,7 +26,7 @@ public record Spread(int runs, double median, double lowerQuartile, double upper
     }
 
     /**
-     * How far apart they are.
+     * The interquartile range.
      *
      * @return the distance between the quartiles
      */

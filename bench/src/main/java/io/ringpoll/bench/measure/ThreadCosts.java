@@ -10,40 +10,39 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 
 /**
- * What the threads of this process have cost up to a moment, as the kernel counts it: how often each was woken, and its processor
- * time. Immutable.
+ * The costs of the threads of this process up to a moment, by the counters of the kernel: wake-ups and processor time. Immutable.
  *
  * @see <a href="https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html">proc_pid_stat(5): utime, stime</a>
  * @see <a href="https://docs.kernel.org/scheduler/sched-stats.html">schedstat: time on the processor, in nanoseconds</a>
  */
 public final class ThreadCosts {
     private static final String WAKE_UPS = "voluntary_ctxt_switches:";
-    /** Behind the name, which may hold anything, in brackets. */
+    /** After the name, which is in brackets and may contain any character. */
     private static final int USER_TICKS_FIELD = 11;
 
     private final Map<String, Thread> threads = new HashMap<>();
 
-    /** A thread by the 15 characters that the kernel keeps of its name. */
+    /** A thread, identified by the 15 characters of its name that the kernel keeps. */
     private record Thread(String name, Cost cost) {
     }
 
     /**
-     * Of one or several threads.
+     * The costs of one or several threads.
      *
-     * @param wakeUps     how often they went to sleep, and so were woken
+     * @param wakeUps     number of times that they went to sleep and were woken
      * @param cpuNs       processor time, in nanoseconds
-     * @param userTicks   how often the kernel's clock found them in their own code
-     * @param kernelTicks how often in the kernel's
+     * @param userTicks   clock ticks in user mode
+     * @param kernelTicks clock ticks in kernel mode
      */
     public record Cost(long wakeUps, long cpuNs, long userTicks, long kernelTicks) {
-        /** Of nobody. */
+        /** No costs. */
         public static final Cost NONE = new Cost(0, 0, 0, 0);
 
         /**
-         * Adds.
+         * Adds costs.
          *
-         * @param other further threads
-         * @return all of them
+         * @param other costs of further threads
+         * @return the sum
          */
         public Cost plus(final Cost other) {
             return new Cost(wakeUps + other.wakeUps, cpuNs + other.cpuNs, userTicks + other.userTicks,
@@ -56,7 +55,7 @@ public final class ThreadCosts {
         }
 
         /**
-         * What of the processor time was the kernel's, as far as its clock has found.
+         * The processor time in kernel mode, by the sampling of the kernel clock.
          *
          * @return nanoseconds
          */
@@ -67,9 +66,9 @@ public final class ThreadCosts {
     }
 
     /**
-     * Looks at this process.
+     * Reads the costs of this process.
      *
-     * @return its threads of this moment
+     * @return its present threads
      */
     public static ThreadCosts ofThisProcess() {
         return new ThreadCosts(Path.of("/proc/self/task"));
@@ -81,12 +80,12 @@ public final class ThreadCosts {
                 read(task);
             }
         } catch (final IOException unknown) {
-            // Where the kernel does not tell, nothing has cost anything.
+            // Without these counters of the kernel, all costs are 0.
             threads.clear();
         }
     }
 
-    /** A thread may end while it is looked at: then it is as if it had ended before. */
+    /** A thread may end while it is read: then it is left out. */
     private void read(final Path task) {
         try {
             final String stat = Files.readString(task.resolve("stat"));
@@ -103,11 +102,11 @@ public final class ThreadCosts {
     }
 
     /**
-     * What has been spent since an earlier moment by the threads that are there now.
+     * The costs since an earlier moment, of the threads that exist now.
      *
      * @param earlier the other moment
-     * @param kind    of a thread, by the 15 characters that the kernel keeps of its name
-     * @return by kind
+     * @param kind    kind of a thread, by the 15 characters of its name that the kernel keeps
+     * @return costs by kind
      */
     public Map<String, Cost> since(final ThreadCosts earlier, final UnaryOperator<String> kind) {
         final Map<String, Cost> costs = new TreeMap<>();

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Waits of the thread that controls a measurement: it must not take the CPU from those that are measured. */
+/** Waits of the thread that controls a measurement, which must not take the CPU from the measured threads. */
 public final class Timing {
     private static final long POLL_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -26,11 +26,11 @@ public final class Timing {
     }
 
     /**
-     * Sleeps until a condition holds, looking every millisecond.
+     * Sleeps until a condition holds; checks it every millisecond.
      *
-     * @param condition  to hold
+     * @param condition  the condition
      * @param deadlineNs by {@link System#nanoTime()}
-     * @param what       the condition says, for the exception
+     * @param what       description of the condition, for the exception
      * @throws TimeoutException if it does not hold by the deadline
      */
     public static void await(final BooleanSupplier condition, final long deadlineNs, final String what)
@@ -39,12 +39,13 @@ public final class Timing {
     }
 
     /**
-     * Sleeps until a condition holds, looking now and then: each look takes a CPU from a hot thread where all are in use.
+     * Sleeps until a condition holds; checks it at an interval, because each check takes a CPU from a hot thread if all are in
+     * use.
      *
-     * @param condition  to hold
+     * @param condition  the condition
      * @param deadlineNs by {@link System#nanoTime()}
-     * @param what       the condition says, for the exception
-     * @param pollNs     between two looks, in nanoseconds
+     * @param what       description of the condition, for the exception
+     * @param pollNs     interval in nanoseconds
      * @throws TimeoutException if it does not hold by the deadline
      */
     public static void await(final BooleanSupplier condition, final long deadlineNs, final String what, final long pollNs)

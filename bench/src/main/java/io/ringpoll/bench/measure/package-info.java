@@ -1,2 +1,2 @@
-/** What every measurement needs: what the machine took away meanwhile, medians and their spread, results and the machine. */
+/** Common parts of all measurements: lost CPU time, medians and their spread, results, and the description of the machine. */
 package io.ringpoll.bench.measure;

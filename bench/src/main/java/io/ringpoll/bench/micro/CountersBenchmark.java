@@ -33,8 +33,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The poller's duty cycle with all that it counts and marks, beside a bare claim, poll and publish: on one thread, into a ring
- * whose slots are free again at once.
+ * The duty cycle of the poller with all its counters and marks, and a bare claim, poll and publish as the baseline: on one
+ * thread, into a ring with slots that are free again immediately.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -50,7 +50,7 @@ public class CountersBenchmark {
     private static final int CACHE_LINE_BYTES = 64;
     private static final int COUNTERS_BYTES = 128 * 1024;
 
-    /** Completions that each poll gets; 0: the queue is empty. */
+    /** Completions per poll; 0: the queue is empty. */
     @Param({"0", "1", "32"})
     public int batch;
 
@@ -83,7 +83,7 @@ public class CountersBenchmark {
         }
     }
 
-    /** Closes everything. */
+    /** Closes all resources. */
     @TearDown
     public void tearDown() {
         poller.onClose();
@@ -91,7 +91,7 @@ public class CountersBenchmark {
     }
 
     /**
-     * The poller as it is.
+     * The unchanged poller.
      *
      * @return completions
      */
@@ -106,7 +106,7 @@ public class CountersBenchmark {
     }
 
     /**
-     * What a poller does that counts nothing.
+     * A poller without counters.
      *
      * @return completions
      */
@@ -126,7 +126,7 @@ public class CountersBenchmark {
         return completions;
     }
 
-    /** A ring that nobody reads. */
+    /** A ring without consumers. */
     private static final class FreeRing implements SlotRing {
         private final UnsafeBuffer slab =
             new UnsafeBuffer(BufferUtil.allocateDirectAligned(SLOTS * IbvWc.SIZE_BYTES, CACHE_LINE_BYTES));

@@ -24,8 +24,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Reading a completion: through the flyweight, in place, against a heap object that its fields were copied to, with the copying
- * and without.
+ * Reading a completion: through the flyweight, in place, and as the baseline from a heap object with a copy of its fields, with
+ * the cost of the copy and without.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -39,7 +39,7 @@ public class FlyweightBenchmark {
     private static final int CACHE_LINE_BYTES = 64;
     private static final int ERROR_EVERY = 128;
 
-    /** What is read. */
+    /** The fields that are read. */
     @Param({"WORK_REQUEST_ID", "STATUS", "OPCODE", "VENDOR_ERROR", "LENGTH", "QUEUE_PAIR", "SOURCE_QUEUE_PAIR", "FLAGS", "PATH"})
     public Reading reading;
 
@@ -48,7 +48,7 @@ public class FlyweightBenchmark {
     private final WorkCompletion flyweight = new WorkCompletion();
     private final CompletionRecord[] objects = new CompletionRecord[RECORDS];
 
-    /** What is read of each completion. */
+    /** The fields that are read of each completion. */
     public enum Reading {
         /** {@code wr_id}. */
         WORK_REQUEST_ID,
@@ -66,7 +66,7 @@ public class FlyweightBenchmark {
         SOURCE_QUEUE_PAIR,
         /** {@code wc_flags}. */
         FLAGS,
-        /** Which handler it is for. */
+        /** The path of the completion. */
         PATH
     }
 
@@ -87,9 +87,9 @@ public class FlyweightBenchmark {
     }
 
     /**
-     * In place, by address as handlers get it.
+     * In place, by address, as handlers do.
      *
-     * @return a sum, so that nothing is left out
+     * @return a sum, so that no read is eliminated
      */
     @Benchmark
     @OperationsPerInvocation(RECORDS)
@@ -118,7 +118,7 @@ public class FlyweightBenchmark {
     }
 
     /**
-     * From objects to which the fields are copied first.
+     * From objects that the fields are copied to first.
      *
      * @return a sum
      */

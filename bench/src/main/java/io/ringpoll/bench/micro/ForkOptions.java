@@ -1,11 +1,11 @@
 package io.ringpoll.bench.micro;
 
-/** Arguments of the JVMs that JMH forks, written at each benchmark: a figure can be had again by what stands beside it. */
+/** Arguments of the JVMs that JMH forks. They are part of each benchmark, so that its results can be reproduced. */
 final class ForkOptions {
     static final int FORKS = 3;
     static final String OPENS = "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED";
     static final String NATIVE_ACCESS = "--enable-native-access=ALL-UNNAMED";
-    /** JCTools asks for its fields' offsets by sun.misc.Unsafe. */
+    /** JCTools gets the offsets of its fields from sun.misc.Unsafe. */
     static final String UNSAFE = "--sun-misc-unsafe-memory-access=allow";
     static final String HEAP = "-Xms256m";
     static final String MAX_HEAP = "-Xmx256m";

@@ -29,15 +29,17 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A completion's cost from a saturated queue to the handlers: ours with each number of handlers and each way to wait, C's, and
+ * The cost of a completion from a saturated queue to the handlers: ringpoll with each number of handlers and each wait strategy,
+ * C, and
  * the alternatives that copy (one handler).
  *
  * <pre>
  *   synthetic queue -> poller -> ring -> 1 to 3 handlers
  * </pre>
  *
- * <p>The hot threads are the hand-off's own; JMH's only counts, and sleeps. How far the handlers are behind is not chosen here;
- * {@code ringpoll throughput} does that, and has ours and C take turns in one JVM.
+ * <p>The hot threads belong to the hand-off; the thread of JMH only counts, and sleeps. The lag of the handlers is not controlled
+ * here;
+ * {@code ringpoll throughput} does that, and measures ringpoll and C in turns in one JVM.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -53,7 +55,7 @@ public class HandOffBenchmark {
     private static final long SLEEP_NS = 500_000;
     private static final long TIME_LIMIT_NS = TimeUnit.SECONDS.toNanos(60);
 
-    /** Which. */
+    /** The hand-off. */
     @Param({"ringpoll", "c", "array-blocking-queue", "one-to-one-ring-buffer", "many-to-one-ring-buffer", "spsc-array-queue",
         "plain-disruptor"})
     public String handOff;
@@ -62,7 +64,7 @@ public class HandOffBenchmark {
     @Param({"1", "2", "3"})
     public int handlers;
 
-    /** How all threads wait. */
+    /** The wait strategy of all threads. */
     @Param({"BUSY_SPIN", "YIELD", "SLEEP", "BLOCK"})
     public WaitMode waitStrategy;
 
@@ -102,10 +104,10 @@ public class HandOffBenchmark {
     }
 
     /**
-     * Waits until so many more completions have been handled.
+     * Waits until a number of further completions has been handled.
      *
-     * @return how many have been by now
-     * @throws TimeoutException if they do not come
+     * @return the number of completions handled so far
+     * @throws TimeoutException if they are not handled in time
      */
     @Benchmark
     @OperationsPerInvocation(COMPLETIONS)

@@ -38,10 +38,10 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * One poll of the synthetic queue: through the binding as the poller makes it, by bare handles that are critical or plain,
- * through librpma or straight through the device's function, and in C.
+ * One poll of the synthetic queue: through the binding as the poller uses it, by bare handles that are critical or plain, through
+ * librpma or directly through the function of the device, and in C.
  *
- * <p>All loop in the same way, Java in Java and C in C, so that nothing of JMH's own loop is in one and not in the other.
+ * <p>All use the same kind of loop, the Java variants in Java and the C variants in C, so that the loop of JMH is part of none.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
@@ -58,7 +58,7 @@ public class PollBenchmark {
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG);
     private static final FunctionDescriptor POLL_CQ = FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG);
 
-    /** Bare handles; a holder, so that the device is chosen before they are bound. */
+    /** Bare handles; a holder class, so that the device is chosen before they are bound. */
     private static final class Handles {
         static final MethodHandle rpma_cq_get_wc_critical$mh =
             DeviceLibraries.current().rpma().critical("rpma_cq_get_wc", RPMA_CQ_GET_WC);
@@ -71,7 +71,7 @@ public class PollBenchmark {
         }
     }
 
-    /** Completions that a poll asks for and gets; 0: the queue is empty. */
+    /** Maximum and actual completions per poll; 0: the queue is empty. */
     @Param({"0", "1", "8", "32", "128"})
     public int batch;
 
@@ -115,7 +115,7 @@ public class PollBenchmark {
         }
     }
 
-    /** Closes everything. */
+    /** Closes all resources. */
     @TearDown
     public void tearDown() {
         bare.close();
@@ -125,7 +125,7 @@ public class PollBenchmark {
     }
 
     /**
-     * As the poller polls: librpma, critical, with the binding's guard against a close meanwhile.
+     * As the poller: librpma, critical, with the guard of the binding against a concurrent close.
      *
      * @return completions
      */
@@ -140,7 +140,7 @@ public class PollBenchmark {
     }
 
     /**
-     * As whoever polls without a poller: the queue's budget looks at each completion by itself.
+     * As a caller without a poller: the budget of the queue checks each completion.
      *
      * @return completions
      */
@@ -155,7 +155,7 @@ public class PollBenchmark {
     }
 
     /**
-     * As the poller polls a queue of verbs.
+     * As the poller polls a verbs queue.
      *
      * @return completions
      */
@@ -170,7 +170,7 @@ public class PollBenchmark {
     }
 
     /**
-     * librpma, critical, nothing around it.
+     * librpma, critical, without a guard.
      *
      * @return results
      * @throws Throwable never
@@ -202,7 +202,7 @@ public class PollBenchmark {
     }
 
     /**
-     * The device's function, critical.
+     * The function of the device, critical.
      *
      * @return completions
      * @throws Throwable never
@@ -218,7 +218,7 @@ public class PollBenchmark {
     }
 
     /**
-     * The device's function by an ordinary downcall.
+     * The function of the device by an ordinary downcall.
      *
      * @return completions
      * @throws Throwable never
@@ -236,7 +236,7 @@ public class PollBenchmark {
     /**
      * {@code rpma_cq_get_wc} in C.
      *
-     * @return nanoseconds by C's own clock
+     * @return nanoseconds, measured in C
      */
     @Benchmark
     @OperationsPerInvocation(CALLS)
@@ -247,7 +247,7 @@ public class PollBenchmark {
     /**
      * {@code ibv_poll_cq} in C.
      *
-     * @return nanoseconds by C's own clock
+     * @return nanoseconds, measured in C
      */
     @Benchmark
     @OperationsPerInvocation(CALLS)

@@ -37,11 +37,11 @@ public class PostBenchmark {
     private static final String PORT = "7492";
     private static final String C_PORT = "7493";
 
-    /** What is posted. */
+    /** The posted operation. */
     @Param({"WRITE", "READ"})
     public Traffic.Operation operation;
 
-    /** Bytes of it. */
+    /** Its bytes. */
     @Param({"64", "4096"})
     public int sizeBytes;
 
@@ -96,7 +96,7 @@ public class PostBenchmark {
     /**
      * In C.
      *
-     * @return nanoseconds by C's own clock
+     * @return nanoseconds, measured in C
      */
     @Benchmark
     @OperationsPerInvocation(OPERATIONS)

@@ -28,8 +28,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What it costs to wake a polling thread that has found nothing for a while: from the post of a write, by the thread that waits
- * for it, to the moment at which the polling thread has its completion. Busy spin is the baseline.
+ * The time to wake a polling thread after an idle time: from the post of a write, by the thread that waits for it, to the moment
+ * at which the polling thread has its completion. Busy spin is the baseline.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -44,7 +44,7 @@ public class WakeUpBenchmark {
     private static final int SIZE_BYTES = 64;
     private static final long QUIET_NS = 300_000;
 
-    /** How the polling thread waits. */
+    /** The idle strategy of the polling thread. */
     @Param({"BUSY_SPIN", "YIELD", "BACK_OFF", "SLEEP"})
     public Idle idle;
 
@@ -55,11 +55,11 @@ public class WakeUpBenchmark {
 
     /** Agrona's idle strategies. */
     public enum Idle {
-        /** Never gives the CPU away. */
+        /** Never yields the CPU. */
         BUSY_SPIN,
-        /** Gives it to who wants it. */
+        /** Yields the CPU to other threads. */
         YIELD,
-        /** Spins, yields, then parks for longer and longer, to a millisecond. */
+        /** Spins, yields, then parks for increasing times, up to a millisecond. */
         BACK_OFF,
         /** Parks for a microsecond. */
         SLEEP;
@@ -94,7 +94,7 @@ public class WakeUpBenchmark {
     /**
      * Ends the polling thread and disconnects.
      *
-     * @throws InterruptedException if JMH gives up
+     * @throws InterruptedException if JMH interrupts the thread
      */
     @TearDown
     public void tearDown() throws InterruptedException {
@@ -103,7 +103,7 @@ public class WakeUpBenchmark {
         pair.close();
     }
 
-    /** Lets the strategy find nothing for so long that it has gone as far as it goes. */
+    /** Leaves the queue empty until the strategy has reached its longest wait. */
     @Setup(Level.Invocation)
     public void quiet() {
         LockSupport.parkNanos(QUIET_NS);

@@ -1,2 +1,2 @@
-/** JMH benchmarks of the parts of the path: each method of ours stands beside the baseline that it is compared with. */
+/** JMH benchmarks of the parts of the completion path: each ringpoll method has a baseline in the same class. */
 package io.ringpoll.bench.micro;

@@ -17,9 +17,7 @@ import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler.LegendPosition;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/**
- * Latency by percentile, on a logarithmic axis: from left to right each mark is one more nine.
- */
+/** Latency by percentile, on a logarithmic axis: each mark adds a nine. */
 public final class PercentilePlot {
     private static final int WIDTH = 900;
     private static final int HEIGHT = 520;
@@ -31,11 +29,11 @@ public final class PercentilePlot {
     }
 
     /**
-     * Draws histograms into a file.
+     * Plots histograms into a file.
      *
-     * @param title      of the plot
+     * @param title      title of the plot
      * @param histograms in nanoseconds, by label
-     * @param file       whose ending says the format: {@code .svg} or {@code .png}
+     * @param file       output file; its ending selects the format: {@code .svg} or {@code .png}
      */
     public static void draw(final String title, final Map<String, Histogram> histograms, final Path file) {
         final XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title)
@@ -56,7 +54,7 @@ public final class PercentilePlot {
         }
     }
 
-    /** What a place on the axis stands for, which counts nines: 0 is p0, 1 is p90, 2 is p99; between them nothing is written. */
+    /** The label of an axis position, which is a number of nines: 0 is p0, 1 is p90, 2 is p99; empty between them. */
     static String percentile(final double nines) {
         final long whole = Math.round(nines);
         if (Math.abs(nines - whole) > NEAR) {
@@ -66,7 +64,7 @@ public final class PercentilePlot {
         return percentile.stripTrailingZeros().toPlainString();
     }
 
-    /** Where a percentile stands on the axis. */
+    /** The axis position of a percentile. */
     static double nines(final double percentile) {
         return Math.log10(HUNDRED / (HUNDRED - percentile));
     }

@@ -20,11 +20,11 @@ public final class RatioPlot {
     }
 
     /**
-     * Draws ratios into an SVG file.
+     * Plots ratios into an SVG file.
      *
-     * @param title  of the plot
+     * @param title  title of the plot
      * @param ratios by label, at least one
-     * @param file   to write
+     * @param file   output file
      */
     public static void draw(final String title, final Map<String, Double> ratios, final Path file) {
         final CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title).build();

@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The file in which a client notes what was acknowledged, as it is: 16 bytes for each record, its series and its number. What
- * is written stays when the client is killed. The methods of one object belong to one thread.
+ * The file of acknowledged records of a client: 16 bytes per record, its series and its number. Written entries survive if the
+ * client is killed. An object is used by one thread.
  */
 final class Acknowledgements implements Closeable {
     private static final int ENTRY_BYTES = 16;
@@ -31,7 +31,7 @@ final class Acknowledgements implements Closeable {
         }
     }
 
-    /** What a file holds; an entry that was cut short by the client's end does not count. */
+    /** The entries of a file; a last entry that is incomplete, because the client was killed, is ignored. */
     static List<NumberedRecord> read(final Path file) throws IOException {
         final ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file));
         final List<NumberedRecord> acknowledged = new ArrayList<>();

@@ -11,20 +11,20 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What appends have cost: wake-ups and processor time of each kind of thread, and of the whole machine.
+ * The cost of appends: wake-ups and processor time of each kind of thread, and of the whole machine.
  *
- * @param appends how many
- * @param byKind  all that their threads did meanwhile; threads that ended before the end are not in it
- * @param machine all that the processors did meanwhile
+ * @param appends number of appends
+ * @param byKind  all activity of the threads during the run; without threads that have ended before its end
+ * @param machine all activity of the processors during the run
  */
 record AppendProfile(long appends, Map<String, Cost> byKind, MachineTicks machine) {
-    /** Of nothing. */
+    /** An empty profile. */
     static final AppendProfile NONE = new AppendProfile(0, Map.of(), new MachineTicks(0, 0, 0));
 
     private static final double NS_PER_US = TimeUnit.MICROSECONDS.toNanos(1);
     private static final String OTHERS = "others";
 
-    /** Beginnings of names, or what they hold, as far as the kernel keeps them; the first that fits. */
+    /** Prefixes or parts of thread names, as far as the kernel keeps them; the first match applies. */
     private static final Map<String, String> KINDS = new LinkedHashMap<>();
 
     static {
@@ -41,7 +41,7 @@ record AppendProfile(long appends, Map<String, Cost> byKind, MachineTicks machin
         KINDS.put("(G1|GC|VM|Concurrent|Monitor|Reference|Finalizer|Signal|Service|Common).*", "JVM: the rest");
     }
 
-    /** The two looks that a profile is the difference of. */
+    /** The two samples of a profile. */
     static final class Start {
         private final ThreadCosts threads = ThreadCosts.ofThisProcess();
         private final MachineTicks machine = MachineTicks.now();

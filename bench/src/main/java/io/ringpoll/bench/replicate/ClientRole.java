@@ -16,8 +16,8 @@ import org.apache.ratis.retry.RetryPolicies;
 import org.apache.ratis.util.TimeDuration;
 
 /**
- * The client of a group of processes: appends numbered records of a series of its own for a time, tries again whatever fails,
- * and notes what was acknowledged.
+ * The client of a group of processes: appends numbered records of its own series for a time, retries failed ones, and writes the
+ * acknowledged ones to a file.
  */
 public final class ClientRole {
     /** The shortest record, in bytes. */
@@ -27,7 +27,7 @@ public final class ClientRole {
     private static final double NS_PER_US = 1_000;
     private static final long NS_PER_MS = 1_000_000;
     private static final long PROGRESS_NS = TimeUnit.SECONDS.toNanos(1);
-    /** A pause that is worth a line. */
+    /** Pauses from this length on are printed. */
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final RoleConfig config;
@@ -89,7 +89,7 @@ public final class ClientRole {
                 append(client, new NumberedRecord(series, number), free);
                 TimeUnit.MILLISECONDS.sleep(config.everyMs());
                 if (number == 0) {
-                    // From the first acknowledgement on, every pause is one of the group. The time counts from there, too.
+                    // After the first acknowledgement, every pause is caused by the group. The time starts then, too.
                     acquire(free, window);
                     free.release(window);
                     endNs = System.nanoTime() + runNs;

@@ -7,11 +7,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Who takes part in a comparison.
+ * A participant of a comparison.
  *
- * @param name       in the table
- * @param transport  that it runs over
- * @param properties of the engine and the transport, as they are set besides
+ * @param name       label in the table
+ * @param transport  its transport
+ * @param properties additional properties of the engine and the transport
  */
 public record Contestant(String name, Transport transport, Map<String, String> properties) {
     /**
@@ -48,10 +48,10 @@ public record Contestant(String name, Transport transport, Map<String, String> p
     }
 
     /**
-     * Reads settings that go together.
+     * Parses a group of settings.
      *
      * @param text as {@code KEY=VALUE,KEY=VALUE}
-     * @return in the order of the text; null if it is something else
+     * @return in the order of the text; null if it is invalid
      */
     public static Map<String, String> settings(final String text) {
         final Map<String, String> settings = new LinkedHashMap<>();

@@ -8,15 +8,15 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
 /**
- * A record that says which it is and whether it is whole.
+ * A record with its number, its series and a checksum.
  *
  * <pre>
  *   0        8        16              length - 4
- *   | number | series | anything ...  | CRC-32C of what is before |
+ *   | number | series | anything ...  | CRC-32C of the bytes before |
  * </pre>
  *
- * @param series that it belongs to: one for each life of a client
- * @param number its place there, from 0
+ * @param series its series: one for each run of a client
+ * @param number its position in the series, from 0
  */
 record NumberedRecord(long series, long number) {
     /** The shortest record. */
@@ -25,7 +25,7 @@ record NumberedRecord(long series, long number) {
     private static final int SERIES_OFFSET = 8;
     private static final int SUM_BYTES = 4;
 
-    /** The record as bytes, with something arbitrary between number and sum. */
+    /** Encodes the record, with arbitrary bytes between the numbers and the checksum. */
     ByteString toBytes(final int lengthBytes, final Random random) {
         final byte[] bytes = new byte[lengthBytes];
         random.nextBytes(bytes);
@@ -35,7 +35,7 @@ record NumberedRecord(long series, long number) {
         return UnsafeByteOperations.unsafeWrap(bytes);
     }
 
-    /** Which record that is; null if it is none, or not whole. */
+    /** Decodes a record; null if it is invalid or incomplete. */
     static NumberedRecord of(final ByteString content) {
         if (content.size() < MIN_BYTES) {
             return null;

@@ -9,15 +9,15 @@ import org.apache.ratis.statemachine.impl.BaseStateMachine;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 
 /**
- * The state machine: takes numbered records, which are to come in order and once each, and sums them up. Written by the
- * engine's thread, read by any.
+ * The state machine: applies numbered records, which must arrive in order and once each, and sums them up. Written by the thread
+ * of the engine, read by any.
  */
 class RecordLog extends BaseStateMachine {
     private final CRC32C sum = new CRC32C();
     private long records;
     private long misplaced;
 
-    /** What has been applied so far. */
+    /** The state after the records applied so far. */
     record State(long records, long misplaced, long sum) {
     }
 

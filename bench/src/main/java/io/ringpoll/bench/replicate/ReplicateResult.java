@@ -3,12 +3,12 @@ package io.ringpoll.bench.replicate;
 import org.HdrHistogram.Histogram;
 
 /**
- * What a run came to.
+ * The result of a run.
  *
- * @param appendsPerSecond acknowledged
- * @param latencies        from the call to the acknowledgement, in nanoseconds
- * @param verified         records that all logs were found to hold, the warm-up's too
- * @param profile          what they cost; {@link AppendProfile#NONE} if nobody asked
+ * @param appendsPerSecond acknowledged appends
+ * @param latencies        time from the call to the acknowledgement, in nanoseconds
+ * @param verified         records that were found in all logs, including the warm-up
+ * @param profile          cost of the appends; {@link AppendProfile#NONE} if not requested
  */
 record ReplicateResult(double appendsPerSecond, Histogram latencies, long verified, AppendProfile profile) {
     private static final double NS_PER_US = 1000;

@@ -16,7 +16,7 @@ import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
-/** One measurement: appends numbered records, as many at a time as the window allows, and reads all logs back at the end. */
+/** One measurement: appends numbered records, up to the window at a time, and reads all logs back at the end. */
 final class ReplicateRun {
     private static final long HIGHEST_NS = TimeUnit.SECONDS.toNanos(60);
     private static final int DIGITS = 3;
@@ -35,7 +35,7 @@ final class ReplicateRun {
         transport = contestant.transport();
     }
 
-    /** Starts a cluster, measures, verifies, ends it. */
+    /** Starts a cluster, measures, verifies, and stops the cluster. */
     ReplicateResult run() throws IOException, InterruptedException, TimeoutException {
         try (ReplicatedCluster cluster = ReplicatedCluster.start(config, contestant)) {
             final Semaphore window = new Semaphore(config.window());
@@ -87,7 +87,7 @@ final class ReplicateRun {
         window.release();
     }
 
-    /** Every acknowledged record is in every log, in order, once, and as it was sent. */
+    /** Verifies that every acknowledged record is in every log, in order, once, and unchanged. */
     void verify(final List<RecordLog.State> states, final long records) throws IOException {
         final RecordLog.State expected = new RecordLog.State(records, 0, sum.getValue());
         for (final RecordLog.State state : states) {

@@ -81,12 +81,12 @@ final class ReplicatedCluster implements AutoCloseable {
     private RaftProperties properties() {
         final RaftProperties properties = new RaftProperties();
         contestant.transport().choose(properties);
-        // Elections are not what is measured.
+        // Elections are not measured.
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(1, TimeUnit.SECONDS));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(2, TimeUnit.SECONDS));
         RaftServerConfigKeys.Log.setUseMemory(properties, config.memoryLog());
         RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf("64MB"));
-        // Two are the least that the engine takes.
+        // The minimum of the engine is two.
         RaftClientConfigKeys.Async.setOutstandingRequestsMax(properties, config.window() + 1);
         RaftClientConfigKeys.Rpc.setRequestTimeout(properties, TimeDuration.valueOf(10, TimeUnit.SECONDS));
         contestant.properties().forEach(properties::set);
@@ -97,7 +97,7 @@ final class ReplicatedCluster implements AutoCloseable {
         return client;
     }
 
-    /** Waits until every server has applied that many records; the states that they have then. */
+    /** Waits until every server has applied a number of records; returns their states then. */
     List<RecordLog.State> awaitApplied(final long records) throws InterruptedException, TimeoutException {
         final long startNs = System.nanoTime();
         while (logs.stream().anyMatch(log -> log.state().records() < records)) {

@@ -133,7 +133,7 @@ public final class Replication {
         return JsonText.of(root);
     }
 
-    /** A run takes its time, and runs differ: each is told of when it is over. */
+    /** Prints the end of each run: runs are long and differ. */
     private void say(final int round, final Contestant contestant, final ReplicateResult result) {
         progress.printf("%s, %s: %.0f appends/s, p50 %.1f us, p99 %.1f us%n", contestant.name(),
             round > 0 ? "run " + round + " of " + rounds : "before", result.appendsPerSecond(), result.percentileUs(MEDIAN),

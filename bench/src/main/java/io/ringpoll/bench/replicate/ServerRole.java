@@ -14,7 +14,7 @@ import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.util.TimeDuration;
 
-/** One server of a group of processes: until the process is told to end, by a signal. */
+/** One server of a group of processes: runs until the process gets a signal. */
 public final class ServerRole {
     private final RoleConfig config;
     private final Contestant contestant;
@@ -30,7 +30,7 @@ public final class ServerRole {
         this.contestant = contestant;
     }
 
-    /** Starts the server; whoever closes it ends it. */
+    /** Starts the server; close() stops it. */
     RaftServer start(final PrintWriter out) throws IOException {
         final String address = config.peers().get(config.id());
         final int colon = address.lastIndexOf(':');

@@ -15,9 +15,9 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.SizeInBytes;
 
 /**
- * The log that a server has left in its folder, read by the engine's own reader.
+ * The log of a server in its folder, read by the reader of the engine.
  *
- * @param folder  of the server
+ * @param folder  folder of the server
  * @param entries by index, from the first on
  */
 record StoredLog(Path folder, List<Entry> entries) {
@@ -27,14 +27,14 @@ record StoredLog(Path folder, List<Entry> entries) {
     /**
      * An entry.
      *
-     * @param term   of the leader that wrote it
-     * @param record the bytes that a client has appended; null if the engine wrote it for itself
+     * @param term   term of the leader that wrote it
+     * @param record the bytes that a client has appended; null for an entry of the engine
      */
     record Entry(long term, ByteString record) {
     }
 
     /**
-     * Reads a log; an entry at the end that was not written whole does not count.
+     * Reads a log; an incomplete entry at the end is ignored.
      *
      * @throws IOException if no server has ever used the folder, or the log does not begin with its first entry
      */
@@ -66,7 +66,7 @@ record StoredLog(Path folder, List<Entry> entries) {
             entry.hasStateMachineLogEntry() ? entry.getStateMachineLogEntry().getLogData() : null));
     }
 
-    /** Whether both have the same entry there. */
+    /** Whether both logs have the same entry at an index. */
     boolean agreesWith(final StoredLog other, final int index) {
         return index < entries.size() && index < other.entries.size() &&
             entries.get(index).equals(other.entries.get(index));

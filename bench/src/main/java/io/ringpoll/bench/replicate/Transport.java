@@ -9,7 +9,7 @@ import org.apache.ratis.netty.NettyConfigKeys;
 import org.apache.ratis.rpc.RpcType;
 import org.apache.ratis.rpc.SupportedRpcType;
 
-/** What carries the engine's messages. */
+/** The transport of the messages of the engine. */
 public enum Transport {
     /** RDMA through ringpoll. */
     RINGPOLL(new RdmaRpcType()) {
@@ -43,12 +43,12 @@ public enum Transport {
         this.type = type;
     }
 
-    /** Makes servers and clients use it. */
+    /** Sets the transport of servers and clients. */
     void choose(final RaftProperties properties) {
         RaftConfigKeys.Rpc.setType(properties, type);
     }
 
-    /** Makes a server listen. */
+    /** Sets the address of a server. */
     abstract void listen(RaftProperties properties, String address, int port);
 
     @Override

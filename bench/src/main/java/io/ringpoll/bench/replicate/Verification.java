@@ -9,8 +9,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Holds the logs of a group against what its clients were told: each acknowledged record is on a majority, and what is on a
- * majority is in order, once, and whole.
+ * Compares the logs of a group with the acknowledgements of its clients: each acknowledged record is on a majority, and the
+ * records on a majority are in order, unique, and complete.
  */
 final class Verification {
     private static final int MOST_FAULTS = 10;
@@ -27,7 +27,7 @@ final class Verification {
         majority = logs.size() / 2 + 1;
     }
 
-    /** Looks at everything; then the results can be asked for. */
+    /** Verifies everything; the results are valid afterwards. */
     void run(final Collection<NumberedRecord> acknowledged) {
         final Set<NumberedRecord> found = new HashSet<>();
         final Map<Long, Long> nextBySeries = new HashMap<>();
@@ -82,17 +82,17 @@ final class Verification {
         }
     }
 
-    /** Entries on a majority: all before the first that is on fewer. */
+    /** The number of entries on a majority: all before the first that is on fewer. */
     int committed() {
         return committed;
     }
 
-    /** Records among them. */
+    /** The number of records among them. */
     int records() {
         return records;
     }
 
-    /** What is wrong, the first of it. */
+    /** The first error, or null. */
     List<String> faults() {
         return faults;
     }

@@ -1,2 +1,2 @@
-/** Replication by Apache Ratis over ringpoll and over the engine's own transports, side by side. */
+/** Replication by Apache Ratis over ringpoll and over the transports of the engine, for comparison. */
 package io.ringpoll.bench.replicate;

@@ -9,16 +9,16 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** The results as a table, and what tools say of theirs. */
+/** The results as a table, with the results of the tools. */
 final class BenchReport {
     private static final double DIGITS = 1e4;
-    /** JMH itself allocates some 30 kB in an iteration of 200 ms: as much as this in each operation of 300 ns. */
+    /** JMH itself allocates about 30 kB in an iteration of 200 ms: this much per operation of 300 ns. */
     private static final double NOTHING_BYTES = 0.05;
 
     private BenchReport() {
     }
 
-    /** The results in a tool's document. */
+    /** The results in the document of a tool. */
     static List<BenchResult> resultsOf(final JsonNode document) {
         final List<BenchResult> results = new ArrayList<>();
         for (final JsonNode node : document.path("results")) {

@@ -76,7 +76,7 @@ public final class BenchSuite {
                 documents.add(document);
                 results.addAll(BenchReport.resultsOf(document));
             }
-            // After each part: who ends a long run early, or finds that a part fails, has what was measured before.
+            // Written after each part, so that a run that is ended early, or a failing part, keeps the previous results.
             root = document(results, documents, comparisons, rounds);
             Files.writeString(folder.resolve("bench.json"), JsonText.of(root));
             HtmlReport.write(root, results, folder);

@@ -1,13 +1,13 @@
 package io.ringpoll.bench.suite;
 
 /**
- * Ours and a baseline, both JMH benchmarks.
+ * A JMH benchmark of ringpoll and one of a baseline.
  *
- * @param name         what is measured, as results call it
- * @param ours         ours
- * @param baselineName what results call the other
- * @param baseline     the other
- * @param perOperation how many things an operation of both is, for instance completions of a poll
+ * @param name         label in results
+ * @param ours         the benchmark of ringpoll
+ * @param baselineName label of the baseline in results
+ * @param baseline     the benchmark of the baseline
+ * @param perOperation number of items in an operation of both, for instance completions per poll
  */
 record Comparison(String name, Variant ours, String baselineName, Variant baseline, int perOperation) {
 }

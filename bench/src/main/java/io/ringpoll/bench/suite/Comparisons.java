@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** What JMH measures, part by part. */
+/** The JMH comparisons, part by part. */
 final class Comparisons {
     private static final String C = CHandOff.NAME;
 

@@ -6,13 +6,13 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 
-/** How much is measured, and how long. */
+/** The amount and the duration of the measurements. */
 public enum Effort {
-    /** Each for a moment: shows that everything works, not how fast. */
+    /** Each measurement for a moment: checks that everything works, without meaningful figures. */
     GLANCE,
-    /** What matters most, in less than five minutes. */
+    /** The most important measurements, in less than five minutes. */
     QUICK,
-    /** Everything, by what the benchmarks' annotations say; about half an hour. */
+    /** All measurements, with the settings of the annotations; about half an hour. */
     FULL;
 
     private static final int ROUNDS = 3;
@@ -21,15 +21,15 @@ public enum Effort {
     private static final TimeValue MOMENT = TimeValue.milliseconds(20);
     private static final TimeValue QUICK_WARM_UP = TimeValue.milliseconds(200);
     private static final TimeValue QUICK_MEASUREMENT = TimeValue.milliseconds(100);
-    /** What a JVM takes besides: its start, its set-up, its end. */
+    /** The overhead of a JVM: start, set-up, end. */
     private static final long JVM_NS = TimeUnit.MILLISECONDS.toNanos(1500);
 
-    /** How often each JMH benchmark is run, each time in a JVM of its own, all of them in turns. */
+    /** The number of rounds of JMH benchmarks, each in a new JVM, in turns. */
     int rounds() {
         return this == GLANCE ? 1 : ROUNDS;
     }
 
-    /** Shortens what annotations say, or leaves it. */
+    /** Overrides the annotations with shorter times, if needed. */
     void apply(final ChainedOptionsBuilder options) {
         if (this == GLANCE) {
             options.warmupIterations(1).warmupTime(MOMENT).measurementIterations(1).measurementTime(MOMENT);
@@ -39,7 +39,7 @@ public enum Effort {
         }
     }
 
-    /** How long a round of a JMH benchmark takes on a machine that does nothing else, nanoseconds. */
+    /** The time of a round of a JMH benchmark on an idle machine, nanoseconds. */
     long expectedNs(final Variant variant) {
         return JVM_NS + switch (this) {
             case GLANCE -> 2 * nanos(MOMENT);

@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The results as one HTML file that needs no other: table, plots and machine. */
+/** The results as one self-contained HTML file: table, plots and machine. */
 final class HtmlReport {
     private static final String STYLE = """
         body { font: 15px/1.5 system-ui, sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222 }
@@ -26,7 +26,7 @@ final class HtmlReport {
     private HtmlReport() {
     }
 
-    /** Writes report.html, and the plot of ratios beside it, into a folder that holds the tools' plots. */
+    /** Writes report.html and the plot of ratios into a folder that contains the plots of the tools. */
     static void write(final ObjectNode root, final List<BenchResult> results, final Path folder) throws IOException {
         final StringBuilder html = new StringBuilder("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">")
             .append("<title>ringpoll bench</title><style>").append(STYLE).append("</style></head><body>\n")
@@ -78,7 +78,7 @@ final class HtmlReport {
         return ratios;
     }
 
-    /** The latency tool's plots, one folder a run. */
+    /** The plots of the latency tool, one folder per run. */
     private static List<Path> plots(final Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder, 2)) {
             return files.filter(file -> file.toString().endsWith(".png")).sorted()
@@ -86,7 +86,7 @@ final class HtmlReport {
         }
     }
 
-    /** A drawing without the lines that are for a file of its own. */
+    /** An SVG drawing without the declarations of a stand-alone file. */
     private static String svg(final Path file) throws IOException {
         final String text = Files.readString(file);
         return text.substring(Math.max(0, text.indexOf("<svg"))) + "\n";

@@ -19,7 +19,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Runs JMH benchmarks in turns: in each round every one of them has a JVM of its own, so that ours and the baseline are measured
+ * Runs JMH benchmarks in turns: in each round every benchmark has its own JVM, so that ringpoll and its baseline are measured
  * seconds apart and not minutes.
  *
  * <p>Used by one thread.
@@ -36,7 +36,7 @@ final class JmhRounds {
         this.effort = effort;
     }
 
-    /** What has to be run for comparisons, each once a round. */
+    /** The variants of the comparisons, each once per round. */
     static Set<Variant> variants(final Collection<Comparison> comparisons) {
         final Set<Variant> variants = new LinkedHashSet<>();
         for (final Comparison comparison : comparisons) {
@@ -60,7 +60,7 @@ final class JmhRounds {
             comparison.baselineName())).toList();
     }
 
-    /** Bytes that an operation of a benchmark allocates, in all threads: the least of the rounds. */
+    /** Bytes that an operation of a benchmark allocates, in all threads: the minimum of the rounds. */
     double allocatedBytes(final Variant variant) {
         return allocatedBytes.get(variant);
     }
@@ -77,7 +77,7 @@ final class JmhRounds {
         allocatedBytes.merge(variant, allocated == null ? Double.NaN : allocated.getScore(), Math::min);
     }
 
-    /** The median over iterations, or over the samples of all: one that was disturbed does not decide. */
+    /** The median over iterations, or over all samples: a disturbed one does not affect it. */
     private static double median(final RunResult result, final Result<?> primary) {
         final List<Double> scores = new ArrayList<>();
         result.getBenchmarkResults().forEach(fork ->

@@ -7,19 +7,19 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** A part of the whole run, which can be chosen by its name. */
+/** A part of the suite, selected by its name. */
 public enum Part {
-    /** The call. */
+    /** The poll call. */
     POLL,
     /** Reading a completion. */
     FLYWEIGHT,
-    /** The hand-off in JVMs of its own, with what it allocates. */
+    /** The hand-off in separate JVMs, with its allocations. */
     HAND_OFF,
     /** Posting through the binding. */
     POST,
-    /** What idle strategies cost when something comes. */
+    /** The wake-up latency of idle strategies. */
     WAKE_UP,
-    /** What the poller counts. */
+    /** The cost of the counters of the poller. */
     COUNTERS,
     /** Hand-offs in turns, saturated. */
     THROUGHPUT,
@@ -30,9 +30,9 @@ public enum Part {
     private static final int LEAD_IN_MS = 100;
     private static final int WARM_UP_S = 3;
     private static final int SECOND_MS = 1000;
-    /** What a turn takes besides: threads that start and end. */
+    /** The overhead of a turn: start and end of threads. */
     private static final int TURN_MS = 30;
-    /** What a tool takes besides. */
+    /** The overhead of a tool. */
     private static final int JVM_MS = 1500;
 
     /**
@@ -44,7 +44,7 @@ public enum Part {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** What JMH runs for it. */
+    /** Its JMH comparisons. */
     List<Comparison> comparisons(final Effort effort) {
         return switch (this) {
             case POLL -> Comparisons.poll(effort);
@@ -57,7 +57,7 @@ public enum Part {
         };
     }
 
-    /** Which tools run for it. */
+    /** Its tools. */
     List<ToolRun> tools(final Effort effort, final Path folder) {
         return switch (this) {
             case THROUGHPUT -> throughput(effort);

@@ -5,20 +5,20 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Says before a run how long it will take, and at each step how much is left: what was expected of the steps to come, at the
- * pace of those that are done.
+ * Prints the expected duration before a run, and at each step the remaining time: the expected time of the remaining steps,
+ * scaled by the speed of the finished ones.
  *
  * <p>Used by one thread.
  */
 final class Progress {
-    /** The expectation weighs as much as half a minute of what has been seen: the first steps alone do not decide. */
+    /** The expectation has the weight of half a minute of measured time: the first steps alone do not dominate. */
     private static final double TRUST_NS = TimeUnit.SECONDS.toNanos(30);
     private static final long MINUTES_FROM_NS = TimeUnit.SECONDS.toNanos(90);
 
     private final PrintWriter out;
     private final RunPlan plan;
     private int step;
-    /** What was expected of the present step, and of those that are done. */
+    /** The expected time of the present step, and of the finished ones. */
     private long presentNs;
     private long doneNs;
 
@@ -27,18 +27,18 @@ final class Progress {
         this.plan = plan;
     }
 
-    /** Says how much is to come. */
+    /** Prints the expected total. */
     void begin() {
         out.printf("%d steps, %s%n", plan.steps(), about(plan.expectedNs()));
         out.flush();
     }
 
     /**
-     * Says what is measured next.
+     * Prints the next step.
      *
-     * @param what       it is
-     * @param elapsedNs  since the run began
-     * @param expectedNs how long it takes on a machine that does nothing else
+     * @param what       name of the step
+     * @param elapsedNs  time since the start of the run
+     * @param expectedNs time of the step on an idle machine
      */
     void next(final String what, final long elapsedNs, final long expectedNs) {
         doneNs += presentNs;

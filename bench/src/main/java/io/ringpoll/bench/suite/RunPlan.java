@@ -4,13 +4,13 @@ import java.nio.file.Path;
 import java.util.Set;
 
 /**
- * How much a run is.
+ * The size of a run.
  *
- * @param steps      benchmarks and tools, each as often as it is run
- * @param expectedNs how long they take together on a machine that does nothing else, nanoseconds
+ * @param steps      number of benchmark and tool runs
+ * @param expectedNs total time on an idle machine, nanoseconds
  */
 record RunPlan(int steps, long expectedNs) {
-    /** The plan of parts. */
+    /** The plan of the given parts. */
     static RunPlan of(final Set<Part> parts, final Effort effort, final Path folder) {
         int steps = 0;
         long expectedNs = 0;

@@ -5,7 +5,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * One benchmark method with its parameters.
+ * A benchmark method with its parameters.
  *
  * @param benchmark its class
  * @param method    its name
@@ -20,12 +20,12 @@ record Variant(Class<?> benchmark, String method, Map<String, String> params) {
         return new Variant(benchmark, method, params);
     }
 
-    /** What JMH is to run: this method and no other. */
+    /** The JMH include pattern: exactly this method. */
     String pattern() {
         return "^" + benchmark.getName().replace(".", "\\.") + "\\." + method + "$";
     }
 
-    /** Its method and parameters, for who watches. */
+    /** Its method and parameters, for progress messages. */
     @Override
     public String toString() {
         return new TreeMap<>(params).values().stream().map(value -> " " + value).collect(Collectors.joining("", method, ""));

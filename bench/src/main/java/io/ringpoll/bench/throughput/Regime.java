@@ -3,15 +3,15 @@ package io.ringpoll.bench.throughput;
 import java.util.Locale;
 
 /**
- * How far handlers are behind the poller while completions come as fast as they can: what a completion costs depends on it as
- * much as on the code, because close behind the poller every cache line has to travel from its core's cache.
+ * The lag of the handlers in saturation. The cost of a completion depends on it as much as on the code, because close behind the
+ * poller every cache line is transferred from its core.
  */
 public enum Regime {
     /** Less than a quarter of the ring is waiting to be handled. */
     CLOSE,
     /** Between the two. */
     MIXED,
-    /** More than half of the ring is waiting: the handlers are what the poller waits for. */
+    /** More than half of the ring is waiting to be handled: the poller waits for the handlers. */
     TRAILING;
 
     private static final double CLOSE_SHARE = 0.25;

@@ -17,10 +17,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Measures hand-offs in turns: in each round every one of them has a window of the same length, and the order changes from round
- * to round, so that what changes in the machine meets all of them.
+ * Measures hand-offs in turns: each has one window per round, all of the same length, and the order changes from round to round,
+ * so that changes of the machine affect all of them.
  *
- * <p>A window starts its threads anew, lets them run in, and takes two readings. Used by one thread.
+ * <p>A window starts new threads, lets them run in, and takes two readings. Used by one thread.
  */
 final class ThroughputMeter {
     private static final long SAMPLE_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(10);

@@ -55,7 +55,10 @@ public final class ThroughputReport {
         return JsonText.of(root);
     }
 
-    /** Ours beside each other, regime by regime, by the rounds in which both count and ran in that regime. */
+    /**
+     * The ratios of ringpoll to each baseline, regime by regime, over the rounds in which both windows are valid and in that
+     * regime.
+     */
     List<BenchResult> results() {
         final List<BenchResult> results = new ArrayList<>();
         for (final Regime regime : Regime.values()) {
@@ -117,7 +120,7 @@ public final class ThroughputReport {
         }
     }
 
-    /** A bare loop has no ring to be behind in; an alternative is what it is. */
+    /** A loop without a ring has no lag; alternatives have no regime. */
     private static boolean isRegimeFree(final String label) {
         return !label.equals(io.ringpoll.bench.handoff.CHandOff.NAME) && !label.equals(RingpollHandOff.NAME);
     }

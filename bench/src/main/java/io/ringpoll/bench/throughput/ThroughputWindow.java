@@ -3,35 +3,36 @@ package io.ringpoll.bench.throughput;
 import io.ringpoll.bench.measure.CpuLoss;
 
 /**
- * One hand-off's turn.
+ * The window of a hand-off in one round.
  *
- * @param round         in which it was
- * @param label         of the hand-off
- * @param asked         the regime that it was started in
- * @param nsPerCompletion what a completion cost
- * @param occupiedShare of the ring that was waiting to be handled, on average
- * @param loss          what CPU time its threads lost
- * @param fault         why it does not count; empty if it does
+ * @param round           its round
+ * @param label           label of the hand-off
+ * @param asked           the regime in which it was started
+ * @param nsPerCompletion cost of a completion
+ * @param occupiedShare   share of the ring that was waiting to be handled, on average
+ * @param loss            CPU time that its threads lost
+ * @param fault           reason why it is invalid; empty if it is valid
  */
 public record ThroughputWindow(int round, String label, Regime asked, double nsPerCompletion, double occupiedShare, CpuLoss loss,
                                String fault) {
     /**
-     * What is lost of a window changes its figure by as much. A virtual machine always loses something, in the turns of all
-     * alike, and the median leaves out what is out of line; one that lost more than this is the machine's and not the program's.
+     * The maximum loss of a valid window. Lost time changes the figure by the same share. A virtual machine always loses some
+     * time, equally in all turns, and the median excludes outliers; a window with a higher loss measures the machine and not the
+     * program.
      */
     private static final double LOST_SHARE = 0.10;
 
     /**
-     * The regime that it ran in.
+     * The regime in which it ran.
      *
-     * @return by what was waiting
+     * @return by the occupied share
      */
     public Regime regime() {
         return Regime.of(occupiedShare);
     }
 
     /**
-     * Whether it counts.
+     * Whether it is valid.
      *
      * @return false if completions were lost, or its threads did not have their CPUs
      */

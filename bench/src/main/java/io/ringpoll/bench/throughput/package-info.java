@@ -1,4 +1,4 @@
 /**
- * {@code ./ringpoll throughput}: completions per second from a saturated queue to the handlers, ours and others side by side.
+ * {@code ./ringpoll throughput}: completions per second from a saturated queue to the handlers, of ringpoll and its baselines.
  */
 package io.ringpoll.bench.throughput;

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which build of the C baseline a CPU gets. */
+/** The selection of the build of the C baseline by CPU. */
 @Timeout(30)
 class BaselineLibraryTest {
     private static final String NATIVE = "libringpoll_baseline_native.so";

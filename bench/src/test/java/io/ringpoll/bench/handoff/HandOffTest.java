@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every hand-off that is measured does the whole job: what it loses it would be faster by. */
+/** Checks that every hand-off does the whole job: a lost completion would make it faster. */
 @Timeout(60)
 class HandOffTest {
     private static final long COMPLETIONS = 100_000;

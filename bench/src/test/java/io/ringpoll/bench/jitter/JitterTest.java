@@ -31,7 +31,7 @@ class JitterTest {
 
     private final int cpu = ThreadAffinity.get().nextSetBit(0);
 
-    /** Something that wants the same CPU for as long as the body runs. */
+    /** A competing thread on the same CPU while the body runs. */
     private interface Body {
         void run() throws Exception;
     }
@@ -81,10 +81,10 @@ class JitterTest {
 
     @Test
     void shouldAccountForTheTimeInCWhenEveryReadingCounts() throws Exception {
-        // With a floor of a nanosecond the gaps are the whole time, which takes every bucket's arithmetic to be right.
+        // With a floor of a nanosecond the sum of the gaps is the whole time if the arithmetic of every bucket is correct.
         final CpuJitter c = inC(1).run(300 * MS).getFirst();
         assertTrue(c.spins() > 0 && c.elapsedNs() >= 300 * MS, c::toString);
-        // Reading the clock again after counting is left out, by design: about half of the time here.
+        // The second clock read after counting is left out, by design: about half of the time here.
         assertTrue(c.lostShare() > 0.3 && c.lostShare() <= 1, () -> "C: " + c.lostShare());
         assertTrue(c.gaps().getTotalCount() <= c.spins());
     }

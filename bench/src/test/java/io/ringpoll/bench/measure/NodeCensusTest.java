@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Memory by node, as {@code numa_maps} tells it. */
+/** Memory by node, as in {@code numa_maps}. */
 @Timeout(30)
 class NodeCensusTest {
     private static final long BLOCK_BYTES = 64L << 20;

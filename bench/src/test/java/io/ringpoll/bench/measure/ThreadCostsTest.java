@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Wake-ups and processor time of threads, and the processors' ticks, as the kernel tells them. */
+/** Wake-ups and processor time of threads, and the ticks of the processors, by the counters of the kernel. */
 @Timeout(30)
 class ThreadCostsTest {
     private static final int NAPS = 50;
@@ -71,7 +71,7 @@ class ThreadCostsTest {
         counted.countDown();
         sleeper.join();
         assertNotNull(cost, "the kernel tells nothing of threads");
-        // One that was not on its processor when its time came was not woken.
+        // A thread that was runnable but not running when its time arrived was not woken.
         assertTrue(cost.wakeUps() >= NAPS / 2 && cost.cpuNs() > 0, cost.toString());
     }
 

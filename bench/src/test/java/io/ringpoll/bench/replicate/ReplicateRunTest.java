@@ -26,7 +26,7 @@ class ReplicateRunTest {
         assertTrue(result.verified() > 0);
         assertEquals(result.verified(), result.latencies().getTotalCount());
         assertEquals(result.verified(), result.profile().appends());
-        // Each append wakes the log's thread of the leader at least, or the state machine's.
+        // Each append wakes at least the log thread of the leader, or the state machine thread.
         final ThreadCosts.Cost engine = result.profile().byKind().get("engine: log, appenders, events, state machine");
         assertTrue(engine.wakeUps() > 0 && engine.cpuNs() > 0, result.profile().toString());
     }

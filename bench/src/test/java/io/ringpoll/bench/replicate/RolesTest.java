@@ -57,7 +57,7 @@ class RolesTest {
         assertTrue(Acknowledgements.read(acknowledged).size() > 0);
         final StringWriter found = new StringWriter();
         assertTrue(verify(acknowledged, folders, found), found.toString());
-        // One server's log alone is no majority of three.
+        // The log of a single server is no majority of three.
         assertFalse(verify(acknowledged, List.of(folders.get(0), emptyLog("a"), emptyLog("b")), found));
         assertTrue(found.toString().contains("was acknowledged and is not on 2 of 3 servers"), found.toString());
     }
@@ -67,7 +67,7 @@ class RolesTest {
         return LogCheck.run(folders, List.of(acknowledged), new PrintWriter(found, true));
     }
 
-    /** The log of a server that nothing has reached. */
+    /** The log of a server that has received nothing. */
     private Path emptyLog(final String name) throws Exception {
         final RoleConfig server = new RoleConfig(List.of(HOST + ":" + freePort(), HOST + ":" + freePort()), 0,
             Files.createDirectory(folder.resolve(name)), null, 0, 60_000);

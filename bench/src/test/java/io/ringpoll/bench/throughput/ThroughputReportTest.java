@@ -28,7 +28,7 @@ class ThroughputReportTest {
         final List<HandOff> handOffs = List.of(new RingpollHandOff(), HandOffs.of("c"));
         final ThroughputReport report = report(handOffs, List.of(
             window(0, "ringpoll", 11, 0, NO_LOSS), window(0, "c", 10, 0, NO_LOSS),
-            // It fell into the other regime by itself.
+            // It ran in the other regime.
             window(1, "ringpoll", 3, 1, NO_LOSS), window(1, "c", 10, 0, NO_LOSS),
             window(2, "ringpoll", 99, 0, LOSS), window(2, "c", 10, 0, NO_LOSS),
             window(3, "ringpoll", 24, 0, NO_LOSS), window(3, "c", 20, 0, NO_LOSS)));

@@ -22,7 +22,7 @@ import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
-/** The options of the commands. Stateless. */
+/** The command-line options of all commands, as fuzz targets. Stateless. */
 final class CommandTargets {
     private CommandTargets() {
     }
@@ -52,14 +52,14 @@ final class CommandTargets {
             options("fuzz-options", FuzzCommand.class, "--seconds 5 --inputs 3 --seed 1 --target mix"));
     }
 
-    /** Reads the options and looks at them as a whole; what they say is not done. */
+    /** Parses the options and checks them as a whole, without running the command. */
     private static FuzzTarget options(
         final String name, final Class<? extends CheckedOptions> command, final String... examples) {
         return ReaderTarget.ofText(name, ParameterException.class, Execution::oneLine,
             text -> Execution.check(create(command), text.split(" ")), examples);
     }
 
-    /** Looks at the machine and plans as asked, which changes nothing; does not measure jitter. */
+    /** Inspects the machine and plans as requested, which changes nothing; does not measure jitter. */
     private static void readTuning(final Class<?> tool, final String text) {
         final CommandLine last = Execution.commandLine(create(tool)).parseArgs(text.split(" "))
             .asCommandLineList().getLast();

@@ -28,9 +28,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code ./ringpoll fuzz}: feeds all that reads from outside with inputs that are nearly right.
+ * {@code ./ringpoll fuzz}: feeds every parser of external input with nearly valid inputs.
  *
- * <p>Exit codes: 0 if each was taken, or refused in one line; 1 if one was not; 2 for wrong usage.
+ * <p>Exit codes: 0 if each input was accepted, or rejected with one line; 1 if one was not; 2 for wrong usage.
  */
 @Command(
     name = "fuzz",
@@ -89,7 +89,7 @@ public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
     private int fuzz(final List<FuzzTarget> targets) {
         final PrintWriter out = spec.commandLine().getOut();
         final SeededRun seeds = run.start();
-        // Said at once: a process that dies says it no more.
+        // Printed now: the process may crash.
         out.printf("inputs for %d targets from seed %d%n", targets.size(), seeds.firstSeed());
         out.flush();
         final Fuzzer fuzzer = new Fuzzer(targets, seeds.firstSeed(), inputs == null ? 0 : inputs, seeds::isOver);

@@ -29,10 +29,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code ./ringpoll latency}: how long a completion takes to its handler, as percentiles, with C's in turns beside ours.
+ * {@code ./ringpoll latency}: the time from a completion to its handler, as percentiles, for ringpoll and C in turns.
  *
- * <p>Exit codes: 0; 1 if the measurement could not be made, or with {@code --strict} if its figures are doubtful; 2 for wrong
- * usage.
+ * <p>Exit codes: 0; 1 if the measurement failed, or with {@code --strict} if its figures are doubtful; 2 for wrong usage.
  */
 @Command(
     name = "latency",

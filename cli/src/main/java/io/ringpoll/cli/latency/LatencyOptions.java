@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What is measured and for how long, as it is said by options. */
+/** The options that select the measurement and its duration. */
 final class LatencyOptions {
     private static final long DEFAULT_SYNTHETIC_RATE = 1_000_000;
     private static final long DEFAULT_DEVICE_RATE = 100_000;
@@ -122,12 +122,12 @@ final class LatencyOptions {
         return choice("--operation", operation, Traffic.Operation.values());
     }
 
-    /** Threads beside the poller and the handlers: over a device one posts at the rate. */
+    /** The number of hot threads besides the poller and the handlers: over a device one thread posts at the rate. */
     int posters() {
         return over() != Over.SYNTHETIC && mode() == Mode.RATE ? 1 : 0;
     }
 
-    /** When completions are due; saturation stands for ping-pong. */
+    /** The due times of completions; saturation selects ping-pong. */
     Schedule schedule() {
         if (mode() == Mode.PING_PONG) {
             return Schedule.saturation();
@@ -143,7 +143,7 @@ final class LatencyOptions {
         return rate != null ? rate : over() == Over.SYNTHETIC ? DEFAULT_SYNTHETIC_RATE : DEFAULT_DEVICE_RATE;
     }
 
-    /** The sizes of messages, in bytes. */
+    /** The message sizes, in bytes. */
     List<Integer> sizes() {
         final List<Integer> sizes = new ArrayList<>();
         if ("all".equals(size)) {
@@ -169,17 +169,17 @@ final class LatencyOptions {
             rounds(), turn(), against, handlers, ringSize, batch, waitStrategy, cpus, output);
     }
 
-    /** Where both ends are, over a device. */
+    /** The address of both ends, over a device. */
     AddressOption address() {
         return address;
     }
 
-    /** Turns before the measurement. */
+    /** Number of warm-up turns. */
     private int warmUpRounds() {
         return (int) Math.ceil(warmUpSeconds);
     }
 
-    /** Turns of the measurement. */
+    /** Number of measured turns. */
     private int rounds() {
         if (iterations != null) {
             return mode() == Mode.PING_PONG ? (int) Math.min(ROUNDS_BY_ITERATIONS, iterations) :
@@ -188,7 +188,7 @@ final class LatencyOptions {
         return (int) Math.ceil(duration());
     }
 
-    /** A turn of the measurement. */
+    /** A measured turn. */
     private Turn turn() {
         final long leadInNs = TimeUnit.MILLISECONDS.toNanos(leadInMs);
         if (iterations == null) {

@@ -9,7 +9,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Where a command listens and connects: as asked for, or at the address of the device that it uses. */
+/** The address at which a command listens and connects: the given one, or that of the device. */
 public final class AddressOption {
     private static final int MAX_PORT = (1 << 16) - 1;
     /** A name, or an address with its zone. */
@@ -31,14 +31,14 @@ public final class AddressOption {
     /**
      * An address with a port.
      *
-     * @param defaultPort that is taken if none is given
+     * @param defaultPort the default port
      */
     public AddressOption(final int defaultPort) {
         this.defaultPort = defaultPort;
     }
 
     /**
-     * Refuses a text that is no address.
+     * Rejects an invalid address.
      *
      * @throws ParameterException in one line
      */
@@ -51,9 +51,9 @@ public final class AddressOption {
     }
 
     /**
-     * The host: as asked for, or the device's. The first call loads the device's libraries if no host was asked for.
+     * The host: the given one, or that of the device. The first call loads the libraries of the device if no host was given.
      *
-     * @param progress takes a line that names an RDMA device, its port and its address, if the address is the device's
+     * @param progress receives a line with the RDMA device, its port and its address, if the address is that of the device
      * @return a name or an address
      * @throws io.ringpoll.device.DeviceException if the device has no address
      */
@@ -67,7 +67,7 @@ public final class AddressOption {
     /**
      * The port.
      *
-     * @return as asked for, or the default
+     * @return the given port, or the default
      */
     public int port() {
         if (!hasPort()) {
@@ -84,7 +84,7 @@ public final class AddressOption {
     }
 
     /**
-     * Whether a port was asked for.
+     * Whether a port was given.
      *
      * @return false if {@link #port()} is the default
      */
@@ -94,9 +94,9 @@ public final class AddressOption {
     }
 
     /**
-     * The address of the device. Loads its libraries at the first call.
+     * The address of the device. The first call loads its libraries.
      *
-     * @param progress takes a line that names an RDMA device, its port and its address
+     * @param progress receives a line with the RDMA device, its port and its address
      * @return an IP address
      * @throws io.ringpoll.device.DeviceException if the device has no address
      */
@@ -109,7 +109,7 @@ public final class AddressOption {
         return address.host();
     }
 
-    /** Without the port; an IPv6 address has brackets only in front of one. */
+    /** Without the port; an IPv6 address has brackets only if a port follows. */
     private String given() {
         final String host = hasPort() ? text.substring(0, text.lastIndexOf(':')) : text;
         return host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;

@@ -1,11 +1,11 @@
 package io.ringpoll.cli.options;
 
-/** A command that looks at its options as a whole, once they have been read and before it does anything. */
+/** A command that checks its options as a whole, after parsing and before it runs. */
 public interface CheckedOptions {
     /**
-     * Refuses options that cannot be meant.
+     * Rejects invalid options.
      *
-     * @throws picocli.CommandLine.ParameterException in one line that names the option and what it may be
+     * @throws picocli.CommandLine.ParameterException in one line with the option and its valid values
      */
     void check();
 }

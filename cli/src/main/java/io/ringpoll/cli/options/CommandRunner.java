@@ -115,7 +115,7 @@ public final class CommandRunner {
         return type != Character.CONTROL && type != Character.LINE_SEPARATOR && type != Character.PARAGRAPH_SEPARATOR;
     }
 
-    /** The words that start a command, as messages begin. */
+    /** The name of the command with its parents, as the prefix of messages. */
     private static String nameOf(final CommandLine command) {
         return typed(command).substring("./".length());
     }

@@ -13,15 +13,13 @@ import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 
-/**
- * Runs a command and turns what goes wrong into one line and an exit code: 2 for wrong usage, 1 for everything else.
- */
+/** Runs a command and reports a failure by one line and an exit code: 2 for wrong usage, 1 for other failures. */
 public final class Execution {
     private Execution() {
     }
 
     /**
-     * A command with its ways of saying what went wrong.
+     * Creates the command line of a command, with its error reports.
      *
      * @param command annotated for picocli
      * @return to be executed
@@ -41,11 +39,11 @@ public final class Execution {
     }
 
     /**
-     * Reads the options of a command and looks at them as a whole, but runs nothing.
+     * Parses the options of a command and checks them as a whole, without running it.
      *
      * @param command   annotated for picocli
      * @param arguments as typed
-     * @throws ParameterException in one line if they are wrong
+     * @throws ParameterException in one line if they are invalid
      */
     public static void check(final CheckedOptions command, final String... arguments) {
         final CommandLine line = commandLine(command);
@@ -56,11 +54,11 @@ public final class Execution {
     }
 
     /**
-     * Refuses options unless something holds.
+     * Rejects options unless a condition holds.
      *
-     * @param spec      of the command
-     * @param holds     what must
-     * @param otherwise one line that names the option and what it may be
+     * @param spec      spec of the command
+     * @param holds     the condition
+     * @param otherwise one line with the option and its valid values
      */
     public static void require(final CommandSpec spec, final boolean holds, final String otherwise) {
         if (!holds) {
@@ -69,10 +67,10 @@ public final class Execution {
     }
 
     /**
-     * A message that may quote what was typed, as one line of bounded length.
+     * Shortens a message that may contain user input to one line.
      *
-     * @param message with control characters and all
-     * @return without them
+     * @param message the message, possibly with control characters
+     * @return one line of bounded length without control characters
      */
     public static String oneLine(final String message) {
         return CommandRunner.oneLine(message);

@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Where the hot threads run and how they wait: for ours and for those it is compared with alike. */
+/** The CPUs and the wait strategy of the hot threads: the same for ringpoll and for its baselines. */
 public final class HotThreadOptions {
     private static final String AUTO = "auto";
     private static final String NONE = "none";
@@ -47,9 +47,9 @@ public final class HotThreadOptions {
     }
 
     /**
-     * Refuses CPUs, a node and a wait that cannot be used.
+     * Rejects invalid CPUs, nodes and wait strategies.
      *
-     * @param handlers how many handlers there are
+     * @param handlers number of handlers
      * @throws ParameterException in one line
      */
     public void check(final int handlers) {
@@ -68,7 +68,7 @@ public final class HotThreadOptions {
     /**
      * The CPUs of the hot threads.
      *
-     * @param handlers how many handlers there are
+     * @param handlers number of handlers
      * @return a CPU for each, or none
      */
     public HotCpus cpus(final int handlers) {
@@ -79,11 +79,11 @@ public final class HotThreadOptions {
     }
 
     /**
-     * Binds the memory of the calling thread, and of threads and processes that it starts from here on, to the NUMA node that was
-     * asked for, if one was: before anything is allocated.
+     * Binds the memory of the calling thread, and of threads and processes that it starts later, to the requested NUMA node, if
+     * there is one; to be called before the first allocation.
      *
-     * @return where memory lies, to be found out; nothing if no node was asked for
-     * @throws OsException if the kernel refuses
+     * @return the census of memory placement; empty if no node was requested
+     * @throws OsException if the system call fails
      */
     public Optional<NodeCensus> bindMemory() {
         if (numaNode == null) {
@@ -95,12 +95,12 @@ public final class HotThreadOptions {
     }
 
     /**
-     * How the hot threads wait.
+     * The wait strategy of the hot threads.
      *
-     * @param cpus     that were chosen for them
-     * @param handlers how many handlers there are
-     * @param posters  how many threads run beside the poller and these, not pinned
-     * @return as was asked for; else spinning, if each thread has a CPU, or yielding
+     * @param cpus     CPUs of the threads
+     * @param handlers number of handlers
+     * @param posters  number of further hot threads, not pinned
+     * @return the requested one; by default spinning if each thread has a CPU, else yielding
      */
     public WaitMode waitStrategy(final HotCpus cpus, final int handlers, final int posters) {
         if (AUTO.equals(waitStrategy)) {
@@ -121,9 +121,9 @@ public final class HotThreadOptions {
     }
 
     /**
-     * What the plan had to give up, if there is one.
+     * The compromises of the affinity plan, if there is one.
      *
-     * @return a sentence each; known after {@link #cpus}
+     * @return one sentence each; known after {@link #cpus}
      */
     public List<String> compromises() {
         return compromises;

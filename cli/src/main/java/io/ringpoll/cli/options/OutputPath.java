@@ -4,15 +4,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** Where a command writes: looked at before it starts, so that a long measurement is not lost. Changes nothing. */
+/**
+ * Checks the output path of a command before it starts, so that the result of a long measurement is not lost. Changes nothing.
+ */
 public final class OutputPath {
     private OutputPath() {
     }
 
     /**
-     * Refuses a folder that cannot be written to, or that cannot be created.
+     * Rejects a folder that cannot be written to or created.
      *
-     * @param command that has the option
+     * @param command the command with the option
      * @param option  its name
      * @param folder  as given; null if it was not
      */
@@ -24,9 +26,9 @@ public final class OutputPath {
     }
 
     /**
-     * Refuses a file that is a folder, or that cannot be created.
+     * Rejects a file that is a folder or cannot be created.
      *
-     * @param command that has the option
+     * @param command the command with the option
      * @param option  its name
      * @param file    as given; null if it was not
      */

@@ -6,7 +6,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** The options of a command that goes on for a while with what it draws from seeds, one after the other. */
+/** The options of a command that runs for a time, with a sequence of seeds. */
 public final class SeedOptions {
     private static final long LONGEST_SECONDS = TimeUnit.DAYS.toSeconds(365);
 
@@ -27,7 +27,7 @@ public final class SeedOptions {
     SeedOptions() {
     }
 
-    /** Refuses a time that cannot be meant. */
+    /** Rejects an invalid time. */
     public void check() {
         Execution.require(spec, seconds > 0 && seconds <= LONGEST_SECONDS,
             "--seconds " + seconds + " is not from above 0 to a year");

@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
 
 /**
  * {@code ./ringpoll replicate}: appends/s and commit latency of Apache Ratis over ringpoll, Netty or gRPC: three servers and a
- * client in this process, or each a process of its own.
+ * client, all in this process or each in its own.
  */
 @Command(
     name = "replicate",

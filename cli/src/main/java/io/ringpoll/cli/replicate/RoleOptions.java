@@ -6,11 +6,11 @@ import java.util.HashSet;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** What a process needs to know that is one server, or the client, of a group of processes. */
+/** The options of a process that is one server, or the client, of a group of processes. */
 final class RoleOptions {
-    /** What a process is. */
+    /** The role of a process. */
     enum Role {
-        /** One of those that keep the log. */
+        /** A server of the replicated log. */
         SERVER,
         /** Appends. */
         CLIENT
@@ -55,7 +55,7 @@ final class RoleOptions {
         description = "With --role server: the shortest election time-out; the longest is twice that (1000).")
     Integer electionMs;
 
-    /** What is wrong with the options, or null. */
+    /** The first invalid option, or null. */
     String fault() {
         if (role == null) {
             final boolean none = peers.isEmpty() && folder == null && acknowledged == null && id == null && everyMs == null &&

@@ -16,10 +16,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/**
- * {@code ./ringpoll replicate verify}: reads back the logs that servers have left, and compares them with what was
- * acknowledged.
- */
+/** {@code ./ringpoll replicate verify}: reads the logs of stopped servers and compares them with the acknowledged records. */
 @Command(
     name = "verify",
     mixinStandardHelpOptions = true,

@@ -31,10 +31,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code ./ringpoll run}: reads the options of the main job, runs it, and prints what it came to.
+ * {@code ./ringpoll run}: parses the options of the main job, runs it, and prints the result.
  *
- * <p>Exit codes: 0 if every work request completed once on its path and every payload arrived whole; 1 if not, or if the run
- * could not be made; 2 for wrong usage.
+ * <p>Exit codes: 0 if every work request completed once on its path and every payload was intact; 1 if not, or if the run failed;
+ * 2 for wrong usage.
  */
 @Command(
     name = "run",
@@ -142,7 +142,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
         if (device != null) {
             Device.choose(kind(device));
         }
-        // What goes wrong stands in one exception each, with librpma's own words.
+        // Each error is in one exception, with the message of librpma.
         RpmaLog.threshold(LogLevel.DISABLED);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
@@ -180,7 +180,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
         try {
             Runtime.getRuntime().removeShutdownHook(onSignal);
         } catch (final IllegalStateException shuttingDown) {
-            // The signal has come: the hook is at work and the JVM ends after it.
+            // A signal has arrived: the shutdown hook is running and the JVM ends after it.
         }
     }
 

@@ -11,7 +11,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What follows from a pipeline's counters: rates between two looks, the lag of each handler, the ring's occupancy.
+ * Values derived from the counters of a pipeline: rates between two samples, the lag of each handler, ring occupancy.
  *
  * <p>Immutable.
  */
@@ -24,14 +24,14 @@ final class PipelineView {
         this.before = before;
     }
 
-    /** The counters to show: positions are told as lags, and those that are 0 only if asked for. */
+    /** The counters to show: positions are shown as lags, and zero values only on request. */
     List<Counter> counters(final boolean zeroToo) {
         return now.counters().stream()
             .filter(counter -> counter.type() == null || counter.type().kind() != CounterType.Kind.POSITION)
             .filter(counter -> zeroToo || counter.value() != 0 || rate(counter).orElse(0) != 0).toList();
     }
 
-    /** By how much a counter grew in a second; nothing for one that does not grow, or at the first look. */
+    /** The increase of a counter per second; empty if the counter does not grow, and in the first sample. */
     OptionalDouble rate(final Counter counter) {
         final boolean grows = counter.type() != null &&
             (counter.type().kind() == CounterType.Kind.COUNT || counter.type().kind() == CounterType.Kind.NANOSECONDS);
@@ -43,28 +43,28 @@ final class PipelineView {
             .mapToDouble(old -> (counter.value() - old) / seconds).findFirst();
     }
 
-    /** The handlers, in the order in which they were made. */
+    /** The handlers, in order of registration. */
     List<String> handlers() {
         return ownersOf(CounterType.HANDLER_POSITION);
     }
 
-    /** How many slots lie published before a handler; nothing where several pollers publish. */
+    /** The published slots that a handler has not passed; empty with several pollers. */
     OptionalLong lag(final String handler) {
         final List<String> pollers = ownersOf(CounterType.PUBLISHED);
         if (pollers.size() != 1) {
             return OptionalLong.empty();
         }
-        // The positions were copied one after the other: a handler may have passed what was published a moment later.
+        // Positions are copied one after the other: the sample of a handler may be newer than that of the poller.
         return OptionalLong.of(Math.max(0, now.value(CounterType.PUBLISHED, pollers.getFirst()) -
             now.value(CounterType.HANDLER_POSITION, handler)));
     }
 
-    /** How many slots of the ring are not free; nothing where several pollers publish. */
+    /** The occupied slots of the ring; empty with several pollers. */
     OptionalLong occupancy() {
         return handlers().stream().map(this::lag).filter(OptionalLong::isPresent).mapToLong(OptionalLong::getAsLong).max();
     }
 
-    /** The number of the ring's slots; 0 if it is not told. */
+    /** The slots of the ring; 0 if unknown. */
     long ringSize() {
         return now.counters().stream().filter(counter -> counter.type() == CounterType.RING_SIZE).mapToLong(Counter::value)
             .findFirst().orElse(0);

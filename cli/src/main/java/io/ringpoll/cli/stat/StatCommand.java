@@ -19,10 +19,10 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code ./ringpoll stat}: shows the counters and errors of running pipelines from outside, again and again or once.
+ * {@code ./ringpoll stat}: shows the counters and errors of running pipelines from outside, periodically or once.
  *
- * <p>It only reads: the processes that it watches do not know of it, and their death does not hurt it. Exit codes: 0 if something
- * was shown; 1 if nothing is there to be shown; 2 for wrong usage.
+ * <p>It only reads: it does not affect the observed processes and survives their end. Exit codes: 0 if it has shown a pipeline; 1
+ * if there is none; 2 for wrong usage.
  */
 @Command(
     name = "stat",
@@ -119,7 +119,7 @@ public final class StatCommand implements Callable<Integer>, CheckedOptions {
             if (pids.isEmpty() || pids.contains(CountersFolder.pid(file))) {
                 try {
                     final Watched watched = new Watched(file);
-                    // What a killed process has left is of interest to whoever asks for that process.
+                    // The files of a killed process are shown only if its process id is requested.
                     if (!watched.hasEnded() || !pids.isEmpty()) {
                         found.add(watched);
                     }

@@ -8,7 +8,7 @@ import io.ringpoll.pipeline.counters.CountersSnapshot;
 import java.util.List;
 import java.util.Locale;
 
-/** Pipelines' counters and errors as programs read them: {@code {"pipelines":[{...},...]}}. */
+/** Writes counters and errors of pipelines as JSON: {@code {"pipelines":[{...},...]}}. */
 final class StatJson {
     private StatJson() {
     }

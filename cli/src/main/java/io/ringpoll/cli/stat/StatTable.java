@@ -12,7 +12,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** A pipeline's counters and errors as people read them. */
+/** Formats the counters and errors of a pipeline as a text table. */
 final class StatTable {
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss").withZone(ZoneId.systemDefault());
     private static final String ROW = "  %-64s %20s %16s%n";

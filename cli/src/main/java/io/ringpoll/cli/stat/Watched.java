@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * One pipeline that is watched through its counters file: what it shows now, and what it showed before, for rates.
+ * A pipeline that is observed through its counters file: the present and the previous sample, for rates.
  *
  * <p>Used by one thread.
  */
@@ -16,7 +16,7 @@ final class Watched {
     private CountersSnapshot before;
     private boolean ended;
 
-    /** Begins to watch. Throws {@link CountersFileException} if the file cannot be read. */
+    /** Opens the counters file. Throws {@link CountersFileException} if it cannot be read. */
     Watched(final Path file) {
         this.file = file;
         latest = CountersSnapshot.read(file);
@@ -24,7 +24,7 @@ final class Watched {
         ended = !latest.isAlive();
     }
 
-    /** Looks again; a process that has ended, or a file that is gone with it, leaves what was seen last. */
+    /** Takes another sample; the last sample remains if the process has ended or the file has disappeared. */
     void refresh() {
         if (ended) {
             return;
@@ -39,12 +39,12 @@ final class Watched {
         }
     }
 
-    /** What it showed last. */
+    /** The present sample. */
     CountersSnapshot latest() {
         return latest;
     }
 
-    /** What it showed the time before, if there was one. */
+    /** The previous sample, if there was one. */
     Optional<CountersSnapshot> before() {
         return Optional.ofNullable(before);
     }

@@ -1,5 +1,4 @@
 /**
- * {@code ./ringpoll stat}: a window into running processes through their counters files. Nothing here runs in the process that is
- * watched.
+ * {@code ./ringpoll stat}: observes running processes through their counters files. Nothing here runs in the observed process.
  */
 package io.ringpoll.cli.stat;

@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code ./ringpoll bench}: everything measured in one run, ours beside the baselines, into one folder. */
+/** {@code ./ringpoll bench}: all measurements in one run, ringpoll and its baselines, with the results in one folder. */
 @Command(
     name = "bench",
     mixinStandardHelpOptions = true,

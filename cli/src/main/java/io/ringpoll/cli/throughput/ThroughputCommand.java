@@ -29,7 +29,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code ./ringpoll throughput}: what a completion costs when they come as fast as they can be polled. */
+/** {@code ./ringpoll throughput}: the cost of a completion in saturation. */
 @Command(
     name = "throughput",
     mixinStandardHelpOptions = true,

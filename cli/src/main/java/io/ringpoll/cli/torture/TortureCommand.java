@@ -23,11 +23,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code ./ringpoll torture}: plays random scenes, one after the other, until one is wrong or the time is up.
+ * {@code ./ringpoll torture}: plays random scenes, one after the other, until one fails or the time is over.
  *
- * <p>With {@code --lifecycle} the scenes are about starting, changing and ending pipelines, and run in child processes.
+ * <p>With {@code --lifecycle} the scenes start, change and end pipelines, and run in child processes.
  *
- * <p>Exit codes: 0 if all were right; 1 if one was not, or could not be played; 2 for wrong usage.
+ * <p>Exit codes: 0 if all passed; 1 if one failed, or could not be played; 2 for wrong usage.
  */
 @Command(
     name = "torture",

@@ -21,7 +21,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code ./ringpoll doctor}: looks at the machine and says what costs completions time, and which command changes it.
+ * {@code ./ringpoll doctor}: inspects the machine and reports settings that slow completions down, with the command that changes
+ * each.
  *
  * <p>It changes nothing and needs no root. Exit codes: 0; with {@code --strict} {@value #EXIT_WARNING} if the worst result is a
  * warning and {@value #EXIT_BAD} if it is bad; 2 for wrong usage.
@@ -79,7 +80,7 @@ public final class DoctorCommand implements Callable<Integer> {
         return !strict ? 0 : worst == Verdict.BAD ? EXIT_BAD : worst == Verdict.WARNING ? EXIT_WARNING : 0;
     }
 
-    /** Only this machine's own devices can be asked, and only where there are some is it worth loading their libraries. */
+    /** Only the devices of this machine can be queried, and their libraries are loaded only if there are devices. */
     private static Optional<List<DeviceAttributes>> askDevices(final MachineFiles files) {
         if (!files.areThisMachine() || files.names("sys/class/infiniband").isEmpty()) {
             return Optional.empty();

@@ -12,7 +12,7 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 
-/** The doctor's results as people read them and as programs do. */
+/** Formats the results of the doctor as text and as JSON. */
 final class DoctorReport {
     private static final String INDENT = " ".repeat(13);
 

@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code ./ringpoll tune jitter}: how long a spinning thread on each CPU is taken away, in Java and in C. */
+/** {@code ./ringpoll tune jitter}: measures the interruptions of a spinning thread on each CPU, in Java and in C. */
 @Command(
     name = "jitter",
     mixinStandardHelpOptions = true,

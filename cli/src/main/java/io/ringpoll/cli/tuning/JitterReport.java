@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** What the jitter meter saw, as people read it and as programs do. */
+/** Formats the results of the jitter meter as text and as JSON. */
 final class JitterReport {
     private static final long US = 1_000;
     private static final long MS = 1_000_000;
@@ -86,7 +86,7 @@ final class JitterReport {
         }
     }
 
-    /** 1, 2 and 5 of each power of ten of nanoseconds, from a microsecond to two minutes. */
+    /** 1, 2 and 5 times each power of ten, from a microsecond to two minutes, in nanoseconds. */
     private static List<Long> steps() {
         return java.util.stream.LongStream.iterate(US, power -> power <= 100_000 * MS, power -> power * 10)
             .flatMap(power -> java.util.stream.LongStream.of(power, 2 * power, 5 * power)).boxed().toList();
@@ -101,7 +101,7 @@ final class JitterReport {
         return value == Math.rint(value) ? Long.toString((long) value) : String.format(Locale.ROOT, "%.2f", value);
     }
 
-    /** As long as the count's logarithm: a million fills it. */
+    /** The length of a bar is the logarithm of the count: a million fills it. */
     private static String bar(final long count) {
         return count == 0 ? "" : "#".repeat(Math.clamp(Math.round(Math.log10(count + 1.0) / 6 * BAR), 1, BAR));
     }

@@ -10,7 +10,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** The options that say which machine and which CPUs of it a command is about. */
+/** The options that select the machine and its CPUs. */
 final class MachineOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;

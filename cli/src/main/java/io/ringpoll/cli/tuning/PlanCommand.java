@@ -20,7 +20,9 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code ./ringpoll tune plan}: the CPU for each thread, why, what is given up, and the plan as options and settings. */
+/**
+ * {@code ./ringpoll tune plan}: the CPU of each thread with the reason, the compromises, and the plan as options and settings.
+ */
 @Command(
     name = "plan",
     mixinStandardHelpOptions = true,

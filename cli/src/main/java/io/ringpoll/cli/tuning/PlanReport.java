@@ -11,7 +11,7 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 
-/** An affinity plan as people read it and as programs do. */
+/** Formats an affinity plan as text and as JSON. */
 final class PlanReport {
     private final MachineDescription machine;
     private final AffinityPlan plan;

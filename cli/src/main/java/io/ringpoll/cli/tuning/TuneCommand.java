@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code ./ringpoll tune}: holds the commands that plan and measure. */
+/** {@code ./ringpoll tune}: the parent of the commands that plan and measure. */
 @Command(name = "tune", mixinStandardHelpOptions = true, description = "Plans the threads' CPUs, measures jitter.",
     subcommands = {PlanCommand.class, JitterCommand.class})
 public final class TuneCommand implements Runnable {

@@ -1,2 +1,2 @@
-/** The commands {@code doctor} and {@code tune}: what the machine is, where threads belong on it, and how quiet it is. */
+/** The commands {@code doctor} and {@code tune}: machine inspection, thread placement, and jitter. */
 package io.ringpoll.cli.tuning;

@@ -39,13 +39,13 @@ class WrongUsageTest {
         int.class, long.class, double.class, Integer.class, Long.class, Double.class);
     /** Any whole number is a seed. */
     private static final Set<String> SIGNED = Set.of("--seed");
-    /** No threads of a kind is a choice, too; the fuzzer's targets are known when the device is open (FuzzCommandTest). */
+    /** Zero threads of a kind is valid; the targets of the fuzzer are known only when the device is open (FuzzCommandTest). */
     private static final Set<String> FREE = Set.of("--pollers", "--handlers", "--applications", "--target");
     /** Where 0 has a meaning of its own: nothing before, nothing between, the first. */
     private static final Set<String> ZERO_IS_MEANT =
         Set.of("--warm-up", "--lead-in", "--every", "--id", "--seed", "--numa-node");
     private static final List<String> SERVER = List.of("--role", "server", "--peers", "127.0.0.1:7000", "--dir", "folder");
-    /** What an option needs beside it to have a meaning. */
+    /** Other options that an option depends on. */
     private static final Map<String, List<String>> BESIDE = Map.of(
         "replicate --id", SERVER,
         "replicate --dir", List.of("--role", "server", "--peers", "127.0.0.1:7000"),
@@ -242,12 +242,12 @@ class WrongUsageTest {
         return line.execute(words.toArray(String[]::new));
     }
 
-    /** As the command's own main makes it. */
+    /** As created by the main method of the command. */
     private static CommandLine commandLine(final Class<?> command) throws Exception {
         return Execution.commandLine(CommandLine.defaultFactory().create(command));
     }
 
-    /** The command itself and its subcommands, as words to type. */
+    /** The command and its subcommands, as command lines. */
     private static List<List<String>> paths(final Class<?> command) throws Exception {
         final List<List<String>> paths = new ArrayList<>();
         collect(commandLine(command), List.of(), paths);

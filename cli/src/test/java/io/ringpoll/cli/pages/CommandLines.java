@@ -17,12 +17,12 @@ import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** The launcher's commands with their options: from picocli's model, or from the text of a script. */
+/** The commands of the launcher with their options: from the model of picocli, or from the text of a script. */
 final class CommandLines {
     private static final Pattern ENTRY = Pattern.compile("(?m)^  ([a-z-]+(?: \\| [a-z-]+)*)\\) (.*);;$");
     private static final Pattern SHOWN = Pattern.compile("\\./ringpoll[ ]([a-z]+)((?:(?!\\./ringpoll)[^`\n#|])*)");
     private static final Pattern OPTION = Pattern.compile("(?<=\\s)--[a-z][a-z-]*");
-    /** What the commands that are scripts read their options by. */
+    /** The option patterns of the commands that are scripts. */
     private static final Map<String, String> SCRIPTS =
         Map.of("softroce", "verify/softroce", "mutate", "verify/mutation/src/main/java");
 
@@ -84,7 +84,7 @@ final class CommandLines {
             .findFirst().map(option -> "no option " + option).orElse(null);
     }
 
-    /** How many commands the launcher has. */
+    /** The number of commands of the launcher. */
     int size() {
         return models.size() + scripts.size();
     }

@@ -13,8 +13,8 @@ import javax.tools.SimpleJavaFileObject;
 import javax.tools.ToolProvider;
 
 /**
- * Compiles the Java examples of the pages: a whole program as it is, a fragment as the body of a method, or as members of a
- * class, that can use the names which {@link #CONTEXT} declares.
+ * Compiles the Java examples of the pages: a complete program unchanged, a fragment as the body of a method, or as members of a
+ * class, with access to the declarations in {@link #CONTEXT}.
  */
 final class JavaExamples {
     private static final Pattern PROGRAM = Pattern.compile("(?m)^(public )?(final )?class \\w+");
@@ -80,7 +80,7 @@ final class JavaExamples {
         return PROGRAM.matcher(example).find();
     }
 
-    /** The errors of a page's examples, none if all compile. */
+    /** The compile errors of the examples of a page; empty if all compile. */
     List<String> errors(final Page page) {
         sources.clear();
         sources.add(new Source("Context", CONTEXT));

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The main job in a JVM of its own, with options that change how the JVM works. */
+/** The main job in a separate JVM, with options that change the JVM. */
 final class ChildRun {
     private static final int BOUND_SECONDS = 240;
 
@@ -20,10 +20,10 @@ final class ChildRun {
     }
 
     /**
-     * Runs the job and checks that it ended well.
+     * Runs the job and checks that it succeeds.
      *
-     * @param jvmOptions for the JVM, besides those that it needs
-     * @param options    of the command
+     * @param jvmOptions additional options of the JVM
+     * @param options    options of the command
      */
     static void assertRuns(final List<String> jvmOptions, final List<String> options) throws IOException, InterruptedException {
         final List<String> command = new ArrayList<>();

@@ -6,13 +6,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The main job on a collector that never collects: with a heap that has room for the start alone, what is allocated for each
- * completion would end it. The system property {@code ringpoll.epsilon.seconds} makes it longer.
+ * The main job with a garbage collector that never collects, and a heap for the start only: an allocation per completion would
+ * exhaust it. The system property {@code ringpoll.epsilon.seconds} makes the run longer.
  */
 @Timeout(300)
 class EpsilonRunTest {
     private static final int SECONDS = Integer.getInteger("ringpoll.epsilon.seconds", 5);
-    /** Without failures, each of which ends a connection and makes a new one. */
+    /** Without failures, because each ends a connection and creates a new one. */
     private static final String MIX = "write=40,send=30,read=20,write-imm=10";
     private static final String HEAP = "96m";
 

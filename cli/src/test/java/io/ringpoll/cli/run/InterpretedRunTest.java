@@ -5,7 +5,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The main job in a JVM without a compiler, as debuggers and some profilers start it: no compilation time is known there. */
+/** The main job in a JVM without a compiler, as debuggers and some profilers start it: the compilation time is unknown there. */
 @Timeout(300)
 class InterpretedRunTest {
     @Test

@@ -39,7 +39,7 @@ import picocli.CommandLine;
 class RunCommandTest {
     private static final String ADDRESS = TestDevice.address();
 
-    /** The command silences librpma for the whole process. */
+    /** The command disables the log of librpma for the whole process. */
     private final LogLevel logThreshold = RpmaLog.threshold();
     private final StringWriter out = new StringWriter();
     private final StringWriter err = new StringWriter();
@@ -271,7 +271,7 @@ class RunCommandTest {
     }
 
     private static Process start(final String... arguments) throws IOException {
-        // Who runs the tests in the background of a script may ignore SIGINT, and so would this process.
+        // A background job of a script may ignore SIGINT, and its child processes inherit that.
         final List<String> command = new ArrayList<>(List.of(
             "env", "--default-signal=INT", System.getProperty("java.home") + "/bin/java",
             "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",

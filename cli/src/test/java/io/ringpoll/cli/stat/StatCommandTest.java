@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The window, from another process, as a user opens it. */
+/** Runs the command in another process, as a user would. */
 @Timeout(120)
 class StatCommandTest {
     private static final long TIMEOUT_S = 60;
@@ -148,7 +148,7 @@ class StatCommandTest {
             assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(20), "the completions do not come");
             Thread.sleep(1);
         }
-        // The handlers have what was published a moment later.
+        // Handlers pass the published completions a moment later.
         Thread.sleep(200);
     }
 
@@ -183,7 +183,7 @@ class StatCommandTest {
         }
     }
 
-    /** A run of the command in a process of its own, and what came of it. */
+    /** A run of the command in its own process, with its output and exit code. */
     private record Stat(int exit, String said) {
         static Stat run(final String... arguments) throws IOException, InterruptedException {
             final Process process = java(Ringpoll.class, Stream.concat(Stream.of("stat"), Stream.of(arguments)).toList());

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** That the command works; how fast things are on a loaded machine is not looked at. */
+/** Checks that the command works; the figures of a loaded machine are not checked. */
 @Timeout(180)
 class BenchCommandTest {
     private final StringWriter out = new StringWriter();

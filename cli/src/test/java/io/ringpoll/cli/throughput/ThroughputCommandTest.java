@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
 
-/** The whole command in small; the figures of a loaded machine are not looked at. */
+/** Runs the complete command with small settings; the figures of a loaded machine are not checked. */
 @Timeout(120)
 class ThroughputCommandTest {
     private final StringWriter out = new StringWriter();

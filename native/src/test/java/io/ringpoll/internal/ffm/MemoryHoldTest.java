@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Memory that C has the address of is not freed, whoever frees it otherwise. */
+/** Memory with an address in C is not freed, whatever owns it. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class MemoryHoldTest {
     private static final int GARBAGE_COLLECTIONS = 5;

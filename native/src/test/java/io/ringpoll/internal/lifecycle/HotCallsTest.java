@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One thread at a time makes the calls of a kind, whichever it is. */
+/** One thread at a time makes the calls of a kind, but any thread may. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class HotCallsTest {
     private static final int CACHE_LINE_BYTES = 64;
@@ -110,7 +110,7 @@ class HotCallsTest {
             mark.leave();
             return seen;
         });
-        // Not a proof, but a thread that does not wait is through by then.
+        // Not a proof, but a thread that does not wait has finished by then.
         Thread.sleep(100);
         goOn.countDown();
         owner.result();
@@ -134,7 +134,7 @@ class HotCallsTest {
 
     @Test
     void shouldLetOneThreadInAtATimeWhileOwnershipMoves() {
-        // Few moves each, so that the lock does not take over; threads call on while another asks.
+        // Few moves each, so that the lock does not dominate; threads make calls while another one waits.
         for (int round = 0; round < 200; round++) {
             final HotCalls moving = HotCalls.register();
             count = 0;
@@ -228,7 +228,7 @@ class HotCallsTest {
             entered.countDown();
             assertTrue(waiting.await(30, TimeUnit.SECONDS));
             first.leave();
-            // At once: whoever waits is to find this call, and to tell it from the one before.
+            // Without delay: the waiting thread must find this call and distinguish it from the previous one.
             final HotMark second = calls.enter();
             final boolean inTime = quiescent.await(30, TimeUnit.SECONDS);
             second.leave();

@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** An end that cannot be brought to its end: nothing is freed under a thread's hands, and nothing is lost. */
+/** A failing close: no memory in use is freed, and nothing is lost. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class NativeResourceTest {
     private static final long ADDRESS = 0x1000;

@@ -1,7 +1,7 @@
 package io.ringpoll.mutation;
 
 /**
- * Where the share of a whole is, given a sample of it: Wilson's interval, which holds near 0 and 1 and for small samples.
+ * The confidence interval of a share, given a sample: Wilson's interval, which is valid near 0 and 1 and for small samples.
  *
  * @param low  the share is above, with 97.5 % confidence
  * @param high the share is below, with 97.5 % confidence
@@ -9,7 +9,7 @@ package io.ringpoll.mutation;
 record Interval(double low, double high) {
     private static final double Z = 1.96;
 
-    /** For {@code hits} of {@code tries} that were drawn with the same chance each. */
+    /** The interval for {@code hits} of {@code tries} that were drawn with equal probability. */
     static Interval of(final long hits, final long tries) {
         if (tries == 0) {
             return new Interval(0, 1);

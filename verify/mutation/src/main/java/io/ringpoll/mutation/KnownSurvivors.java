@@ -10,22 +10,21 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The survivors of one module that are accepted. In the file, one or more keys are followed by the reason that holds for all of
- * them, indented:
+ * The accepted survivors of one module. In the file, one or more keys are followed by their common reason, indented:
  *
  * <pre>
  * poller.QueueRound.remove: changed conditional boundary: for (int i = 0; i &lt; count; i++) {
  *     equivalent: the entry after the last is null.
  * </pre>
  *
- * <p>The reason's first word says what kind it is: see {@link Kind}.
+ * <p>The first word of the reason selects the {@link Kind}.
  */
 final class KnownSurvivors {
-    /** Why a survivor is accepted. */
+    /** The reason for which a survivor is accepted. */
     enum Kind {
-        /** It does what the original does: not counted. */
+        /** Behaves like the original: not counted. */
         EQUIVALENT,
-        /** No test provokes the difference for certain: counted as survived, whether or not one run kills it. */
+        /** No test reliably detects the difference: counted as survived, whether or not one run kills it. */
         UNPROVOKED
     }
 

@@ -8,9 +8,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A library whose tests are measured. */
+/** A library with measured tests. */
 enum Module {
-    /** Calls into C; the tests that need a device are in its dependents, on the loopback device. */
+    /** The bindings; the tests that need a device are in its dependents, on the loopback device. */
     NATIVE("native", "loopback", "poller", "pipeline"),
     /** Fault plans and synthetic queues of the loopback device. */
     LOOPBACK("loopback", "poller", "pipeline"),
@@ -41,7 +41,7 @@ enum Module {
         return root.resolve(folder).resolve("src/main/java");
     }
 
-    /** The names of the classes whose tests may kill this module's mutants: its own and those of its dependents. */
+    /** The names of the test classes that may kill mutants of this module: its own and those of its dependents. */
     Set<String> tests(final Path root) {
         return Stream.concat(Stream.of(folder), dependents.stream())
             .flatMap(module -> classNames(root.resolve(module).resolve("target/test-classes")).stream())

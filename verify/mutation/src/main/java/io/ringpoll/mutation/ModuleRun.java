@@ -25,7 +25,7 @@ import org.pitest.testapi.TestGroupConfig;
 import org.pitest.util.Glob;
 import org.pitest.util.Verbosity;
 
-/** One module's mutants, its own tests and those of its dependents. PIT does the work; its plug-ins here find this object. */
+/** The mutants of one module, its own tests and those of its dependents. Runs PIT; its plug-ins find this object. */
 final class ModuleRun {
     private static final String PROPERTY = "io.ringpoll.mutation.run";
     private static final float TIMEOUT_FACTOR = 3;
@@ -77,7 +77,7 @@ final class ModuleRun {
         options.setMutationEngine("gregor");
         options.setMutators(List.of());
         options.setFeatures(List.of());
-        // A page's test that looks for its sources elsewhere; PIT names those that it leaves out.
+        // A test of a page finds its sources elsewhere; PIT reports the excluded ones.
         options.setSkipFailingTests(true);
         options.setFailWhenNoMutations(false);
         options.setVerbosity(Boolean.getBoolean("io.ringpoll.mutation.verbose") ? Verbosity.VERBOSE_NO_SPINNER :
@@ -86,7 +86,7 @@ final class ModuleRun {
         options.addChildJVMArgs(List.of(System.getProperty("io.ringpoll.mutation.flags").split(" ")));
         options.setClassPathElements(List.of(System.getProperty("java.class.path").split(File.pathSeparator)));
         options.setProjectBase(root.resolve(module.folder()));
-        // PIT prints tables of its own there, which say nothing about the list.
+        // PIT prints its own tables there, without relation to the list.
         System.setOut(new PrintStream(OutputStream.nullOutputStream()));
         final AnalysisResult result = new EntryPoint().execute(root.resolve(module.folder()).toFile(), options,
             PluginServices.makeForContextLoader(), Map.of());
@@ -96,7 +96,7 @@ final class ModuleRun {
         });
     }
 
-    /** Names the mutants of a class, and keeps those in the sample. */
+    /** Computes the keys of the mutants of a class, and keeps those in the sample. */
     Collection<MutationDetails> choose(final Collection<MutationDetails> mutantsOfClass) {
         final Map<MutationIdentifier, String> names = mutantKeys.of(mutantsOfClass);
         synchronized (this) {
@@ -127,7 +127,7 @@ final class ModuleRun {
         }
     }
 
-    /** A class is done: says so, since all of them take long. */
+    /** Prints each finished class, since all of them take long. */
     synchronized void onClass(final String name) {
         out.println("done: " + name + ", " + mutants.size() + " mutants so far, " +
             mutants.stream().filter(Mutant::isKilled).count() + " killed");
@@ -137,7 +137,7 @@ final class ModuleRun {
         return mutants;
     }
 
-    /** All that there are, whether in the sample or not. */
+    /** All mutants, whether in the sample or not. */
     Set<String> allKeys() {
         return new TreeSet<>(keys.values());
     }

@@ -3,19 +3,19 @@ package io.ringpoll.mutation;
 import java.util.Locale;
 
 /**
- * One change of one instruction, and what the tests made of it.
+ * A change of one instruction, with the result of the tests.
  *
- * @param key     class, method, change and source line; the same whatever is inserted above it in the file
- * @param outcome of the tests
+ * @param key     class, method, change and source line; independent of insertions above it in the file
+ * @param outcome result of the tests
  */
 record Mutant(String key, Outcome outcome) {
-    /** What the tests made of a mutant. */
+    /** The results of the tests for a mutant. */
     enum Outcome {
         /** A test failed. */
         KILLED,
-        /** The tests did not end in time: the change hangs them, or the machine is too slow for them. */
+        /** The tests did not end in time: the change makes them hang, or the machine is too slow for them. */
         TIMED_OUT,
-        /** The tests lost their JVM. */
+        /** The JVM of the tests crashed. */
         CRASHED,
         /** All tests that run the line passed. */
         SURVIVED,

@@ -13,8 +13,8 @@ import org.pitest.mutationtest.engine.MutationDetails;
 import org.pitest.mutationtest.engine.MutationIdentifier;
 
 /**
- * Names mutants so that a name outlives changes elsewhere in the file: by class, method, kind of change and the text of the
- * source line. Mutants that agree in all of these are numbered in the order of the byte code.
+ * Computes keys of mutants that are stable when other parts of the file change: class, method, kind of change and the text of the
+ * source line. Mutants that are equal in all of these are numbered in byte code order.
  */
 final class MutantKeys {
     private static final Pattern LAMBDA = Pattern.compile("lambda\\$(.+)\\$\\d+");
@@ -27,7 +27,7 @@ final class MutantKeys {
         this.sources = sources;
     }
 
-    /** The keys of the mutants of one class, all of which must be given. */
+    /** The keys of the mutants of one class; needs all of them. */
     Map<MutationIdentifier, String> of(final Collection<MutationDetails> mutantsOfClass) {
         final Map<String, Integer> seen = new HashMap<>();
         final Map<MutationIdentifier, String> keys = new HashMap<>();

@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Runs the tests against mutants, prints the score by module, and fails for each survivor that has no reason on the list. */
+/** Runs the tests against mutants, prints the score by module, and fails for each survivor without a reason on the list. */
 @Command(name = "mutate", mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = true,
     description = "Changes single instructions of the libraries and counts the changes that their tests notice.")
 public final class MutationCommand implements Callable<Integer> {

@@ -6,7 +6,7 @@ import org.pitest.mutationtest.ListenerArguments;
 import org.pitest.mutationtest.MutationResultListener;
 import org.pitest.mutationtest.MutationResultListenerFactory;
 
-/** PIT's plug-in that hands results to the run. */
+/** PIT plug-in that passes results to the run. */
 public final class RunListenerFactory implements MutationResultListenerFactory {
     static final String NAME = "RINGPOLL";
 
@@ -29,7 +29,7 @@ public final class RunListenerFactory implements MutationResultListenerFactory {
         return new RunListener(ModuleRun.of(properties));
     }
 
-    /** Takes the results of one class after the other. */
+    /** Receives the results of one class after the other. */
     private static final class RunListener implements MutationResultListener {
         private final ModuleRun run;
 

@@ -12,7 +12,7 @@ import org.pitest.mutationtest.engine.Mutater;
 import org.pitest.mutationtest.engine.MutationDetails;
 import org.pitest.plugin.Feature;
 
-/** PIT's plug-in that leaves out hints to the machine, which have no effect that a test could see, and takes the sample. */
+/** PIT plug-in that excludes hints to the processor, which have no testable effect, and selects the sample. */
 public final class SampleFilterFactory implements MutationInterceptorFactory {
     private static final List<String> HINTS = List.of("removed call to java/lang/Thread::onSpinWait",
         "removed call to java/lang/ref/Reference::reachabilityFence");

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** What a module's tests achieved, beside the list of known survivors. */
+/** The score of the tests of a module, compared with the list of known survivors. */
 final class Score {
     private static final double ALL = 100;
 
@@ -16,7 +16,7 @@ final class Score {
     private final int population;
     private final KnownSurvivors known;
 
-    /** Of the mutants that were tried, out of {@code population}. */
+    /** The interval for the tried mutants, out of {@code population}. */
     Score(final String module, final List<Mutant> mutants, final int population, final KnownSurvivors known) {
         this.module = module;
         this.mutants = mutants;
@@ -40,7 +40,7 @@ final class Score {
         return mutants.size() - equivalent();
     }
 
-    /** The killed among those that are not equivalent, in per cent. */
+    /** The killed share of the mutants that are not equivalent, in per cent. */
     double percent() {
         return counted() == 0 ? ALL : ALL * killed() / counted();
     }
@@ -68,13 +68,13 @@ final class Score {
             .map(Mutant::key).sorted().toList();
     }
 
-    /** Equivalent ones that a test has killed, which therefore are not equivalent. */
+    /** Mutants on the list as equivalent that a test has killed. */
     List<String> killedEquivalents() {
         return mutants.stream().filter(mutant -> mutant.isKilled() && known.kind(mutant.key()) == Kind.EQUIVALENT)
             .map(Mutant::key).sorted().toList();
     }
 
-    /** Entries of the list for which there is no mutant any more; the classes' names choose those that were asked for. */
+    /** Entries of the list without a mutant; restricted to the requested classes. */
     List<String> gone(final Set<String> all, final Set<String> classes) {
         return known.keys().stream().filter(key -> !all.contains(key) && classes.contains(key.substring(0, key.indexOf(": "))
             .replaceAll("\\.[^.]+$", ""))).sorted().toList();

@@ -7,8 +7,8 @@ import io.ringpoll.verbs.WcStatus;
 import java.util.List;
 
 /**
- * Takes descriptors of remote memory as a peer might send them, and reads and writes what they claim: such a request succeeds
- * within the other side's memory or fails, and never reaches beyond.
+ * Passes descriptors of remote memory, as a peer might send them, to the binding, and reads and writes the described range: such
+ * a request succeeds within the memory of the peer or fails, and never exceeds it.
  */
 final class DescriptorTarget implements FuzzTarget {
     private static final int LENGTH_BYTES = 8;
@@ -40,7 +40,7 @@ final class DescriptorTarget implements FuzzTarget {
                 live.client().write(region, end, live.near(), 0, LENGTH_BYTES, CompletionFlag.ALWAYS, 1);
                 throw new AssertionError("a write behind the region's end was not refused");
             } catch (final IndexOutOfBoundsException right) {
-                // Told at the call, whatever the descriptor claims.
+                // Reported at the call, for any descriptor.
             }
             if (end >= LENGTH_BYTES) {
                 post(region, 0);

@@ -7,10 +7,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** What the binding takes from peers and users, through the real librpma over the loopback device. Stateless. */
+/** Input from peers and users to the binding, through the real librpma over the loopback device. Stateless. */
 final class DeviceTargets {
     private static final int MAX_REQUEST_DATA = 56;
-    /** Private data has a length of one byte. */
+    /** The length of private data is one byte. */
     private static final int LONGEST_LENGTH = 255;
 
     private DeviceTargets() {
@@ -23,7 +23,7 @@ final class DeviceTargets {
             text("port", text -> live.peer().listen(LiveConnection.ADDRESS, text).close(), "7502", "0", "65535"));
     }
 
-    /** Refused by the binding, for a control character or an address without a device, or by librpma. */
+    /** Rejected by the binding, for a control character or an address without a device, or by librpma. */
     private static FuzzTarget text(final String name, final Consumer<String> reader, final String... examples) {
         return ReaderTarget.ofText(name, IllegalArgumentException.class, text -> {
             try {
@@ -34,7 +34,7 @@ final class DeviceTargets {
         }, examples);
     }
 
-    /** Names are left out: they would be asked for in the network. */
+    /** Host names are excluded: they would be resolved in the network. */
     private static void openAt(final String address) {
         if (address.chars().noneMatch(Character::isLetter)) {
             Peer.ofLocal(address).close();

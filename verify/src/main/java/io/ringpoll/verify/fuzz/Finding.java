@@ -3,18 +3,18 @@ package io.ringpoll.verify.fuzz;
 import java.util.HexFormat;
 
 /**
- * An input that was neither taken nor refused in one line.
+ * An input that was neither accepted nor rejected with one line.
  *
- * @param target that was fed
- * @param seed   that the input was made from
- * @param input  of which the beginning is shown
- * @param what   came of it
+ * @param target name of the target
+ * @param seed   seed of the input
+ * @param input  the input; its beginning is shown
+ * @param what   the result
  */
 public record Finding(String target, long seed, byte[] input, String what) {
     private static final int MOST_SHOWN = 64;
 
     /**
-     * The command that feeds the target with the same input again.
+     * The command that repeats the input.
      *
      * @return one line
      */

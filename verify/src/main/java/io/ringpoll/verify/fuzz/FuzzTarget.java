@@ -2,33 +2,33 @@ package io.ringpoll.verify.fuzz;
 
 import java.util.List;
 
-/** Something that reads what comes from outside. One thread. */
+/** A parser of external input. Used by one thread. */
 public interface FuzzTarget extends AutoCloseable {
     /**
-     * What it reads.
+     * The name of the input format.
      *
-     * @return a name for people and for {@code --target}
+     * @return a name for messages and for {@code --target}
      */
     String name();
 
     /**
-     * Inputs that are right, which the fuzzer changes.
+     * Valid inputs, which the fuzzer mutates.
      *
      * @return at least one
      */
     List<byte[]> examples();
 
     /**
-     * Reads an input.
+     * Parses an input.
      *
-     * @param input right or wrong
-     * @throws Refused          in one line, if it is wrong
-     * @throws RuntimeException whatever else comes of it is a finding
+     * @param input valid or invalid
+     * @throws Refused          with one line, if it is invalid
+     * @throws RuntimeException for a finding
      */
     void read(byte[] input) throws Refused;
 
     /**
-     * How many inputs it gets in its turn: more if reading one costs little.
+     * The number of inputs per turn: higher for a cheap target.
      *
      * @return at least 1
      */
@@ -40,24 +40,24 @@ public interface FuzzTarget extends AutoCloseable {
     default void close() {
     }
 
-    /** What is right to say to a wrong input: one line, which names what is wrong. */
+    /** The correct response to an invalid input: one line that names the error. */
     final class Refused extends Exception {
         private static final long serialVersionUID = 1L;
 
         /**
-         * Passes on what was said.
+         * Wraps a rejection.
          *
-         * @param refusal by whoever refused the input
+         * @param refusal exception of the parser
          */
         public Refused(final Throwable refusal) {
             super(refusal.getMessage(), refusal);
         }
 
         /**
-         * Passes on what was said, as it is shown.
+         * Wraps a rejection with the text that the user sees.
          *
-         * @param shown   to the user
-         * @param refusal by whoever refused the input
+         * @param shown   text for the user
+         * @param refusal exception of the parser
          */
         public Refused(final String shown, final Throwable refusal) {
             super(shown, refusal);

@@ -4,7 +4,7 @@ import io.ringpoll.fault.FaultPlan;
 import java.util.ArrayList;
 import java.util.List;
 
-/** All targets of the fuzzer; they are closed with it. One thread. */
+/** All targets of the fuzzer; closed with it. Used by one thread. */
 public final class FuzzTargets implements AutoCloseable {
     private final LiveConnection live = new LiveConnection();
     private final RatisNode ratisNode = new RatisNode();
@@ -13,7 +13,7 @@ public final class FuzzTargets implements AutoCloseable {
     /**
      * Creates the targets.
      *
-     * @param further targets, fed after those of the libraries
+     * @param further targets that are fed after those of the libraries
      */
     public FuzzTargets(final List<FuzzTarget> further) {
         targets.addAll(DeviceTargets.on(live));

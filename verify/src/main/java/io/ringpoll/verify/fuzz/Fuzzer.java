@@ -5,7 +5,9 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** Feeds targets in turns with nearly right inputs, until one is neither taken nor refused in one line. One thread. */
+/**
+ * Feeds targets in turns with nearly valid inputs, until one is neither accepted nor rejected with one line. Used by one thread.
+ */
 public final class Fuzzer {
     private static final long SLOW_NS = TimeUnit.SECONDS.toNanos(30);
     private static final int LONGEST_REFUSAL = 4_000;
@@ -21,10 +23,10 @@ public final class Fuzzer {
     /**
      * Creates a fuzzer.
      *
-     * @param targets   that are fed
-     * @param firstSeed of the first input; each further one has the next
-     * @param inputs    for each target, or 0 to go on until the time is over
-     * @param over      whether the time is over; asked after each turn
+     * @param targets   targets to feed
+     * @param firstSeed seed of the first input; each further one has the next
+     * @param inputs    number for each target, or 0 for no limit
+     * @param over      whether the time is over; called after each turn
      */
     public Fuzzer(final List<FuzzTarget> targets, final long firstSeed, final long inputs, final BooleanSupplier over) {
         this.targets = List.copyOf(targets);
@@ -36,7 +38,7 @@ public final class Fuzzer {
     /**
      * Feeds the targets.
      *
-     * @return the first finding; nothing if each input was taken, or refused in one line
+     * @return the first finding; empty if each input was accepted, or rejected with one line
      */
     public Optional<Finding> run() {
         for (long turn = 0; inputs > 0 ? turn < inputs : turn == 0 || !over.getAsBoolean(); turn++) {
@@ -54,7 +56,7 @@ public final class Fuzzer {
     }
 
     /**
-     * Inputs that were taken.
+     * Accepted inputs.
      *
      * @return their number
      */
@@ -63,7 +65,7 @@ public final class Fuzzer {
     }
 
     /**
-     * Inputs that were refused in one line.
+     * Inputs rejected with one line.
      *
      * @return their number
      */
@@ -71,7 +73,7 @@ public final class Fuzzer {
         return refused;
     }
 
-    /** Null if the input was taken, or refused as it should be. */
+    /** Null if the input was accepted, or rejected correctly. */
     private Finding feed(final FuzzTarget each, final long inputSeed) {
         final byte[] input = new Mutator(inputSeed).input(each.examples());
         final long startNs = System.nanoTime();

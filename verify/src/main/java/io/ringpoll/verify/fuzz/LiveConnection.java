@@ -10,9 +10,9 @@ import io.ringpoll.rpma.Peer;
 import java.util.Optional;
 
 /**
- * A connection within this process, with memory of both sides, which a wrong input may break: for targets that post.
+ * A connection within this process, with memory on both sides, for targets that post: an invalid input may break it.
  *
- * <p>One thread.
+ * <p>Used by one thread.
  */
 final class LiveConnection implements AutoCloseable {
     static final int MEMORY_BYTES = 4096;
@@ -35,12 +35,12 @@ final class LiveConnection implements AutoCloseable {
         return near;
     }
 
-    /** What the other side may read and write. */
+    /** The memory that the peer may read and write. */
     LocalMemoryRegion far() {
         return far;
     }
 
-    /** A connection that stands; another one once {@link #hangUp()} was called. */
+    /** An established connection; a new one after {@link #hangUp()}. */
     Connection client() {
         if (client == null) {
             client = peer.request(ADDRESS, PORT).connect();
@@ -51,8 +51,8 @@ final class LiveConnection implements AutoCloseable {
         return client;
     }
 
-    /** A request that brings this private data, as the other side gets it. */
-    @SuppressWarnings("try") // the connection is there to be closed
+    /** A connection request with this private data, as the server receives it. */
+    @SuppressWarnings("try") // closes the connection
     byte[] request(final byte[] privateData) {
         try (ConnectionRequest leaving = peer.request(ADDRESS, PORT);
             Connection requesting = leaving.connect(privateData);

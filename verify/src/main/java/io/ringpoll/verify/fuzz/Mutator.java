@@ -7,16 +7,16 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Makes inputs that are nearly right: examples with bytes changed, cut, doubled and joined, and now and then mere noise.
+ * Creates nearly valid inputs: examples with bytes changed, cut, doubled and joined, and sometimes random bytes.
  *
- * <p>The same seed gives the same input.
+ * <p>The same seed creates the same input.
  */
 final class Mutator {
     private static final int MOST_CHANGES = 6;
     private static final int LONGEST_PIECE = 32;
     private static final int LONGEST_NOISE = 300;
     private static final int NOISE_ONE_IN = 12;
-    /** Bytes on which readers of numbers, lengths and lists stumble. */
+    /** Bytes that are critical for parsers of numbers, lengths and lists. */
     private static final byte[] TELLING = {
         0, 1, -1, Byte.MAX_VALUE, Byte.MIN_VALUE, ',', ':', '=', '@', '#', '~', '+', '-', '.', '0', '9', ' ', '\n', '%',
         '\'', '"', 'E', 'x'};

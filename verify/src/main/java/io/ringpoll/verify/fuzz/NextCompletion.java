@@ -5,14 +5,14 @@ import io.ringpoll.verbs.WorkCompletion;
 import io.ringpoll.verbs.WorkCompletions;
 import java.util.concurrent.TimeUnit;
 
-/** Waits for completions one by one, in a slot of its own. One thread. */
+/** Waits for completions one by one, in its own slot. Used by one thread. */
 final class NextCompletion {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
 
     private final WorkCompletions slot = WorkCompletions.allocate(1);
     private final WorkCompletion completion = new WorkCompletion();
 
-    /** The next one of a connection's main queue, valid until the next call. */
+    /** The next completion of the main queue of a connection, valid until the next call. */
     WorkCompletion await(final Connection connection) {
         final long deadlineNs = System.nanoTime() + PATIENCE_NS;
         while (connection.completionQueue().poll(slot, 0, 1) == 0) {

@@ -34,10 +34,10 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
 /**
- * A node of the Ratis transport, to which a stranger sends what is nearly right; after each of it an honest peer is answered as
- * ever.
+ * A node of the Ratis transport that receives nearly valid input from an unknown peer; after each input it must still answer an
+ * honest peer.
  *
- * <p>One thread.
+ * <p>Used by one thread.
  */
 final class RatisNode implements AutoCloseable {
     private static final int PORT = 7503;
@@ -46,7 +46,7 @@ final class RatisNode implements AutoCloseable {
     private static final int CREDITS = 4;
     private static final int CONNECTIONS = 8;
     private static final int LONGEST_MESSAGE = 1 << 20;
-    /** Room for what a node sends before it is given credits back. */
+    /** Room for the frames of a node until it gets credits. */
     private static final int RECEIVES = CREDITS + 2;
     private static final int MEMORY_BYTES = 4 * BUFFER_BYTES;
 
@@ -62,7 +62,7 @@ final class RatisNode implements AutoCloseable {
     private int echoes;
 
     /**
-     * What an honest peer sends.
+     * The messages of an honest peer.
      *
      * @param hello  its private data
      * @param frames a short message, and the advertisement of a long one
@@ -83,7 +83,7 @@ final class RatisNode implements AutoCloseable {
         requireAlive();
     }
 
-    /** What it reads of a peer: the private data, and frames. */
+    /** The parsed input from a peer: the private data, and frames. */
     List<FuzzTarget> targets() {
         return List.of(
             ReaderTarget.ofBytes("ratis-hello", IllegalArgumentException.class, this::takeHello, recorded.hello),
@@ -91,7 +91,7 @@ final class RatisNode implements AutoCloseable {
                 recorded.frames.toArray(byte[][]::new)));
     }
 
-    /** Introduces a stranger. */
+    /** Connects an unknown peer. */
     private void takeHello(final byte[] hello) {
         final boolean taken;
         try (Connection stranger = introduce(hello)) {
@@ -104,7 +104,7 @@ final class RatisNode implements AutoCloseable {
         require(taken, "a peer was turned away for its private data");
     }
 
-    /** Has a stranger that has introduced itself rightly send a frame. */
+    /** Connects an unknown peer with valid private data, which sends a frame. */
     private void takeFrame(final byte[] frame) {
         final boolean taken;
         try (Connection stranger = introduce(recorded.hello)) {
@@ -119,7 +119,7 @@ final class RatisNode implements AutoCloseable {
             if (!stranger.send(outgoing, 0, length, CompletionFlag.ON_ERROR, 1)) {
                 throw new AssertionError("a send was refused although nothing was under way");
             }
-            // The honest peer's request comes to the same handler, behind the frame.
+            // The honest request reaches the same handler, after the frame.
             requireAlive();
             taken = stranger.nextEvent(0).isEmpty();
             stranger.disconnect();
@@ -164,7 +164,7 @@ final class RatisNode implements AutoCloseable {
         }
     }
 
-    /** Listens to an honest peer as a node would, and writes down what it sends. */
+    /** Accepts an honest peer as a node would, and records its messages. */
     private Recording record() {
         try (Endpoint endpoint = peer.listen(LiveConnection.ADDRESS, Integer.toString(PORT))) {
             final CompletableFuture<Link> connecting = CompletableFuture.supplyAsync(() -> {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
-/** A function that reads bytes or text, and refuses by an exception of one kind; one input costs little. */
+/** A function that parses bytes or text, and rejects it with an exception of one type; an input is cheap. */
 public final class ReaderTarget implements FuzzTarget {
     private static final int CHEAP = 20;
 
@@ -27,12 +27,12 @@ public final class ReaderTarget implements FuzzTarget {
     }
 
     /**
-     * Creates a target that reads bytes.
+     * Creates a target that parses bytes.
      *
-     * @param name     of it
-     * @param refusal  what it throws for wrong bytes
-     * @param reader   that is fed
-     * @param examples of right bytes
+     * @param name     name of the target
+     * @param refusal  exception for invalid bytes
+     * @param reader   the parser
+     * @param examples valid bytes
      * @return a new target
      */
     public static ReaderTarget ofBytes(
@@ -42,12 +42,12 @@ public final class ReaderTarget implements FuzzTarget {
     }
 
     /**
-     * Creates a target that reads text.
+     * Creates a target that parses text.
      *
-     * @param name     of it
-     * @param refusal  what it throws for a wrong text
-     * @param reader   that is fed
-     * @param examples of right texts
+     * @param name     name of the target
+     * @param refusal  exception for invalid text
+     * @param reader   the parser
+     * @param examples valid texts
      * @return a new target
      */
     public static ReaderTarget ofText(

@@ -1,5 +1,5 @@
 /**
- * Fuzzing of all that comes from outside: bytes and texts that are nearly right are fed to whoever reads them; each must be
- * taken, or refused in one line.
+ * Fuzzing of the parsers of external input: they are fed with nearly valid bytes and texts, and must accept each, or reject it
+ * with one line.
  */
 package io.ringpoll.verify.fuzz;

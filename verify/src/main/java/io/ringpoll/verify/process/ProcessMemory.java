@@ -14,11 +14,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The memory of this process, as the kernel and the C library count it. Stateless. */
+/** The memory of this process, by the counters of the kernel and the C library. Stateless. */
 public final class ProcessMemory {
     private static final Path STATUS = Path.of("/proc/self/status");
     private static final String RESIDENT = "VmRSS:";
-    /** struct mallinfo2 is ten size_t; the eighth is what is in use. */
+    /** struct mallinfo2 has ten fields of type size_t; the eighth is uordblks. */
     private static final int FIELDS = 10;
     private static final int IN_USE = 7;
     private static final Optional<MethodHandle> MALLINFO = mallinfo();
@@ -27,9 +27,9 @@ public final class ProcessMemory {
     }
 
     /**
-     * What of the process is in physical memory.
+     * The resident set size.
      *
-     * @return bytes; -1 where the kernel does not tell
+     * @return bytes; -1 if the kernel does not report it
      */
     public static long residentBytes() {
         try (var lines = Files.lines(STATUS)) {
@@ -41,9 +41,9 @@ public final class ProcessMemory {
     }
 
     /**
-     * What of the C heap is in use, by librpma, the device and the JVM itself.
+     * The used bytes of the C heap: of librpma, the device and the JVM itself.
      *
-     * @return bytes, as mallinfo2(3) counts them; -1 where the C library has no such function
+     * @return bytes, by mallinfo2(3); -1 if the C library lacks this function
      */
     public static long mallocBytes() {
         if (MALLINFO.isEmpty()) {

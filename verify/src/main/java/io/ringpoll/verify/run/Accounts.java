@@ -10,9 +10,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
 
-/**
- * The whole account of a run: what was posted, by those who posted, and what was completed, by the handlers.
- */
+/** The account of a run: the work requests posted by both sides, and the completions of the handlers. */
 final class Accounts {
     private final Map<CompletionPath, PathAccount> handlers = new EnumMap<>(CompletionPath.class);
     private final Map<CompletionPath, AtomicLong> posted = new EnumMap<>(CompletionPath.class);
@@ -23,10 +21,10 @@ final class Accounts {
     private final boolean faultsPlanned;
 
     /**
-     * Creates an account of nothing.
+     * Creates an empty account.
      *
-     * @param ledger        that the handlers close work requests in
-     * @param faultsPlanned whether failed polls and broken connections are to be expected
+     * @param ledger        where the handlers close work requests
+     * @param faultsPlanned whether failed polls and broken connections are expected
      */
     Accounts(final Ledger ledger, final boolean faultsPlanned) {
         this.faultsPlanned = faultsPlanned;
@@ -40,41 +38,41 @@ final class Accounts {
         return handlers.get(path);
     }
 
-    /** The warm-up is over; any thread. */
+    /** Marks the end of the warm-up; any thread. */
     void startMeasurement() {
         handlers.values().forEach(PathAccount::startMeasurement);
     }
 
-    /** Adds work requests that must end on a path; any thread. */
+    /** Adds work requests that must complete on a path; any thread. */
     void addPosted(final CompletionPath path, final long count) {
         posted.get(path).addAndGet(count);
     }
 
-    /** Notes something that makes the run unsound; any thread. */
+    /** Adds an error of the run; any thread. */
     void complain(final String complaint) {
         synchronized (complaints) {
             complaints.add(complaint);
         }
     }
 
-    /** Notes something that makes the run unsound unless faults are planned; any thread. */
+    /** Adds an error of the run unless faults are planned; any thread. */
     void complainUnlessPlanned(final String complaint) {
         if (!faultsPlanned) {
             complain(complaint);
         }
     }
 
-    /** A connection failed and another took its place; any thread. */
+    /** Counts a failed connection that was replaced; any thread. */
     void onReplaced() {
         replaced.incrementAndGet();
     }
 
-    /** How many connections were replaced; any thread. */
+    /** The number of replaced connections; any thread. */
     long replaced() {
         return replaced.get();
     }
 
-    /** The name of a queue whose poll has failed and that is to be polled again, or null; any thread. */
+    /** The name of a queue with a failed poll that must be polled again, or null; any thread. */
     String takeFailedQueue() {
         return failedQueues.poll();
     }
@@ -83,14 +81,14 @@ final class Accounts {
         return faultsPlanned && failedQueues.add(queueName);
     }
 
-    /** Notes something worth knowing that makes nothing wrong; any thread. */
+    /** Adds a note that is not an error; any thread. */
     void note(final String note) {
         synchronized (complaints) {
             notes.add(note);
         }
     }
 
-    /** What is worth knowing, a line each; any thread. */
+    /** The notes, one line each; any thread. */
     List<String> notes() {
         synchronized (complaints) {
             return List.copyOf(notes);
@@ -126,7 +124,7 @@ final class Accounts {
         return handlers.values().stream().mapToLong(PathAccount::corrupted).sum();
     }
 
-    /** Everything that went wrong, a line each; after the handlers have ended. */
+    /** All errors, one line each; after the handlers have ended. */
     List<String> complaints() {
         final List<String> all = new ArrayList<>();
         handlers.values().stream().map(PathAccount::firstComplaint).filter(complaint -> complaint != null).forEach(all::add);
@@ -136,7 +134,7 @@ final class Accounts {
         return all;
     }
 
-    /** Latencies since the last call, of each path; a moment later no handler adds to them any more. Any one thread. */
+    /** Latencies since the last call, of each path; handlers stop adding to them a moment later. One thread at a time. */
     List<Histogram> exchangeLatencies() {
         return handlers.values().stream().map(PathAccount::exchangeLatency).toList();
     }

@@ -10,9 +10,9 @@ import java.util.List;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * The client of the main job: one thread that keeps the steady workload going on all connections in turn.
+ * The client of the main job: one thread that posts the steady workload on all connections in turn.
  *
- * <p>{@link #run} belongs to the posting thread; {@link #stop()} may come from any.
+ * <p>{@link #run} is called by the posting thread; {@link #stop()} by any thread.
  */
 final class Client implements Runnable {
     private static final int BURST = 16;
@@ -74,7 +74,7 @@ final class Client implements Runnable {
         return session;
     }
 
-    /** Posts until {@link #stop()}, then waits for what is outstanding. */
+    /** Posts until {@link #stop()}, then waits for outstanding work requests. */
     @Override
     public void run() {
         try {
@@ -112,10 +112,10 @@ final class Client implements Runnable {
         return posted;
     }
 
-    /** Looks whether a peer has gone; any one thread, a few times a second. */
+    /** Checks whether a peer has disconnected; one thread at a time, a few times a second. */
     void watchPeers() {
         if (config.faults() != null) {
-            return; // Connections break and are replaced by the posting thread, which sees it by their completions.
+            return; // The posting thread detects broken connections by their completions and replaces them.
         }
         for (int i = 0; i < connections.size(); i++) {
             final ClientConnection connection = connections.get(i);
@@ -125,12 +125,12 @@ final class Client implements Runnable {
         }
     }
 
-    /** Whether all peers have gone, so that there is nobody left to post to; any thread. */
+    /** Whether all peers have disconnected, so that no connection is left to post to; any thread. */
     boolean isAlone() {
         if (config.faults() != null) {
             return givenUp;
         }
-        // Asked after every burst: no stream, no iterator.
+        // Called after every burst: without a stream or an iterator.
         for (int i = 0; i < sessions.size(); i++) {
             if (!sessions.get(i).isBroken()) {
                 return false;
@@ -139,7 +139,7 @@ final class Client implements Runnable {
         return true;
     }
 
-    /** Hands the counts to the account and ends the connections; after the posting thread has ended. */
+    /** Adds the counts to the account and closes the connections; after the posting thread has ended. */
     void close() {
         for (int i = 0; i < sessions.size(); i++) {
             final ClientSession session = sessions.get(i);
@@ -164,7 +164,7 @@ final class Client implements Runnable {
         accounts.addPosted(CompletionPath.ERROR, session.flushed());
     }
 
-    /** The plan of faults has broken a connection: another takes its place, once all of its work requests have ended. */
+    /** The fault plan has broken a connection: replaces it, after all of its work requests have completed. */
     private void replace(final int index) {
         final ClientConnection broken = connections.get(index);
         broken.disconnect();

@@ -7,9 +7,9 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 
 /**
- * A client's connection with all that belongs to it, from the request to the orderly end.
+ * A client connection with its resources, from the request to the orderly end.
  *
- * <p>Used by one thread, the one that posts.
+ * <p>Used by the posting thread only.
  */
 final class ClientConnection implements AutoCloseable {
     private final PolledQueues queues;
@@ -28,7 +28,7 @@ final class ClientConnection implements AutoCloseable {
         this.cells = RemoteMemoryRegion.ofDescriptor(welcome.cells());
     }
 
-    /** Connects, exchanges descriptors, and has the queues polled. */
+    /** Connects, exchanges descriptors, and adds the queues to the poller. */
     static ClientConnection open(final Peer peer, final RunConfig config, final Hello hello, final PolledQueues queues) {
         final ServerLayout layout = new ServerLayout(hello.depth(), hello.payloadBytes());
         final RegisteredMemory memory = RegisteredMemory.allocate(
@@ -65,7 +65,7 @@ final class ClientConnection implements AutoCloseable {
         return cells;
     }
 
-    /** The region on which this connection's failing operation must fail; to be closed by the caller. */
+    /** The region on which the failing operation of this connection must fail; closed by the caller. */
     RemoteMemoryRegion refused() {
         return RemoteMemoryRegion.ofDescriptor(welcome.refused());
     }
@@ -79,14 +79,14 @@ final class ClientConnection implements AutoCloseable {
         return peerGone;
     }
 
-    /** Disconnects from the peer; what is outstanding is flushed. */
+    /** Disconnects from the peer; outstanding work requests are flushed. */
     void disconnect() {
         if (!peerGone) {
             connection.disconnect();
         }
     }
 
-    /** Takes the queues out of the poller's round and frees everything; nothing may be outstanding. */
+    /** Removes the queues from the poller and frees all resources; no work request may be outstanding. */
     @Override
     public void close() {
         queues.remove(connection);

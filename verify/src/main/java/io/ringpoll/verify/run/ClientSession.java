@@ -10,16 +10,16 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The client's side of one connection: posts operations, and checks what comes back.
+ * The client side of one connection: posts operations, and verifies their results.
  *
- * <p>Each work request in flight has a slot, a cell of the client's memory and a cell of the server's, all with the same number,
- * so an operation on a cell begins only when the one before has completed. Messages have cells of their own, which the server
- * gives back by counting what it has consumed; the client reads that count by RDMA.
+ * <p>Each work request in flight has a slot, a cell of the client memory and a cell of the server memory, all with the same
+ * number, so an operation on a cell begins only after the previous one has completed. Messages have separate cells, which the
+ * server releases by its count of consumed messages; the client reads that count by RDMA.
  *
- * <p>{@link #post} belongs to the posting thread, the callbacks to the send/write handler's and the error handler's.
+ * <p>{@link #post} is called by the posting thread, the callbacks by the send/write handler and the error handler.
  */
 final class ClientSession implements SlotOwner {
-    /** Where the server's count of consumed receives lands. */
+    /** The target of reads of the server's consumed count. */
     private static final int COUNT_OFFSET = 0;
 
     private final int session;
@@ -34,18 +34,18 @@ final class ClientSession implements SlotOwner {
     private final long[] cellIdentities;
     private final boolean faultsPlanned;
 
-    /** Posting thread only. */
+    /** Owned by the posting thread. */
     private int nextCell;
     private long writes;
     private long messages;
     private long posted;
 
-    /** How many messages the server has consumed, as last read. */
+    /** The number of messages that the server has consumed, as last read. */
     private final AtomicLong consumed = new AtomicLong();
     private volatile boolean readingCredits;
     private volatile boolean broken;
 
-    /** Written by the error handler's thread alone. */
+    /** Written by the error handler thread only. */
     private final AtomicLong flushed = new AtomicLong();
     private volatile int firstFailure = WcStatus.SUCCESS;
 
@@ -154,7 +154,7 @@ final class ClientSession implements SlotOwner {
         return accepted;
     }
 
-    /** Tells the server how many messages there were, as the last operation of all; posting thread, nothing outstanding. */
+    /** Sends the number of messages to the server, as the last operation; posting thread, with nothing outstanding. */
     boolean sayGoodbye() {
         memory.putLong(COUNT_OFFSET, messages);
         final boolean accepted = connection.write(
@@ -168,7 +168,7 @@ final class ClientSession implements SlotOwner {
         return accepted;
     }
 
-    /** The peer has gone: what is outstanding ends on the error path, and nothing more is to be posted. Any thread. */
+    /** The peer has disconnected: outstanding work requests complete on the error path, and no more are posted. Any thread. */
     void peerHasGone() {
         broken = true;
     }
@@ -187,17 +187,20 @@ final class ClientSession implements SlotOwner {
         return expected;
     }
 
-    /** Whether the connection has failed, for whatever reason; any thread. */
+    /** Whether the connection has failed, for any reason; any thread. */
     boolean isBroken() {
         return broken;
     }
 
-    /** The status of the first work request that ended on the error path; after the last completion. */
+    /** The status of the first work request on the error path; after the last completion. */
     int firstFailure() {
         return firstFailure;
     }
 
-    /** Work requests that ended on the error path, since the peer had gone or a fault was planned; after the last completion. */
+    /**
+     * Work requests that completed on the error path because the peer disconnected or a fault was planned; after the last
+     * completion.
+     */
     long flushed() {
         return flushed.getAcquire();
     }
@@ -228,7 +231,7 @@ final class ClientSession implements SlotOwner {
         return messages;
     }
 
-    /** Work requests that are still to complete; any thread. */
+    /** Outstanding work requests; any thread. */
     int outstanding() {
         return ledger.openSlots(firstSlot, layout.depth());
     }

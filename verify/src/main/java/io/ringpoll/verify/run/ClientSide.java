@@ -3,7 +3,7 @@ package io.ringpoll.verify.run;
 import io.ringpoll.rpma.Peer;
 
 /**
- * The client of the main job with its threads: the one that posts, and the fault lane's.
+ * The client of the main job with its threads: the posting thread, and that of the fault lane.
  *
  * <p>Used by the main thread.
  */

@@ -11,7 +11,7 @@ import java.util.function.BooleanSupplier;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * What both sides of the main job do with connections, each wait with its bound.
+ * Connection steps of both sides of the main job; every wait is bounded.
  *
  * <p>Stateless.
  */
@@ -21,23 +21,23 @@ final class Connections {
     private static final long AWAIT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long AWAIT_PARK_NS = 50_000;
 
-    /** Where a region's descriptor holds its length: behind the 8 bytes of its address. */
+    /** Offset of the length in the descriptor of a region: after the 8 bytes of its address. */
     private static final int DESCRIPTOR_LENGTH_OFFSET = 8;
 
     private Connections() {
     }
 
-    /** Queue sizes of the server's side: it receives, and posts nothing else. */
+    /** Queue sizes of the server side, which posts receives only. */
     static ConnectionConfig serverConfig(final RunConfig config) {
         return ConnectionConfig.create().sqSize(1).rqSize(config.depth()).cqSize(2).rcqSize(config.depth());
     }
 
-    /** Queue sizes of the client's side: work requests in flight can never overrun the completion queue. */
+    /** Queue sizes of the client side: work requests in flight can never overrun the completion queue. */
     static ConnectionConfig clientConfig(final RunConfig config) {
         return ConnectionConfig.create().sqSize(config.depth()).rqSize(config.depth()).cqSize(2 * config.depth());
     }
 
-    /** Waits for the connection to stand. */
+    /** Waits until the connection is established. */
     static void awaitEstablished(final Connection connection) {
         final Optional<ConnectionEvent> event = connection.nextEvent(EVENT_TIMEOUT_MS);
         if (event.isEmpty()) {
@@ -48,7 +48,7 @@ final class Connections {
         }
     }
 
-    /** Waits until the peer has gone, or nobody wants to wait any longer. */
+    /** Waits until the peer has disconnected, or the wait is cancelled. */
     static void awaitEnd(final Connection connection, final BooleanSupplier abandoned) {
         while (!abandoned.getAsBoolean()) {
             if (connection.nextEvent(WATCH_TIMEOUT_MS).isPresent()) {
@@ -57,7 +57,7 @@ final class Connections {
         }
     }
 
-    /** Waits for a condition, 10 seconds at most; false if it did not come true. */
+    /** Waits for a condition, 10 seconds at most; false if it did not become true. */
     static boolean await(final BooleanSupplier condition) {
         final long deadlineNs = System.nanoTime() + AWAIT_TIMEOUT_NS;
         while (!condition.getAsBoolean()) {
@@ -69,7 +69,7 @@ final class Connections {
         return true;
     }
 
-    /** A region's descriptor that claims twice the region's length, so that librpma lets an operation go beyond its end. */
+    /** A descriptor with twice the length of its region, so that librpma permits an operation beyond its end. */
     static byte[] withDoubleLength(final byte[] descriptor) {
         final byte[] changed = descriptor.clone();
         final UnsafeBuffer buffer = new UnsafeBuffer(changed);

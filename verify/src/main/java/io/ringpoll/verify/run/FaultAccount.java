@@ -7,19 +7,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What a fault plan did to a run.
+ * The effects of a fault plan on a run.
  *
- * @param plan                as text
- * @param rules               each with how often it triggered, in the plan's order
- * @param connectionsReplaced connections that failed and for which others were opened
+ * @param plan                the plan as text
+ * @param rules               trigger count of each rule, in the order of the plan
+ * @param connectionsReplaced failed connections that were replaced
  * @param queuesPutBack       completion queues that were polled again after a failed poll
  */
 record FaultAccount(String plan, List<Rule> rules, long connectionsReplaced, long queuesPutBack) {
     /**
-     * One rule.
+     * The count of one rule.
      *
-     * @param text     of the rule
-     * @param injected how often it triggered
+     * @param text     text of the rule
+     * @param injected number of triggers
      */
     record Rule(String text, long injected) {
     }

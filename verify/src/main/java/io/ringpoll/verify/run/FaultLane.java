@@ -11,10 +11,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Provokes failures, a connection for each, since a failed operation ends its connection: a write beyond the remote region, a
- * write without the right to, and a disconnect with receives outstanding. What is posted behind them is flushed.
+ * Provokes failures, with one connection each, since a failed operation ends its connection: a write beyond the remote region, a
+ * write without the access right, and a disconnect with outstanding receives. The work requests posted after them are flushed.
  *
- * <p>Its own thread, beside the one that posts the steady workload, which it follows at the mix's share.
+ * <p>Runs on its own thread and follows the steady workload at its share of the mix.
  */
 final class FaultLane implements Runnable, SlotOwner {
     private static final Hello.Purpose[] PURPOSES =
@@ -46,7 +46,7 @@ final class FaultLane implements Runnable, SlotOwner {
         ledger.setOwner(firstSlot, failuresAtOnce, this);
     }
 
-    /** Sets how many failing work requests there should have been by now; any thread. */
+    /** Sets the number of failing work requests due by now; any thread. */
     void owe(final long failures) {
         owed.setRelease(failures);
     }
@@ -56,12 +56,12 @@ final class FaultLane implements Runnable, SlotOwner {
         return failure == null && owed.get() - provoked.get() > 4L * failuresAtOnce;
     }
 
-    /** Why it has given up, or null; any thread. */
+    /** The reason for which it has given up, or null; any thread. */
     String failure() {
         return failure;
     }
 
-    /** Provokes no more; any thread. */
+    /** Provokes no more failures; any thread. */
     void stop() {
         stopping = true;
     }
@@ -101,10 +101,10 @@ final class FaultLane implements Runnable, SlotOwner {
         }
     }
 
-    /** The first write fails at the peer, the others are flushed behind it. */
+    /** The first write fails at the peer, the following ones are flushed. */
     private void fail(final ClientConnection client, final Hello.Purpose purpose) {
         try (RemoteMemoryRegion refused = client.refused()) {
-            // Half of what the descriptor claims is all that there is.
+            // The region has half of the length in the descriptor.
             final long offset = purpose == Hello.Purpose.BEYOND_REGION ? refused.lengthBytes() / 2 : 0;
             for (int slot = 0; slot < failuresAtOnce; slot++) {
                 post(client, OperationKind.FAILING, refused, offset, slot);

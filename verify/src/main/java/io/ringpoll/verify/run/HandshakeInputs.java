@@ -5,7 +5,7 @@ import io.ringpoll.verify.fuzz.ReaderTarget;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** What the main job reads of others: for the fuzzer. Stateless. */
+/** The parsers of external input of the main job, as fuzz targets. Stateless. */
 public final class HandshakeInputs {
     private static final int DEPTH = 64;
     private static final int DESCRIPTOR_BYTES = 25;

@@ -4,17 +4,17 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * What a client says to the server in the private data of its connection request.
+ * The private data of a client's connection request.
  *
  * <pre>
  *   magic 4 | version 1 | purpose 1 | reserved 2 | session 4 | depth 4 | payload 4 | reserved 4 | seed 8     network byte order
  * </pre>
  *
- * @param purpose      what the connection is for
+ * @param purpose      purpose of the connection
  * @param session      number of the connection, for the identities of payloads
  * @param depth        work requests in flight
  * @param payloadBytes length of each payload
- * @param seed         of the run
+ * @param seed         seed of the run
  */
 record Hello(Purpose purpose, int session, int depth, int payloadBytes, long seed) {
     /** Length of the encoding in bytes. */
@@ -25,7 +25,7 @@ record Hello(Purpose purpose, int session, int depth, int payloadBytes, long see
     private static final int MAX_DEPTH = 1 << 14;
     private static final int MAX_PAYLOAD = 1 << 24;
 
-    /** What a connection is for. */
+    /** The purposes of a connection. */
     enum Purpose {
         /** The steady workload. */
         STEADY,
@@ -45,10 +45,10 @@ record Hello(Purpose purpose, int session, int depth, int payloadBytes, long see
     }
 
     /**
-     * Reads what a client said.
+     * Decodes the private data of a client.
      *
-     * @param privateData possibly longer than what was sent, padded by the transport
-     * @throws IllegalArgumentException that names what is wrong with it
+     * @param privateData possibly longer than the encoding, padded by the transport
+     * @throws IllegalArgumentException that names the invalid field
      */
     static Hello decode(final byte[] privateData) {
         if (privateData.length < LENGTH) {

@@ -1,7 +1,7 @@
 package io.ringpoll.verify.run;
 
 /**
- * The identities of payloads: what both sides can work out without telling each other.
+ * The identities of payloads, which both sides compute independently.
  *
  * <p>Stateless.
  */
@@ -11,17 +11,17 @@ final class Identities {
     private Identities() {
     }
 
-    /** Of what a cell holds before the first write. */
+    /** The identity of the initial content of a cell. */
     static long initial(final long seed, final int session, final int cell) {
         return Payload.mix(seed ^ (long) session << SESSION_SHIFT ^ ~cell);
     }
 
-    /** Of the n-th write of a session. */
+    /** The identity of the n-th write of a session. */
     static long write(final long seed, final int session, final long number) {
         return Payload.mix(seed + 1 ^ (long) session << SESSION_SHIFT ^ number);
     }
 
-    /** Of the n-th message of a session, sent or written with immediate data. */
+    /** The identity of the n-th message of a session, sent or written with immediate data. */
     static long message(final long seed, final int session, final long number) {
         return Payload.mix(seed + 2 ^ (long) session << SESSION_SHIFT ^ number);
     }

@@ -6,16 +6,15 @@ import org.agrona.concurrent.UnsafeBuffer;
 /**
  * The account of every work request by identity: posted once, completed once.
  *
- * <p>Off-heap, 32 bytes a slot. A slot belongs to one poster, which opens it before it posts; the handler that gets the
- * completion closes it by compare-and-set, so a second completion of the same work request finds it closed.
+ * <p>Off-heap, 32 bytes per slot. A slot belongs to one poster, which opens it before the post; the handler of the completion
+ * closes it by compare-and-set, so a second completion of the same work request finds it closed.
  *
  * <pre>
  *   offset  0   state: generation of the slot &lt;&lt; 1 | open, 8 bytes
  *           8   time of the post, nanoseconds of System.nanoTime, 8 bytes
- *          16   payload's identity, 8 bytes
+ *          16   identity of the payload, 8 bytes
  *          24   kind of the operation, 4 bytes
  *          28   detail of the operation, 4 bytes
- *
  *   wr_id: generation (low 40 bits) &lt;&lt; 24 | slot
  * </pre>
  */
@@ -49,7 +48,7 @@ final class Ledger {
         this.owners = new SlotOwner[capacity];
     }
 
-    /** Gives slots to an owner-to-be, side by side; any thread. */
+    /** Allocates adjacent slots for an owner; any thread. */
     synchronized int assign(final int count) {
         if (assigned + count > capacity) {
             throw new IllegalStateException("the ledger's " + capacity + " slots are used up");
@@ -59,7 +58,7 @@ final class Ledger {
         return first;
     }
 
-    /** Names who hears of these slots; before any of them is opened. */
+    /** Sets the owner of these slots; before any of them is opened. */
     void setOwner(final int first, final int count, final SlotOwner owner) {
         for (int slot = first; slot < first + count; slot++) {
             owners[slot] = owner;
@@ -70,7 +69,7 @@ final class Ledger {
         return owners[slot];
     }
 
-    /** Opens a closed slot; its poster's thread. Returns the work request's id. */
+    /** Opens a closed slot; poster thread. Returns the identifier of the work request. */
     long open(final int slot, final OperationKind kind, final int detail, final long identity) {
         final int at = slot * SLOT_LENGTH;
         final long generation = (slots.getLong(at + STATE_OFFSET) >>> 1) + 1;
@@ -82,19 +81,19 @@ final class Ledger {
         return generation << SLOT_BITS | slot;
     }
 
-    /** Closes a slot whose post was refused; its poster's thread. */
+    /** Closes a slot after a rejected post; poster thread. */
     void cancel(final int slot) {
         final int at = slot * SLOT_LENGTH;
         slots.putLongRelease(at + STATE_OFFSET, slots.getLong(at + STATE_OFFSET) & ~1L);
     }
 
-    /** Whether the slot's work request is still to come; any thread. */
+    /** Whether the work request of a slot is outstanding; any thread. */
     boolean isOpen(final int slot) {
         return (slots.getLongAcquire(slot * SLOT_LENGTH + STATE_OFFSET) & 1) != 0;
     }
 
     /**
-     * Finds the slot of a work request that is still to come.
+     * Finds the slot of an outstanding work request.
      *
      * @return its slot, or -1 if no such work request is open: it has completed before, or was never posted
      */
@@ -103,23 +102,23 @@ final class Ledger {
         return slot < capacity && slots.getLongAcquire(slot * SLOT_LENGTH + STATE_OFFSET) == openState(workRequestId) ? slot : -1;
     }
 
-    /** Closes the slot of a work request; false if somebody else did before. The handler's thread. */
+    /** Closes the slot of a work request; false if it was closed before. Handler thread. */
     boolean close(final int slot, final long workRequestId) {
         final long open = openState(workRequestId);
         return slots.compareAndSetLong(slot * SLOT_LENGTH + STATE_OFFSET, open, open & ~1L);
     }
 
-    /** The nanosecond of the post; valid while the slot is open. */
+    /** The time of the post; valid while the slot is open. */
     long postTimeNs(final int slot) {
         return slots.getLong(slot * SLOT_LENGTH + POST_TIME_OFFSET);
     }
 
-    /** What the work request is; valid while the slot is open. */
+    /** The kind of the operation; valid while the slot is open. */
     OperationKind kind(final int slot) {
         return KINDS[slots.getInt(slot * SLOT_LENGTH + KIND_OFFSET)];
     }
 
-    /** What the poster noted with it; valid while the slot is open. */
+    /** The detail of the operation; valid while the slot is open. */
     int detail(final int slot) {
         return slots.getInt(slot * SLOT_LENGTH + DETAIL_OFFSET);
     }
@@ -129,7 +128,7 @@ final class Ledger {
         return slots.getLong(slot * SLOT_LENGTH + IDENTITY_OFFSET);
     }
 
-    /** How many slots of a range are open; any thread. */
+    /** The number of open slots of a range; any thread. */
     int openSlots(final int first, final int count) {
         int open = 0;
         for (int slot = first; slot < first + count; slot++) {
@@ -140,7 +139,7 @@ final class Ledger {
         return open;
     }
 
-    /** How many slots are open in all; any thread. */
+    /** The number of open slots; any thread. */
     int openSlots() {
         return openSlots(0, capacity);
     }

@@ -22,17 +22,17 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * The main job from beginning to end: a server, a client, or both in one process, and the account of all that they posted.
+ * The main job from start to end: a server, a client, or both in one process, and the account of all posted work requests.
  *
- * <p>{@link #run} belongs to the main thread; {@link #interrupt()} may come from a signal's.
+ * <p>{@link #run} is called by the main thread; {@link #interrupt()} may be called from a signal handler.
  */
 public final class MainJob {
-    /** The warm-up lasts this long at least, and until the hot threads have settled or the time for it is over. */
+    /** The minimum duration of the warm-up, which lasts until the hot threads have settled or its time is over. */
     private static final double MIN_WARM_UP_SECONDS = 1;
     private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
-    /** How often the main thread looks around, in milliseconds. */
+    /** The interval of the checks of the main thread, in milliseconds. */
     static final long TICK_MS = 20;
-    /** What a soak takes a number of operations to last: that decides how often it looks. */
+    /** The assumed duration of a soak with a fixed number of operations, which sets its sampling interval. */
     private static final double UNKNOWN_SECONDS = 400;
 
     private RunConfig config;
@@ -44,13 +44,13 @@ public final class MainJob {
     /**
      * Prepares a run.
      *
-     * @param config   all that is settled
-     * @param progress takes what was chosen, and a line each second
+     * @param config   the settings
+     * @param progress receives the settings, and a line each second
      */
     public MainJob(final RunConfig config, final PrintWriter progress) {
         this.config = config;
         this.progress = progress;
-        // Two sides of each connection, the fault lane, and the server's sides of its connections, which overlap while one ends.
+        // Both ends of each connection, the fault lane, and the server ends of its connections, which overlap while one closes.
         final int sides = config.faults() == null ? 2 * config.connections() + 8 : 4 * config.connections() + 16;
         this.ledger = new Ledger(config.depth() * sides);
         this.accounts = new Accounts(ledger, config.faults() != null);
@@ -79,7 +79,7 @@ public final class MainJob {
         }
     }
 
-    @SuppressWarnings("try") // the subscription is there to be closed
+    @SuppressWarnings("try") // closes the subscription
     private RunReport run(final PipelineBuilder builder, final FaultInjection injection) throws InterruptedException {
         try (Peer peer = config.role().isServer() ? Peer.ofLocal(config.address()) : Peer.ofRemote(config.address());
             Pipeline pipeline = builder.start()) {
@@ -108,7 +108,7 @@ public final class MainJob {
             }
             return run(pipeline, queues, sides, injection);
         } finally {
-            // Empty unless something was thrown.
+            // Empty unless an exception was thrown.
             for (final Side side : sides) {
                 side.finish();
                 side.close();
@@ -116,7 +116,7 @@ public final class MainJob {
         }
     }
 
-    /** The last side to start leads: the run is over when it is. */
+    /** The last side to start leads: the run is over when that side is done. */
     private RunReport run(
         final Pipeline pipeline, final PolledQueues queues, final Deque<Side> sides, final FaultInjection injection)
         throws InterruptedException {
@@ -158,7 +158,7 @@ public final class MainJob {
         return latencyNs;
     }
 
-    /** Waits for the end of the run, begins the measurement after the warm-up, and prints a line each second. */
+    /** Waits for the end of the run, starts the measurement after the warm-up, and prints a line each second. */
     private Stopwatch watch(final Pipeline pipeline, final Side leading, final Soak soak) throws InterruptedException {
         final Stopwatch stopwatch = new Stopwatch(pipeline, accounts);
         boolean warm = false;
@@ -200,7 +200,7 @@ public final class MainJob {
             .batchLimit(config.batchLimit())
             .idleStrategy(config.newPollerIdleStrategy())
             .pollerCpu(config.placement().cpu("poller"))
-            // A signal ends the job in order, which needs the pipeline to its last flush.
+            // A signal ends the job in order, which needs the pipeline until the last flush.
             .shutdownTimeout(0);
         for (final CompletionPath path : CompletionPath.values()) {
             final String role = path.name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -7,12 +7,12 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The shares of the operations in the workload, as {@code --mix} gives them.
+ * The shares of the operations in the workload, from {@code --mix}.
  *
  * <p>Immutable.
  */
 public final class Mix {
-    /** What the main job runs when nothing is said. */
+    /** The default of the main job. */
     public static final String DEFAULT = "write=40,send=30,read=20,write-imm=9.9,fail=0.1";
 
     private static final int TABLE_SIZE = 1 << 12;
@@ -96,7 +96,7 @@ public final class Mix {
         return table;
     }
 
-    /** What is not to fail, added up: taken from 1 little would be left of it beside a large share that is. */
+    /** The sum of the succeeding operations: 1 minus the failing share would be imprecise for a large failing share. */
     private static double good(final Map<OperationKind, Double> shares) {
         return shares.entrySet().stream().filter(entry -> entry.getKey() != OperationKind.FAILING)
             .mapToDouble(Map.Entry::getValue).sum();
@@ -109,7 +109,7 @@ public final class Mix {
                 return weight;
             }
         } catch (final NumberFormatException notANumber) {
-            // Told below, as for a negative one.
+            // Reported below, as for a negative one.
         }
         throw new IllegalArgumentException("'" + part.trim() + "' has no weight that is a number of 0 or more");
     }

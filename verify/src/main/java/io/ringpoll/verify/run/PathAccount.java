@@ -11,9 +11,10 @@ import java.util.function.Predicate;
 import org.HdrHistogram.Histogram;
 
 /**
- * The handler of one path: finds each completion's work request in the ledger, checks it, and records its latency.
+ * The handler of one path: finds the work request of each completion in the ledger, verifies it, and records its latency.
  *
- * <p>One thread handles; any thread may read the counts, and the histogram after that thread has ended. Allocates nothing.
+ * <p>Used by one handler thread; any thread may read the counts, and the histogram after that thread has ended. Allocates
+ * nothing.
  */
 final class PathAccount implements CompletionHandler {
     private static final long LONGEST_NS = TimeUnit.MINUTES.toNanos(1);
@@ -23,10 +24,13 @@ final class PathAccount implements CompletionHandler {
     private final Ledger ledger;
     private final Predicate<String> onFailedPoll;
 
-    /** Where latencies go; changed by the main thread when the warm-up is over. A branch there would be compiled away first. */
+    /**
+     * The recorder of latencies; replaced by the main thread after the warm-up, because a branch would be eliminated by the
+     * compiler.
+     */
     private volatile Histogram latencyNs = newHistogram();
 
-    /** Written by the handler's thread alone. */
+    /** Written by the handler thread only. */
     private final AtomicLong completed = new AtomicLong();
     private final AtomicLong duplicated = new AtomicLong();
     private final AtomicLong misrouted = new AtomicLong();
@@ -34,11 +38,11 @@ final class PathAccount implements CompletionHandler {
     private volatile String firstComplaint;
 
     /**
-     * Creates a handler that has handled nothing.
+     * Creates a handler with empty counts.
      *
-     * @param path         that it handles
-     * @param ledger       of all work requests
-     * @param onFailedPoll hears of a queue whose poll has failed; false if that is wrong
+     * @param path         its path
+     * @param ledger       ledger of all work requests
+     * @param onFailedPoll receives a queue with a failed poll; false if that is an error
      */
     PathAccount(final CompletionPath path, final Ledger ledger, final Predicate<String> onFailedPoll) {
         this.path = path;
@@ -83,7 +87,7 @@ final class PathAccount implements CompletionHandler {
         }
     }
 
-    /** The handler's thread is the only writer: a plain read and an ordered write are enough. */
+    /** The handler thread is the only writer: a plain read and an ordered write are enough. */
     private static void count(final AtomicLong counter) {
         counter.setRelease(counter.getPlain() + 1);
     }
@@ -96,12 +100,14 @@ final class PathAccount implements CompletionHandler {
         }
     }
 
-    /** The warm-up is over: what was recorded before is thrown away. Any thread. */
+    /** Discards the latencies of the warm-up. Any thread. */
     void startMeasurement() {
         latencyNs = newHistogram();
     }
 
-    /** Begins a new histogram and returns the one before, to which the handler may still add one latency. Any one thread. */
+    /**
+     * Starts a new histogram and returns the previous one, to which the handler may still add one latency. One thread at a time.
+     */
     Histogram exchangeLatency() {
         final Histogram before = latencyNs;
         latencyNs = newHistogram();
@@ -126,22 +132,22 @@ final class PathAccount implements CompletionHandler {
         return duplicated.get();
     }
 
-    /** Completions that should have come on another path. */
+    /** Completions on the wrong path. */
     long misrouted() {
         return misrouted.get();
     }
 
-    /** Payloads that were not what had been sent. */
+    /** Payloads that differ from the sent ones. */
     long corrupted() {
         return corrupted.get();
     }
 
-    /** What went wrong first, or null. */
+    /** The first error, or null. */
     String firstComplaint() {
         return firstComplaint;
     }
 
-    /** From post to handler, without the warm-up unless nothing came after it; after the handler's thread has ended. */
+    /** Latencies from post to handler, without the warm-up unless there is nothing else; after the handler thread has ended. */
     Histogram latencyNs() {
         return latencyNs;
     }

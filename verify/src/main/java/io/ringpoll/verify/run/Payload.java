@@ -3,11 +3,11 @@ package io.ringpoll.verify.run;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * The bytes of a message, as they follow from its identity: what arrives is checked against what must have been sent.
+ * The bytes of a message, computed from its identity, so that the receiver can verify them.
  *
  * <pre>
  *   offset 0   identity, 8 bytes
- *          8   words of a pseudo-random sequence that the identity seeds, the last one cut off at the payload's end
+ *          8   words of a pseudo-random sequence with the identity as seed, the last one truncated at the end of the payload
  * </pre>
  *
  * <p>Stateless; allocates nothing.

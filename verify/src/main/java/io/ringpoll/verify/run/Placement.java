@@ -12,18 +12,18 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The CPU of each of the run's hot threads, as {@code --pin} gives it.
+ * The CPU of each hot thread of the run, from {@code --pin}.
  *
  * <p>Immutable.
  */
 public final class Placement {
-    /** A thread that runs where the operating system likes. */
+    /** Marks a thread without a fixed CPU. */
     static final int ANY_CPU = -1;
 
     /** No thread is pinned. */
     static final Placement NONE = new Placement(Map.of(), Optional.empty());
 
-    /** The hot threads, in the order in which plain CPU numbers are given out. */
+    /** The hot threads, in the order of a list of plain CPU numbers. */
     static final List<String> ROLES = List.of("poller", "send-write", "receive", "error", "client");
 
     private final Map<String, Integer> cpus;
@@ -34,7 +34,7 @@ public final class Placement {
         this.wait = wait;
     }
 
-    /** The CPUs that a plan has found, and the wait that it advises. */
+    /** The CPUs of a plan, and its recommended wait. */
     static Placement of(final AffinityPlan plan) {
         return new Placement(plan.cpus(), Optional.of(plan.waitMode(ThreadRole.Kind.HANDLER)));
     }
@@ -51,7 +51,7 @@ public final class Placement {
         return parse(text, Topology.ofThisMachine());
     }
 
-    /** Reads a placement on a machine. */
+    /** Parses a placement for a machine. */
     static Placement parse(final String text, final Topology machine) {
         if ("none".equals(text)) {
             return NONE;
@@ -84,7 +84,7 @@ public final class Placement {
         return wait;
     }
 
-    /** Pins the calling thread to its role's CPU, if it has one. */
+    /** Pins the calling thread to the CPU of its role, if there is one. */
     void pinCurrentThread(final String role) {
         if (cpus.containsKey(role)) {
             ThreadAffinity.pin(cpus.get(role));

@@ -10,15 +10,14 @@ import java.util.Map;
 import java.util.concurrent.TimeoutException;
 
 /**
- * The completion queues in the pipeline's round: they come and go with their connections, and one whose poll has failed can be
- * put back.
+ * The completion queues in the duty cycle: added and removed with their connections, and added again after a failed poll.
  *
- * <p>Any thread but the pipeline's own.
+ * <p>Any thread except those of the pipeline.
  */
 final class PolledQueues {
     private final Pipeline pipeline;
     private final Accounts accounts;
-    /** Guarded by this, so that no queue is put back while its connection goes. */
+    /** Guarded by this, so that no queue is added again while its connection closes. */
     private final Map<String, CompletionQueue> byName = new HashMap<>();
 
     PolledQueues(final Pipeline pipeline, final Accounts accounts) {
@@ -26,13 +25,13 @@ final class PolledQueues {
         this.accounts = accounts;
     }
 
-    /** Has the connection's queues polled. */
+    /** Adds the queues of a connection to the poller. */
     synchronized void add(final Connection connection) {
         add(connection.completionQueue());
         connection.receiveCompletionQueue().ifPresent(this::add);
     }
 
-    /** Has the connection's queues polled no more; they may be destroyed afterwards. */
+    /** Removes the queues of a connection from the poller; they may be destroyed afterwards. */
     synchronized void remove(final Connection connection) {
         try {
             remove(connection.completionQueue());
@@ -44,7 +43,7 @@ final class PolledQueues {
         }
     }
 
-    /** A completion queue that has overrun is not put back: it is dead, and what it held is lost. On the events' thread. */
+    /** An overrun completion queue is not added again: its completions are lost. Event thread. */
     synchronized void onEvent(final AsyncEvent event) {
         if (event.type() == AsyncEventType.CQ_ERR) {
             byName.values().removeIf(queue -> {
@@ -58,10 +57,10 @@ final class PolledQueues {
     }
 
     /**
-     * Has a queue polled again that the pipeline has taken out of its round.
+     * Adds a queue again that the pipeline has removed.
      *
-     * @param name of the queue
-     * @return false if it has gone or died meanwhile
+     * @param name name of the queue
+     * @return false if it was closed or has failed for good
      */
     synchronized boolean putBack(final String name) {
         final CompletionQueue queue = byName.get(name);

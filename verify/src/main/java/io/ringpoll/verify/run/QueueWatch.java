@@ -2,7 +2,7 @@ package io.ringpoll.verify.run;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Has queues polled again that a failed poll has taken out of the round; a thread of its own, while faults are planned. */
+/** Adds queues again that were removed after a failed poll; runs on its own thread, if faults are planned. */
 final class QueueWatch implements Runnable {
     private static final long PAUSE_NS = 1_000_000;
 
@@ -40,12 +40,12 @@ final class QueueWatch implements Runnable {
         }
     }
 
-    /** How many queues were put back; any thread. */
+    /** The number of queues added again; any thread. */
     long putBack() {
         return putBack;
     }
 
-    /** Ends the thread; the queues have gone. */
+    /** Ends the thread; the queues are closed. */
     void close() throws InterruptedException {
         stopping = true;
         thread.join();

@@ -6,10 +6,10 @@ import io.ringpoll.rpma.Peer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * Memory of one side of a connection: registered with librpma, and seen by Java as a buffer.
+ * The memory of one side of a connection: registered with librpma, and accessed by Java as a buffer.
  *
  * @param region for posting
- * @param buffer over the same bytes; not to be used after {@link #close()}
+ * @param buffer over the same bytes; must not be used after {@link #close()}
  */
 record RegisteredMemory(LocalMemoryRegion region, UnsafeBuffer buffer) implements AutoCloseable {
     static RegisteredMemory allocate(final Peer peer, final int lengthBytes, final MemoryUsage... usages) {

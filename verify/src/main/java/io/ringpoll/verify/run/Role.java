@@ -1,10 +1,10 @@
 package io.ringpoll.verify.run;
 
-/** Which sides of the main job a process is. */
+/** The sides of the main job in a process. */
 public enum Role {
     /** Server and client. */
     BOTH,
-    /** The server, which ends when its last client has gone. */
+    /** The server, which ends after its last client. */
     SERVER,
     /** The client. */
     CLIENT;

@@ -9,26 +9,26 @@ import org.agrona.concurrent.NoOpIdleStrategy;
 import org.agrona.concurrent.YieldingIdleStrategy;
 
 /**
- * All that is settled about a run before it starts.
+ * The settings of a run.
  *
- * @param role          which sides of the job this process is
- * @param seconds       how long to measure after the warm-up, if {@code operations} is 0
- * @param warmUpSeconds how long to wait at most for the hot threads to settle, before the measurement
- * @param operations    how many work requests to post at least, or 0
+ * @param role          sides of the job in this process
+ * @param seconds       measured time after the warm-up, if {@code operations} is 0
+ * @param warmUpSeconds maximum time for the hot threads to settle, before the measurement
+ * @param operations    minimum number of work requests to post, or 0
  * @param mix           shares of the operations
  * @param payloadBytes  length of each message
  * @param connections   number of connections of the steady workload
  * @param depth         work requests in flight on each connection, a power of two
- * @param batchLimit    completions taken from one queue in one round at most
+ * @param batchLimit    maximum completions per poll of one queue
  * @param ringSize      slots of the ring
- * @param chosenWait        how the handlers wait, or null for what the cores suggest
- * @param placement     where the threads run
- * @param address       to listen on and connect to; null until the device has been looked at
- * @param port          likewise
- * @param portIsChosen  whether the user named the port; another free one is taken otherwise
- * @param seed          of all randomness
- * @param soak          whether memory, allocation and latency are sampled all along
- * @param faults        what the loopback device lets go wrong, or null for nothing
+ * @param chosenWait    wait strategy of the handlers, or null for the default
+ * @param placement     CPUs of the threads
+ * @param address       address to listen on and connect to; null until the device has been opened
+ * @param port          port to listen on and connect to
+ * @param portIsChosen  whether the user set the port; otherwise any free one is used
+ * @param seed          seed of all random choices
+ * @param soak          whether memory, allocation and latency are sampled during the run
+ * @param faults        fault plan of the loopback device, or null for none
  */
 public record RunConfig(
     Role role,
@@ -50,7 +50,7 @@ public record RunConfig(
     boolean soak,
     FaultPlan faults) {
 
-    /** Poller, three handlers, and the client that posts. */
+    /** Poller, three handlers, and the posting client. */
     static final int HOT_THREADS = 5;
 
     /** How the handlers wait: as asked, or as the plan of the CPUs advises, or as their number suggests. */
@@ -59,12 +59,15 @@ public record RunConfig(
             .orElseGet(() -> WaitMode.forCores(Runtime.getRuntime().availableProcessors(), HOT_THREADS));
     }
 
-    /** What the poller does when nothing has completed, in keeping with the handlers' wait: blocked, it sleeps till an event. */
+    /**
+     * The idle strategy of the poller that matches the wait strategy of the handlers; for blocking handlers it sleeps until an
+     * event.
+     */
     IdleStrategy newPollerIdleStrategy() {
         return handlerWait() == WaitMode.BLOCK ? new EventDrivenIdle() : newClientIdleStrategy();
     }
 
-    /** What the client does when it cannot post, in keeping with the handlers' wait. */
+    /** The idle strategy of the client that matches the wait strategy of the handlers. */
     IdleStrategy newClientIdleStrategy() {
         return switch (handlerWait()) {
             case BUSY_SPIN -> NoOpIdleStrategy.INSTANCE;

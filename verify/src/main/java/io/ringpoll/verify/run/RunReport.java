@@ -10,19 +10,19 @@ import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
 /**
- * What a run came to: the account by path, the latencies, and what the hot threads allocated.
+ * The result of a run: the account by path, the latencies, and the allocation of the hot threads.
  *
- * @param device            that was used
- * @param seconds           from the end of the warm-up to the last completion
- * @param paths             the account of each path, in the order of {@link CompletionPath}
- * @param corrupted         payloads that were not what had been sent
+ * @param device               the device
+ * @param seconds              time from the end of the warm-up to the last completion
+ * @param paths                account of each path, in the order of {@link CompletionPath}
+ * @param corrupted            payloads that differ from the sent ones
  * @param completionsPerSecond over all paths, after the warm-up
- * @param latencyNs         from post to handler, after the warm-up
- * @param allocation        by the hot threads, after the warm-up
- * @param complaints        what went wrong, a line each
- * @param notes             what is worth knowing, a line each
- * @param soak              whether the run stayed as it was, or null if it was not looked at
- * @param faults            what the fault plan did, or null without one
+ * @param latencyNs            from post to handler, after the warm-up
+ * @param allocation           allocation of the hot threads, after the warm-up
+ * @param complaints           errors, one line each
+ * @param notes                notes, one line each
+ * @param soak                 the drift of the run, or null if it was not sampled
+ * @param faults               effects of the fault plan, or null without one
  */
 public record RunReport(
     String device,
@@ -42,11 +42,11 @@ public record RunReport(
     /**
      * The account of one path.
      *
-     * @param path       which
-     * @param posted     work requests that had to end on it
+     * @param path       the path
+     * @param posted     work requests that had to complete on it
      * @param completed  those that did, once
      * @param lost       those that did not
-     * @param duplicated completions for which no work request was open
+     * @param duplicated completions without an open work request
      */
     record Path(CompletionPath path, long posted, long completed, long lost, long duplicated) {
         String label() {
@@ -67,12 +67,12 @@ public record RunReport(
     }
 
     /**
-     * What the hot threads allocated in the steady state.
+     * The allocation of the hot threads in the steady state.
      *
-     * @param pollerBytes  by the polling thread
-     * @param handlerBytes by the handlers' threads
-     * @param seconds      up to the last completion
-     * @param settled      whether there was a steady state: the JIT had been at rest for a while before
+     * @param pollerBytes  bytes of the polling thread
+     * @param handlerBytes bytes of the handler threads
+     * @param seconds      time until the last completion
+     * @param settled      whether there was a steady state: the JIT had been idle for a while before
      */
     record Allocation(long pollerBytes, long handlerBytes, double seconds, boolean settled) {
         @Override

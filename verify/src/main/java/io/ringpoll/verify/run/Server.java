@@ -12,9 +12,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The server of the main job: accepts connections, and sees each to its end on a thread of its own.
+ * The server of the main job: accepts connections, and runs a thread for each until its end.
  *
- * <p>{@link #run} belongs to the accepting thread. Nothing here is on the path of a completion.
+ * <p>{@link #run} is called by the accepting thread. No code here is on the path of a completion.
  */
 final class Server implements Runnable {
     private static final int ACCEPT_TIMEOUT_MS = 100;
@@ -64,17 +64,17 @@ final class Server implements Runnable {
         }
     }
 
-    /** Whether clients have been here and all have gone; any thread. */
+    /** Whether clients have connected and all have disconnected; any thread. */
     boolean isDeserted() {
         return hasServed && sessions.stream().noneMatch(Thread::isAlive);
     }
 
-    /** Whether a client has ever been here; any thread. */
+    /** Whether a client has ever connected; any thread. */
     boolean hasServed() {
         return hasServed;
     }
 
-    /** Accepts no more, and waits until the sessions have ended; any thread. */
+    /** Stops accepting, and waits until the sessions have ended; any thread. */
     void stop(final long timeoutNs) {
         stopping = true;
         final long deadlineNs = System.nanoTime() + timeoutNs;
@@ -102,7 +102,7 @@ final class Server implements Runnable {
         }
     }
 
-    /** Accepts on this thread: until the connection has a channel of its own, its events come on the endpoint's. */
+    /** Accepts on this thread: until the connection has its own channel, its events arrive on that of the endpoint. */
     private void accept(final Hello hello, final ConnectionRequest request) {
         final ServerMemory memory = ServerMemory.allocate(peer, hello);
         final int firstSlot = slots.take();
@@ -150,7 +150,7 @@ final class Server implements Runnable {
         hasServed = true;
     }
 
-    /** From acceptance to the end: all this thread does is wait for the client to disconnect, and for the last flush. */
+    /** From acceptance to the end: this thread only waits for the disconnect of the client, and for the last flush. */
     private void serve(final ServerSession session, final Connection connection) {
         session.connected(connection);
         queues.add(connection);

@@ -3,14 +3,14 @@ package io.ringpoll.verify.run;
 import org.agrona.BitUtil;
 
 /**
- * Where things lie in the memory that a server registers for one connection.
+ * The layout of the memory that a server registers for one connection.
  *
  * <pre>
  *   0                  count of consumed receives, 8 bytes, written by the server
  *   8                  count of messages sent, 8 bytes, written by the client as its last; -1 before
  *   64                 cells: depth payloads, the targets of writes and sources of reads
  *   messageCells       cells: depth payloads, the targets of writes with immediate data
- *   receives           buffers: depth payloads, one a posted receive
+ *   receives           buffers: depth payloads, one per posted receive
  * </pre>
  *
  * @param depth        work requests in flight, a power of two
@@ -24,7 +24,7 @@ record ServerLayout(int depth, int payloadBytes) {
     /** Offset of the count of messages sent. */
     static final int SENT_OFFSET = 8;
 
-    /** Length of a cell: its payload, and what keeps the next one 8-byte aligned. */
+    /** Length of a cell: its payload, and padding to 8 bytes. */
     int cellBytes() {
         return BitUtil.align(payloadBytes, Long.BYTES);
     }
@@ -45,7 +45,7 @@ record ServerLayout(int depth, int payloadBytes) {
         return BitUtil.align(LINE + 3 * depth * cellBytes(), LINE);
     }
 
-    /** Length of the client's own memory: a cell for each work request in flight, and one for the count it reads. */
+    /** Length of the memory of the client: a cell for each work request in flight, and one for the count that it reads. */
     int clientLengthBytes() {
         return BitUtil.align(LINE + depth * cellBytes(), LINE);
     }

@@ -4,10 +4,10 @@ import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 
 /**
- * The server's memory for one connection: the cells of the workload, and a region that grants no writes.
+ * The memory of the server for one connection: the cells of the workload, and a region without write access.
  *
  * @param cells    for writes, reads and receives
- * @param readOnly on which a write must fail
+ * @param readOnly region on which a write must fail
  */
 record ServerMemory(RegisteredMemory cells, RegisteredMemory readOnly) implements AutoCloseable {
     private static final int READ_ONLY_LENGTH = 4096;
@@ -26,7 +26,7 @@ record ServerMemory(RegisteredMemory cells, RegisteredMemory readOnly) implement
         }
     }
 
-    /** What the client is told of this memory. */
+    /** The descriptors of this memory for the client. */
     Welcome welcome(final Hello.Purpose purpose) {
         final byte[] descriptor = cells.region().descriptor();
         return switch (purpose) {

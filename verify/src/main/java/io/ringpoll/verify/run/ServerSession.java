@@ -9,10 +9,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The server's side of one connection: verifies each message where it arrives, in order, and posts its receive again.
+ * The server side of one connection: verifies each message in place, in order, and posts its receive again.
  *
- * <p>The callbacks belong to the handlers of the receive and error paths. A receive is <em>retired</em> when it has been flushed;
- * when all are, no handler touches this session any more and the connection can be closed.
+ * <p>The callbacks are called by the handlers of the receive and error paths. A receive is <em>retired</em> when it has been
+ * flushed; when all are, no handler uses this session any more and the connection can be closed.
  */
 final class ServerSession implements SlotOwner {
     private static final long UNKNOWN = -1;
@@ -30,7 +30,7 @@ final class ServerSession implements SlotOwner {
     /** Guarded by this. */
     private boolean ending;
 
-    /** Receive handler's thread only. */
+    /** Owned by the receive handler thread. */
     private long messages;
     private long reposted;
 
@@ -60,14 +60,14 @@ final class ServerSession implements SlotOwner {
         }
     }
 
-    /** The request was not accepted, so that its receives went with it. */
+    /** The request was not accepted, so that its receives are gone too. */
     void giveUp() {
         for (int receive = 0; receive < layout.depth(); receive++) {
             ledger.cancel(firstSlot + receive);
         }
     }
 
-    /** Names the connection on which receives are posted again; before its queues are polled. */
+    /** Sets the connection on which receives are posted again; before its queues are polled. */
     void connected(final Connection accepted) {
         connection = accepted;
     }
@@ -93,7 +93,7 @@ final class ServerSession implements SlotOwner {
         postAgain(slot, slot - firstSlot);
     }
 
-    /** The last receive to retire lets the memory be freed: nothing is written there after it. */
+    /** After the last receive has retired the memory may be freed: no message is written there after it. */
     private synchronized void postAgain(final int slot, final int receive) {
         if (ending) {
             retired.incrementAndGet();
@@ -110,8 +110,8 @@ final class ServerSession implements SlotOwner {
     }
 
     /**
-     * From here on no receive is posted again; before the disconnect, any thread. What is posted to a queue pair in the error
-     * state is flushed by hardware, but never completes on Soft-RoCE.
+     * From here on no receive is posted again; called before the disconnect, by any thread. A receive that is posted to a queue
+     * pair in the error state is flushed by hardware, but never completes on Soft-RoCE.
      */
     synchronized void end() {
         ending = true;
@@ -127,17 +127,20 @@ final class ServerSession implements SlotOwner {
         return retired.get() == layout.depth();
     }
 
-    /** How many messages had to arrive, after the session has retired: as the client said, or all that came if it could not. */
+    /**
+     * The number of messages that had to arrive, after the session has retired: the client's count, or all arrived ones if it
+     * could not send its count.
+     */
     long messagesExpected() {
         return hasGoodbye() ? buffer.getLong(ServerLayout.SENT_OFFSET) : messages;
     }
 
-    /** Whether the client has said how much it sent; after the session has retired. */
+    /** Whether the client has sent its count; after the session has retired. */
     boolean hasGoodbye() {
         return buffer.getLong(ServerLayout.SENT_OFFSET) != UNKNOWN;
     }
 
-    /** Receives posted in all; after the session has retired. */
+    /** The total of posted receives; after the session has retired. */
     long receivesPosted() {
         return layout.depth() + reposted;
     }

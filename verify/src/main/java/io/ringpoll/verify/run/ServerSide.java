@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 final class ServerSide implements Side {
     private static final long STOP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
     private static final long FIRST_CLIENT_NS = TimeUnit.SECONDS.toNanos(60);
-    /** Between two connections of the fault lane nobody may be here. */
+    /** Between two connections of the fault lane there may be no client. */
     private static final long DESERTED_NS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int PORTS_TRIED = 64;
 
@@ -42,12 +42,12 @@ final class ServerSide implements Side {
         this.thread = MainJob.start(server, "ringpoll-server");
     }
 
-    /** The port it listens on: the one asked for, or the first free one from the default on. */
+    /** The listening port: the requested one, or the first free one from the default on. */
     int port() {
         return port;
     }
 
-    /** Null if the port is taken and another may be tried. */
+    /** Null if the port is in use and another may be tried. */
     private static Endpoint listen(final Peer peer, final RunConfig config, final int port) {
         try {
             return peer.listen(config.address(), Integer.toString(port));
@@ -82,7 +82,7 @@ final class ServerSide implements Side {
 
     @Override
     public void finish() {
-        // The receives that are posted complete when the clients go.
+        // The posted receives complete when the clients disconnect.
     }
 
     @Override

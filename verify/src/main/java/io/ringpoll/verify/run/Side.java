@@ -1,13 +1,11 @@
 package io.ringpoll.verify.run;
 
-/**
- * One side of the main job, as the main thread sees it.
- */
+/** One side of the main job, as seen by the main thread. */
 interface Side {
-    /** Whether it has done all that it was to do. */
+    /** Whether it has done all its work. */
     boolean isOver();
 
-    /** Begins nothing new, and returns when everything posted has completed. */
+    /** Starts no further operation, and returns when all posted ones have completed. */
     void finish() throws InterruptedException;
 
     /** Ends its connections; after {@link #finish()}. */

@@ -4,14 +4,14 @@ import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
 
 /**
- * Whoever posted a work request and wants to hear how it ended: one side of a connection.
+ * The poster of work requests, one side of a connection, which is notified of their completions.
  *
- * <p>Called on the thread of the handler that got the completion, before the slot is closed in the ledger; allocates nothing.
+ * <p>Called on the handler thread of the completion, before the slot is closed in the ledger; allocates nothing.
  */
 interface SlotOwner {
     /**
-     * Whether a work request may end so because its peer's process has ended: flushed, without an answer, or refused by a kernel
-     * that had taken the memory from under the queue pair before the queue pair itself.
+     * Whether a work request may end with this status because the process of its peer has ended: flushed, unanswered, or rejected
+     * by a kernel that released the memory before the queue pair.
      *
      * @param status of a completion, one of {@link WcStatus}
      */
@@ -23,27 +23,27 @@ interface SlotOwner {
     }
 
     /**
-     * Hears of a completion on the path that its operation must take.
+     * Called for a completion on the path that its operation must take.
      *
-     * @param slot       of the ledger, still open
+     * @param slot       slot of the ledger, still open
      * @param completion in place
-     * @return false if the payload that it brought is not the one that was sent
+     * @return false if its payload differs from the sent one
      */
     boolean onCompleted(int slot, WorkCompletion completion);
 
     /**
-     * Hears that the slot has been closed; the last call for this work request.
+     * Called after the slot has been closed; the last call for this work request.
      *
-     * @param slot       of the ledger, which its poster may open again
+     * @param slot       slot of the ledger, which its poster may open again
      * @param completion in place
      */
     default void onClosed(final int slot, final WorkCompletion completion) {
     }
 
     /**
-     * Whether a completion on the error path is what this work request must end as, although its operation has another path.
+     * Whether a completion on the error path is correct for this work request, although its operation has another path.
      *
-     * @param slot       of the ledger
+     * @param slot       slot of the ledger
      * @param completion in place
      * @return true for a receive that a disconnect flushes
      */

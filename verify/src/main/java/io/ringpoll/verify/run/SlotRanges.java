@@ -3,7 +3,7 @@ package io.ringpoll.verify.run;
 import java.util.ArrayDeque;
 
 /**
- * Ranges of ledger slots for connections that come and go: each has as many slots as a connection has work requests in flight.
+ * Ranges of ledger slots for temporary connections: each has as many slots as a connection has work requests in flight.
  *
  * <p>Any thread.
  */
@@ -22,7 +22,7 @@ final class SlotRanges {
         return free.isEmpty() ? ledger.assign(length) : free.poll();
     }
 
-    /** Gives a range back whose work requests have all completed. */
+    /** Releases a range after all its work requests have completed. */
     synchronized void give(final int first) {
         free.add(first);
     }

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * Samples a long run: at the end of each interval memory, what the hot threads allocated in it, and the latencies in it.
+ * Samples a long run: at the end of each interval the memory, the allocation of the hot threads in it, and its latencies.
  *
  * <p>Used by the main thread.
  */
@@ -38,15 +38,15 @@ final class Soak {
     /**
      * One interval.
      *
-     * @param seconds         from the end of the warm-up to the interval's end
-     * @param completions     in it
-     * @param residentBytes   of the process, at its end
-     * @param mallocBytes     of the C heap that were in use, at its end; -1 where they are not known
-     * @param heapBytes       of the Java heap that were in use, at its end, after a collection
-     * @param allocatedBytes  by the poller's and the handlers' threads, in it
-     * @param p50Ns           from post to handler
-     * @param p99Ns           likewise
-     * @param maxNs           likewise
+     * @param seconds        time from the end of the warm-up to the end of the interval
+     * @param completions    completions in it
+     * @param residentBytes  resident set size of the process, at its end
+     * @param mallocBytes    used bytes of the C heap, at its end; -1 if unknown
+     * @param heapBytes      used bytes of the Java heap, at its end, after a collection
+     * @param allocatedBytes bytes allocated by the poller and handler threads, in it
+     * @param p50Ns          median latency from post to handler
+     * @param p99Ns          99th percentile of it
+     * @param maxNs          maximum of it
      */
     record Sample(
         double seconds, long completions, long residentBytes, long mallocBytes, long heapBytes, long allocatedBytes, long p50Ns,
@@ -61,7 +61,7 @@ final class Soak {
         this.intervalNs = (long) (seconds * TimeUnit.SECONDS.toNanos(1));
     }
 
-    /** The warm-up is over. */
+    /** Starts after the warm-up. */
     void start() {
         startNs = System.nanoTime();
         nextNs = startNs + intervalNs;
@@ -70,10 +70,10 @@ final class Soak {
         measuring = true;
     }
 
-    /** Takes a sample if it is time; often. */
+    /** Takes a sample if it is due; to be called often. */
     void look() throws InterruptedException {
         if (!endedNs.isEmpty()) {
-            // One look later no handler writes to what was exchanged any more.
+            // One check later no handler writes to the exchanged histogram any more.
             complete();
         }
         if (measuring && System.nanoTime() - nextNs >= 0) {
@@ -85,7 +85,7 @@ final class Soak {
     private void complete() throws InterruptedException {
         final long nowCompleted = accounts.completed();
         final long nowAllocated = allocatedBytes();
-        // What connections that have gone held off-heap is freed by the collector and its cleaners, who have little else to do.
+        // Off-heap memory of closed connections is freed by the collector and its cleaners, which run rarely here.
         System.gc();
         final long heapBytes = MEMORY.getHeapMemoryUsage().getUsed();
         TimeUnit.MILLISECONDS.sleep(CLEANING_MS);
@@ -101,12 +101,12 @@ final class Soak {
         allocated = nowAllocated;
     }
 
-    /** What came of it, once no more work is posted. */
+    /** The report, after the last post. */
     SoakReport report() {
         return new SoakReport(List.copyOf(samples));
     }
 
-    /** The latencies of the intervals together; those of the last, which has not ended, are still the handlers'. */
+    /** The latencies of all intervals; those of the last one, which has not ended, are still in the handlers. */
     Histogram latencyNs() {
         endedNs.forEach(totalNs::add);
         endedNs = List.of();

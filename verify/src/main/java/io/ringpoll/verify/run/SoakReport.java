@@ -7,34 +7,34 @@ import java.util.Locale;
 import java.util.function.ToLongFunction;
 
 /**
- * Whether a long run stayed as it was. What settles at its beginning is left out: memory must not grow over the second half,
- * and latency in it must be what it was in the first.
+ * The drift of a long run. Its beginning is left out, until it has settled: memory must not grow over the second half, and the
+ * latency in it must be that of the first.
  *
- * @param samples in their order
+ * @param samples in order
  */
 record SoakReport(List<Soak.Sample> samples) {
     private static final int FEWEST = 8;
-    /** Before that the JIT still compiles, and the first connections' threads take their arenas from the C library. */
+    /** Before that the JIT still compiles, and the threads of the first connections get their arenas from the C library. */
     private static final double SHORTEST_SECONDS = 100;
     private static final double MIB = 1 << 20;
     /**
-     * Over the second half. In ten minutes of the usual mix that is 100 bytes for each of the 10,000 connections that come and
-     * go in it: less than any object of one.
+     * Over the second half. In ten minutes of the usual mix that is 100 bytes for each of the 10,000 temporary connections: less
+     * than one object of each.
      */
     private static final double MEMORY_LIMIT = 1 << 20;
     private static final double P50_FACTOR = 2;
     private static final double P99_FACTOR = 4;
     private static final double LATENCY_SLACK_NS = 20_000;
-    /** Bytes for each million completions: an occasional string of the JIT's, nothing of a completion's. */
+    /** Bytes per million completions: an occasional string of the JIT, no object per completion. */
     private static final double ALLOCATION_LIMIT = 1_000;
 
     /**
      * One quantity.
      *
-     * @param what     it is
-     * @param before   at the middle of the run, or in its first half
-     * @param after    at its end, or in its second half
-     * @param limit    the most that may come after
+     * @param what   its name
+     * @param before at the middle of the run, or in its first half
+     * @param after  at its end, or in its second half
+     * @param limit  the maximum afterwards
      */
     record Verdict(String what, double before, double after, double limit) {
         boolean isConstant() {
@@ -60,7 +60,7 @@ record SoakReport(List<Soak.Sample> samples) {
             slower("p99 us", Soak.Sample::p99Ns, P99_FACTOR));
     }
 
-    /** By the trend of the second half: where it begins and ends. */
+    /** By the trend of the second half: its start and its end. */
     private Verdict grown(final String what, final ToLongFunction<Soak.Sample> quantity) {
         final List<Soak.Sample> half = samples.subList(samples.size() / 2, samples.size());
         final double[] at = half.stream().mapToDouble(Soak.Sample::seconds).toArray();
@@ -71,7 +71,7 @@ record SoakReport(List<Soak.Sample> samples) {
         return new Verdict(what, before / MIB, (middle + growth / 2) / MIB, (before + MEMORY_LIMIT) / MIB);
     }
 
-    /** By the better intervals of each half: one that lost its CPUs to others says nothing. */
+    /** By the better intervals of each half: an interval without its CPUs is not significant. */
     private Verdict slower(final String what, final ToLongFunction<Soak.Sample> quantity, final double factor) {
         final double before = lowerQuartile(samples.subList(0, samples.size() / 2), quantity);
         final double after = lowerQuartile(samples.subList(samples.size() / 2, samples.size()), quantity);

@@ -7,16 +7,16 @@ import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The times of a run, and what the hot threads did between the end of the warm-up and the end of the posts.
+ * The times of a run, and the allocation of the hot threads between the end of the warm-up and the last post.
  *
- * <p>The account of allocation begins with the measurement, or later, when the hot threads have settled: a slow JIT may still
- * compile when the measurement begins.
+ * <p>The account of allocation starts with the measurement, or later, when the hot threads have settled: a slow JIT may still
+ * compile when the measurement starts.
  *
  * <p>Used by the main thread.
  */
 final class Stopwatch {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-    /** Null in a JVM that only interprets. */
+    /** Null in a JVM without a compiler. */
     private static final CompilationMXBean COMPILER = ManagementFactory.getCompilationMXBean();
     private static final long SETTLED_NS = TimeUnit.MILLISECONDS.toNanos(600);
 
@@ -42,7 +42,7 @@ final class Stopwatch {
         startMeasurement();
     }
 
-    /** The warm-up is over. */
+    /** Marks the end of the warm-up. */
     void startMeasurement() {
         measuredFromNs = System.nanoTime();
         measuredFromCompletions = accounts.completed();
@@ -50,10 +50,11 @@ final class Stopwatch {
     }
 
     /**
-     * Looks whether the hot threads have settled; to be called often. They have when they have allocated nothing and the JIT has
-     * compiled nothing for a while: a thread that has a method compiled allocates the string constants of the method's class.
+     * Checks whether the hot threads have settled; to be called often. They have when they have allocated nothing and the JIT has
+     * compiled nothing for a while: a thread that triggers a compilation allocates the string constants of the class of the
+     * method.
      *
-     * @return true from then on, whatever is allocated later
+     * @return true from then on, even if something is allocated later
      */
     boolean look() {
         if (!settled) {
@@ -79,7 +80,7 @@ final class Stopwatch {
         handlerBytes = -allocatedByHandlers();
     }
 
-    /** Everything posted has completed; the hot threads are still there. */
+    /** Called when all posted work requests have completed, while the hot threads still run. */
     void stop() {
         final long nowNs = System.nanoTime();
         pollerBytes += allocatedByPoller();
@@ -89,17 +90,17 @@ final class Stopwatch {
         completionsPerSecond = (accounts.completed() - measuredFromCompletions) / seconds;
     }
 
-    /** Since the end of the warm-up. */
+    /** The time since the end of the warm-up. */
     double measuredSeconds() {
         return seconds(System.nanoTime() - measuredFromNs);
     }
 
-    /** Since the start, warm-up included. */
+    /** The time since the start, including the warm-up. */
     double elapsedSeconds() {
         return seconds(System.nanoTime() - startNs);
     }
 
-    /** From the end of the warm-up to the last completion. */
+    /** The time from the end of the warm-up to the last completion. */
     double seconds() {
         return seconds;
     }
@@ -108,7 +109,7 @@ final class Stopwatch {
         return completionsPerSecond;
     }
 
-    /** What the hot threads allocated, and in how long. */
+    /** The allocation of the hot threads, and its time. */
     RunReport.Allocation allocation() {
         return new RunReport.Allocation(pollerBytes, handlerBytes, accountSeconds, settled);
     }

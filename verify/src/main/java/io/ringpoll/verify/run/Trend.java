@@ -2,7 +2,9 @@ package io.ringpoll.verify.run;
 
 import java.util.Arrays;
 
-/** Which way a quantity goes, by the median of the slopes between all its samples: a few wild ones do not bend it. Stateless. */
+/**
+ * The trend of a quantity: the median of the slopes between all its samples, so that a few outliers do not change it. Stateless.
+ */
 final class Trend {
     private Trend() {
     }
@@ -10,9 +12,9 @@ final class Trend {
     /**
      * The slope.
      *
-     * @param at     when each sample was taken, ascending
+     * @param at     time of each sample, ascending
      * @param values as many
-     * @return values for each unit of time; 0 for fewer than two samples
+     * @return values per unit of time; 0 for fewer than two samples
      */
     static double slope(final double[] at, final double[] values) {
         final double[] slopes = new double[at.length * (at.length - 1) / 2];
@@ -29,7 +31,7 @@ final class Trend {
      * The median.
      *
      * @param values in any order
-     * @return the one in the middle, or half way between the two there; 0 of none
+     * @return the middle one, or the mean of the two in the middle; 0 if there are none
      */
     static double median(final double[] values) {
         final double[] sorted = values.clone();

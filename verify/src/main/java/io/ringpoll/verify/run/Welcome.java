@@ -3,7 +3,7 @@ package io.ringpoll.verify.run;
 import java.nio.ByteBuffer;
 
 /**
- * What the server says to a client in the private data of its acceptance: the descriptors of its memory.
+ * The private data of a server's acceptance: the descriptors of its memory.
  *
  * <pre>
  *   magic 4 | version 1 | length a 1 | length b 1 | reserved 1 | descriptor a | descriptor b      network byte order
@@ -26,10 +26,10 @@ record Welcome(byte[] cells, byte[] refused) {
     }
 
     /**
-     * Reads what a server said.
+     * Decodes the private data of a server.
      *
-     * @param privateData possibly longer than what was sent, padded by the transport
-     * @throws IllegalArgumentException that names what is wrong with it
+     * @param privateData possibly longer than the encoding, padded by the transport
+     * @throws IllegalArgumentException that names the invalid field
      */
     static Welcome decode(final byte[] privateData) {
         final ByteBuffer buffer = ByteBuffer.wrap(privateData);

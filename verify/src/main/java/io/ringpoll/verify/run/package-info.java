@@ -1,7 +1,8 @@
 /**
  * The main job: a server and a client over librpma, a mixed workload, and the account of every work request.
  *
- * <p>Threads: the client's posts, the fault lane's provokes failures, the server's accepts and tears down; the pipeline's poller
- * and handlers take the completions. What crosses between them is the {@link io.ringpoll.verify.run.Ledger} and the credits.
+ * <p>Threads: the client thread posts, the fault lane provokes failures, the server thread accepts and closes connections; the
+ * poller and the handlers of the pipeline process the completions. The {@link io.ringpoll.verify.run.Ledger} and the credits are
+ * shared between threads.
  */
 package io.ringpoll.verify.run;

@@ -47,9 +47,9 @@ public final class SeededRun {
     }
 
     /**
-     * Whether the time is up.
+     * Whether the time is over.
      *
-     * @return true if nothing more is to be begun
+     * @return true if no further run may start
      */
     public boolean isOver() {
         return elapsedSeconds() >= seconds;

@@ -11,13 +11,12 @@ import java.nio.ByteOrder;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * One side of a connection under torture: what it posts, what it receives, and how each ended.
+ * One side of a connection under torture: its work, its receives, and the ends of both.
  *
- * <p>Posted to by one thread; the ends are recorded by the handlers.
+ * <p>Posted to by one thread; the handlers record the ends.
  *
  * <pre>
- *   memory:  cells of one message's length: reads | target of the other side's writes | each message | each receive
- *
+ *   memory:  cells of one message's length: reads | target of the peer's writes | each message | each receive
  *   wr_id:   tag of the scene 16 | endpoint 15 | receive 1 | index 32
  * </pre>
  */
@@ -26,7 +25,7 @@ final class EndpointState implements AutoCloseable {
     private static final int ENDPOINT_SHIFT = 33;
     private static final int ENDPOINT_MASK = 0x7FFF;
     private static final long RECEIVE_BIT = 1L << 32;
-    /** Receives that no message takes: a disconnect flushes them. */
+    /** Receives without a message: a disconnect flushes them. */
     private static final int SPARE_RECEIVES = 3;
     private static final int READ_CELL = 0;
     private static final int TARGET_CELL = 1;
@@ -53,12 +52,12 @@ final class EndpointState implements AutoCloseable {
     /**
      * Prepares a side.
      *
-     * @param number   of all endpoints of the scene, from 0
-     * @param tag      of the scene, so that a completion of another is found out
-     * @param work     what it posts
-     * @param messages how many the other side posts at most
-     * @param topology of the scene
-     * @param peer     whose memory it is
+     * @param number   index among all endpoints of the scene, from 0
+     * @param tag      tag of the scene, to detect completions of other scenes
+     * @param work     operations to post
+     * @param messages maximum number of messages of the peer
+     * @param topology topology of the scene
+     * @param peer     owner of the memory
      */
     EndpointState(final int number, final long tag, final Work work, final int messages, final Topology topology,
         final Peer peer) {
@@ -72,7 +71,7 @@ final class EndpointState implements AutoCloseable {
         this.buffer = new UnsafeBuffer(memory.memory().asByteBuffer());
     }
 
-    /** Which endpoint a work request belongs to, or -1 if it is of another scene. */
+    /** The endpoint of a work request, or -1 if it belongs to another scene. */
     static int endpointOf(final long workRequestId, final long tag) {
         return workRequestId >>> TAG_SHIFT == (tag & 0xFFFF) ? (int) (workRequestId >>> ENDPOINT_SHIFT) & ENDPOINT_MASK : -1;
     }
@@ -128,12 +127,12 @@ final class EndpointState implements AutoCloseable {
         return accepted;
     }
 
-    /** What the n-th message of this side carries. */
+    /** The content of the n-th message of this side. */
     long identity(final int message) {
         return (long) number << 32 | message;
     }
 
-    /** The first bytes of what a receive has taken. */
+    /** The first bytes of a received message. */
     long received(final int index) {
         return buffer.getLong((int) receiveCell(index), ByteOrder.LITTLE_ENDIAN);
     }
@@ -154,17 +153,17 @@ final class EndpointState implements AutoCloseable {
         return stopped || posted == work.size();
     }
 
-    /** Nothing more is posted: what has been was all. */
+    /** Marks the end of posting: no further work request follows. */
     void stopPosting() {
         stopped = true;
     }
 
-    /** The main completion queue has died, and what it held with it; any thread. */
+    /** The main completion queue has failed, and its completions are lost; any thread. */
     void loseSends() {
         lostSends = true;
     }
 
-    /** The completion queue of the receives has died; any thread. */
+    /** The completion queue of the receives has failed; any thread. */
     void loseReceives() {
         lostReceives = true;
     }
@@ -177,7 +176,7 @@ final class EndpointState implements AutoCloseable {
         return lostReceives;
     }
 
-    /** Index of the first work request of the send queue that has failed, or that there is none: what was posted. */
+    /** Index of the first failed work request of the send queue; the number of posted ones if none has failed. */
     int firstFailed() {
         for (int i = 0; i < posted; i++) {
             if (sends.hasEnded(i) && sends.status(i) != 0) {
@@ -187,7 +186,9 @@ final class EndpointState implements AutoCloseable {
         return posted;
     }
 
-    /** Whether each of the send queue that must complete has: signalled ones, and from the first failed one on all. */
+    /**
+     * Whether all work requests of the send queue that must complete have: signalled ones, and all from the first failed one on.
+     */
     boolean haveSendsEnded() {
         final int failed = firstFailed();
         for (int i = 0; i < posted; i++) {

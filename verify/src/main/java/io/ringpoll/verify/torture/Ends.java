@@ -6,12 +6,12 @@ import io.ringpoll.verbs.WorkCompletion;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * How the work requests of one queue have ended, by index, as the handlers found them.
+ * The ends of the work requests of one queue, by index, as recorded by the handlers.
  *
- * <p>Each handler's thread records; the posting thread reads. An end is published by its count.
+ * <p>Written by the thread of each handler; read by the posting thread. An end is published by its count.
  */
 final class Ends {
-    /** vendor_err of the loopback device for what the fault plan has injected. */
+    /** vendor_err of the loopback device for injected faults. */
     static final int INJECTED = 0x601;
 
     private final AtomicIntegerArray counts;
@@ -38,7 +38,7 @@ final class Ends {
         return statuses.length;
     }
 
-    /** A handler of a path got the completion. */
+    /** A handler of a path received the completion. */
     void record(final int index, final CompletionPath path, final WorkCompletion completion, final long sequence) {
         statuses[index] = completion.status();
         if (completion.status() == WcStatus.SUCCESS) {
@@ -52,7 +52,7 @@ final class Ends {
         counts.incrementAndGet(index);
     }
 
-    /** The handler that sees all got the completion. */
+    /** The observing handler received the completion. */
     void observe(final int index) {
         observed.incrementAndGet(index);
     }

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * How many objects of the loopback device are alive, by kind: what is not closed shows here.
+ * The numbers of live objects of the loopback device, by kind: leaked objects show here.
  *
  * <p>Stateless.
  */
@@ -27,7 +27,7 @@ public final class LiveObjects {
     }
 
     /**
-     * Counts them.
+     * Counts the objects.
      *
      * @return by kind; only on the loopback device
      */

@@ -11,11 +11,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Knows what each work request of a scene must have ended as, and says what did not.
+ * Computes the expected end of each work request of a scene and reports deviations.
  *
  * <p>The work requests of a queue must have ended, each once, on the path of its status, in order: with success up to the first
- * that fails, then flushed. Which one fails first, and how, follows from the fault plan: by a rule of its own, or as something
- * has brought its queue pair down, which must be found in the plan or in how the other side ended.
+ * that fails, then flushed. The fault plan determines the first failure and its status: by a rule for the request itself, or
+ * because its queue pair has failed, for a reason in the plan or in the end of the peer.
  */
 final class Model {
     private final Scene scene;
@@ -27,7 +27,7 @@ final class Model {
         this.endpoints = endpoints;
     }
 
-    /** All that is wrong, a line each; once everything has ended. */
+    /** All deviations, one line each; after everything has ended. */
     List<String> violations() {
         for (final EndpointState endpoint : endpoints) {
             final EndpointState other = endpoints.get(endpoint.number() ^ 1);
@@ -141,7 +141,7 @@ final class Model {
             " brought another payload");
     }
 
-    /** A completion queue dies only of the plan. */
+    /** A completion queue fails only by the plan. */
     private void checkDeath(final EndpointState endpoint) {
         final boolean planned = scene.plan().isPresent() &&
             scene.plan().get().rules().stream().anyMatch(rule -> rule.kind() == FaultKind.OVERRUN);
@@ -149,7 +149,7 @@ final class Model {
             " has a queue that died");
     }
 
-    /** Whether something other than its own requests has brought the queue pair of an endpoint into the error state. */
+    /** Whether the queue pair of an endpoint has entered the error state for a reason other than its own requests. */
     private boolean isBroughtDown(final EndpointState endpoint, final EndpointState other) {
         final int refused = other.firstFailed();
         final int status = refused < other.posted() && other.sends().isInjected(refused) ? other.sends().status(refused) : 0;
@@ -180,7 +180,7 @@ final class Model {
         return false;
     }
 
-    /** Index of the first that the plan lets fail, or one past the last. */
+    /** Index of the first work request that fails by the plan, or one past the last. */
     private int plannedFailure(final EndpointState endpoint) {
         for (int i = 0; i < endpoint.posted(); i++) {
             if (plannedStatus(endpoint, i).isPresent()) {

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Queue;
 
 /**
- * A handler under torture: records how each work request has ended, and is slow or throws now and then.
+ * A handler under torture: records the end of each work request, and is sometimes slow or throws.
  *
- * <p>Its handler's thread. With no path it observes: it counts what comes by, whatever its path.
+ * <p>Used by its handler thread. Without a path it observes: it counts completions of all paths.
  */
 final class PathRecorder implements CompletionHandler {
     private static final int SLOW_SPINS = 4_000;
@@ -24,11 +24,11 @@ final class PathRecorder implements CompletionHandler {
     /**
      * Creates a handler.
      *
-     * @param path         that it handles, or null to observe all
-     * @param scene        which decides how slow it is
-     * @param endpoints       whose work requests end here
-     * @param failedQueues takes the names of queues whose poll has failed
-     * @param violations   takes what must not be
+     * @param path         its path, or null to observe all
+     * @param scene        determines its delays
+     * @param endpoints    endpoints of the recorded work requests
+     * @param failedQueues receives the names of queues with a failed poll
+     * @param violations   receives violations
      */
     PathRecorder(
         final CompletionPath path, final Scene scene, final List<EndpointState> endpoints, final Queue<String> failedQueues,
@@ -77,7 +77,7 @@ final class PathRecorder implements CompletionHandler {
         }
     }
 
-    /** What a handler throws when the scene wants it to: the pipeline goes on with the next completion. */
+    /** The exception of a handler, as planned by the scene: the pipeline continues with the next completion. */
     private static final class HandlerIsTired extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

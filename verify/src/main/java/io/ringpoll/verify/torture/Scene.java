@@ -9,21 +9,21 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * One scene of the torture: its topology, its work and the faults that are planned for it, all drawn from its seed.
+ * One scene of the torture: its topology, its work and its planned faults, all drawn from its seed.
  *
- * @param seed     it is drawn from
- * @param topology what it is built of
- * @param plan     what goes wrong; empty in some scenes
+ * @param seed     its seed
+ * @param topology its topology
+ * @param plan     its fault plan; empty in some scenes
  */
 record Scene(long seed, Topology topology, Optional<FaultPlan> plan) {
-    /** For the rare RNR, which takes a third of a second each. */
+    /** For the rare RNR fault, which takes a third of a second each. */
     private static final int ONE_IN_OF_RARE = 40;
     private static final FaultKind[] COMMON = {
         FaultKind.STATUS, FaultKind.STATUS, FaultKind.STATUS, FaultKind.FULL, FaultKind.DISCONNECT, FaultKind.POLL,
         FaultKind.DELAY, FaultKind.REORDER,
         FaultKind.SPURIOUS_EVENT, FaultKind.LATE_EVENT,
     };
-    /** What {@link Work} is made of. */
+    /** The operations of {@link Work}. */
     private static final FaultOperation[] PLAYED = {
         FaultOperation.SEND, FaultOperation.WRITE, FaultOperation.WRITE_WITH_IMMEDIATE, FaultOperation.READ,
         FaultOperation.RECEIVE,
@@ -39,7 +39,7 @@ record Scene(long seed, Topology topology, Optional<FaultPlan> plan) {
         return new Scene(seed, topology, draw(seed, random, topology));
     }
 
-    /** Randomness of one kind of the scene's work, apart from all other kinds. */
+    /** The random numbers of one kind of work of the scene, independent of all other kinds. */
     SplittableRandom random(final long purpose) {
         return new SplittableRandom(seed ^ purpose * 0x9E37_79B9_7F4A_7C15L);
     }
@@ -55,7 +55,7 @@ record Scene(long seed, Topology topology, Optional<FaultPlan> plan) {
         return builder.isEmpty() ? Optional.empty() : Optional.of(builder.build());
     }
 
-    /** A status that surely comes on most queues, another one in each scene: a few dozen scenes have seen them all. */
+    /** A status that is likely on most queues, a different one in each scene: a few dozen scenes cover all. */
     private static FaultRule statusInTurn(final long seed, final SplittableRandom random, final Topology topology) {
         final FaultOperation operation = random.nextBoolean() ? FaultOperation.ANY : PLAYED[random.nextInt(PLAYED.length)];
         final int status = WcStatus.LOC_LEN_ERR + Math.floorMod(seed, WcStatus.GENERAL_ERR);
@@ -84,14 +84,14 @@ record Scene(long seed, Topology topology, Optional<FaultPlan> plan) {
     }
 
     private static FaultRule when(final SplittableRandom random, final FaultRule what, final Topology topology) {
-        // There are many more polls than operations, and each that fails costs a change of the round.
+        // There are many more polls than operations, and each failed poll changes the duty cycle.
         final int operations = (what.kind() == FaultKind.POLL ? POLLS_PER_OPERATION : 2) * topology.operations();
         final int object = random.nextInt(3) == 0 ? 1 + random.nextInt(4 * topology.connections()) : 0;
         final boolean harmless = switch (what.kind()) {
             case STATUS, DISCONNECT, OVERRUN, RECEIVER_NOT_READY -> false;
             default -> true;
         };
-        // A queue that is always full would be waited for in vain.
+        // Waiting for room in a queue that is always full would never end.
         final int apart = what.kind() == FaultKind.FULL ? APART * what.times() : 0;
         final FaultRule rule;
         if (random.nextInt(3) == 0) {

@@ -10,24 +10,24 @@ import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.YieldingIdleStrategy;
 
 /**
- * What a scene is built of, drawn from its seed.
+ * The topology of a scene, drawn from its seed.
  *
- * @param connections     between the two peers
- * @param pollers         each with a ring and handlers of its own
- * @param observed        whether another handler sees all completions, beside those of the paths
- * @param staged          whether a stage follows the handler of the send/write path
- * @param slowHandlers    one in so many completions is handled slowly; 0 for none
- * @param throwingHandlers one in so many completions has its handler throw; 0 for none
- * @param ringSize        slots of each ring
- * @param batchLimit      completions taken from one queue at once, at most
- * @param idle            what pollers do when they find nothing
- * @param handlerWait     how handlers wait
- * @param queueDepth      of send and receive queues
- * @param receiveQueues   whether receives complete in queues of their own
- * @param sharedChannels  whether the queues of a connection share a completion channel
- * @param maxPayloadBytes longest message
- * @param operations      of each side of a connection
- * @param disturbed       whether pollers pause and queues leave and come back meanwhile
+ * @param connections      number of connections between the two peers
+ * @param pollers          number of pollers, each with its own ring and handlers
+ * @param observed         whether another handler observes all completions, in addition to those of the paths
+ * @param staged           whether a stage follows the handler of the send/write path
+ * @param slowHandlers     one in so many completions is handled slowly; 0 for none
+ * @param throwingHandlers the handler throws for one in so many completions; 0 for none
+ * @param ringSize         slots of each ring
+ * @param batchLimit       maximum completions per poll of one queue
+ * @param idle             idle strategy of the pollers
+ * @param handlerWait      wait strategy of the handlers
+ * @param queueDepth       size of send and receive queues
+ * @param receiveQueues    whether receives have separate completion queues
+ * @param sharedChannels   whether the queues of a connection share a completion channel
+ * @param maxPayloadBytes  longest message
+ * @param operations       number of operations of each side of a connection
+ * @param disturbed        whether pollers pause and queues are removed and added again during the scene
  */
 record Topology(
     int connections, int pollers, boolean observed, boolean staged, int slowHandlers, int throwingHandlers, int ringSize,
@@ -64,7 +64,7 @@ record Topology(
             Work.MIN_PAYLOAD_BYTES << random.nextInt(9), 1 + random.nextInt(MAX_OPERATIONS), random.nextInt(3) == 0);
     }
 
-    /** 0 in so many cases but one, else from 1 to the most. */
+    /** 0 in all but one of so many cases, else from 1 to the maximum. */
     private static int oneIn(final SplittableRandom random, final int cases, final int most) {
         return random.nextInt(cases) == 0 ? 1 + random.nextInt(most) : 0;
     }

@@ -23,7 +23,7 @@ public record Torture(SeededRun run, long scenes) {
      * @return how it went
      */
     public TortureReport play(final PrintWriter progress) {
-        // Planned failures would fill the log; what goes wrong stands in exceptions.
+        // Planned failures would fill the log; errors are reported by exceptions.
         final LogLevel before = RpmaLog.threshold();
         RpmaLog.threshold(LogLevel.DISABLED);
         try {

@@ -7,15 +7,15 @@ import java.io.PrintWriter;
 import java.util.List;
 
 /**
- * What a torture came to.
+ * The result of a torture run.
  *
- * @param firstSeed      of the first scene; each further one has the next
- * @param scenes         that were played
- * @param workRequests   that have ended in them
- * @param faultsInjected in them
- * @param seconds        that it took
- * @param failed         the scene that ended it, or null if none was wrong
- * @param violations     what was wrong in it, a line each
+ * @param firstSeed      seed of the first scene; each further one has the next
+ * @param scenes         number of played scenes
+ * @param workRequests   number of their work requests that have ended
+ * @param faultsInjected number of faults injected in them
+ * @param seconds        duration
+ * @param failed         the failed scene, or null if there was none
+ * @param violations     its violations, one line each
  */
 public record TortureReport(
     long firstSeed, long scenes, long workRequests, long faultsInjected, double seconds, Scene failed, List<String> violations) {
@@ -30,7 +30,7 @@ public record TortureReport(
         return failed == null;
     }
 
-    /** The command that plays the scene again that was wrong. */
+    /** The command that plays the failed scene again. */
     String replay() {
         return "./ringpoll torture --seed " + failed.seed() + " --scenes 1";
     }

@@ -26,9 +26,10 @@ import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * Plays one scene: connects, posts all work, waits until everything has ended, takes all down, and has the model judge.
+ * Plays one scene: connects, posts all work, waits until everything has ended, closes everything, and checks the result with the
+ * model.
  *
- * <p>One thread, which posts, puts queues back whose poll has failed, and disturbs.
+ * <p>Used by one thread, which posts, adds queues again after failed polls, and causes disturbances.
  */
 final class Trial {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
@@ -58,7 +59,7 @@ final class Trial {
     /**
      * Plays the scene.
      *
-     * @return what was wrong, a line each; empty if nothing was
+     * @return violations, one line each; empty if there were none
      */
     List<String> play() {
         final FaultInjection injection = scene.plan().map(FaultInjection::apply).orElse(null);
@@ -76,17 +77,17 @@ final class Trial {
         return List.copyOf(violations);
     }
 
-    /** How many faults the plan has injected; after the play. */
+    /** The number of faults that the plan has injected; after the play. */
     long injected() {
         return injected;
     }
 
-    /** How many work requests have ended; after the play. */
+    /** The number of work requests that have ended; after the play. */
     long ended() {
         return ended;
     }
 
-    @SuppressWarnings("try") // the subscription is there to be closed
+    @SuppressWarnings("try") // closes the subscription
     private void playUnderPlan() {
         try (Peer client = Peer.ofLocal(address); Peer server = Peer.ofLocal(address);
             AsyncEvents.Subscription deaths = AsyncEvents.listen(client.context(), this::onEvent)) {
@@ -138,7 +139,7 @@ final class Trial {
         });
     }
 
-    /** Waits for a condition as long as something happens now and then, and looks after the queues meanwhile. */
+    /** Waits for a condition as long as there is progress, and meanwhile adds queues again. */
     private void await(final String what, final BooleanSupplier condition) {
         long deadlineNs = System.nanoTime() + PATIENCE_NS;
         while (!condition.getAsBoolean()) {
@@ -203,7 +204,7 @@ final class Trial {
         }
     }
 
-    /** To the pipeline that had it: the order in the ring is checked. */
+    /** To its previous pipeline: the order in the ring is checked. */
     private void putBack(final CompletionQueue queue) {
         if (remove(queue)) {
             group.addQueue(queue, ignored -> group.pipelines().indexOf(owners.get(queue)));

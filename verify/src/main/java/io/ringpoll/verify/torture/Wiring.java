@@ -13,13 +13,13 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Connects the endpoints of a scene, in an order that a fault plan can count on: the n-th endpoint has the n-th queue pair.
+ * Connects the endpoints of a scene, in an order that fault plans rely on: the n-th endpoint has the n-th queue pair.
  *
  * <p>Stateless.
  */
 final class Wiring {
     private static final int TIMEOUT_MS = 20_000;
-    /** Of the loopback device, whose ports are the process's own. */
+    /** Of the loopback device, whose ports are local to the process. */
     private static final String PORT = "7500";
 
     private Wiring() {
@@ -76,7 +76,7 @@ final class Wiring {
             Stream.of(endpoint.connection().completionQueue()), endpoint.connection().receiveCompletionQueue().stream()).toList();
     }
 
-    /** A completion queue has died, perhaps one of this endpoint; any thread. */
+    /** A completion queue has failed, possibly one of this endpoint; any thread. */
     static void onDeath(final EndpointState endpoint, final AsyncEvent event) {
         if (endpoint.connection() == null) {
             return;

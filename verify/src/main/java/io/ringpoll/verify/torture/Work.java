@@ -4,13 +4,13 @@ import io.ringpoll.fault.FaultOperation;
 import java.util.SplittableRandom;
 
 /**
- * What one side of a connection posts to its send queue, in order; drawn from the scene's seed.
+ * The operations that one side of a connection posts to its send queue, in order; drawn from the seed of the scene.
  *
  * <p>Immutable.
  */
 final class Work {
     static final int MIN_PAYLOAD_BYTES = 8;
-    /** At least one in so many is signalled, so that the send queue's slots come back. */
+    /** At least one in so many is signalled, so that the slots of the send queue are freed. */
     private static final int LONGEST_UNSIGNALLED = 2;
 
     private static final Kind[] KINDS = Kind.values();
@@ -19,14 +19,14 @@ final class Work {
     private final boolean[] signalled;
     private final int[] lengths;
 
-    /** What a work request of the send queue is. */
+    /** The kinds of work requests of the send queue. */
     enum Kind {
         WRITE(FaultOperation.WRITE),
         WRITE_WITH_IMMEDIATE(FaultOperation.WRITE_WITH_IMMEDIATE),
         SEND(FaultOperation.SEND),
         SEND_WITH_IMMEDIATE(FaultOperation.SEND),
         READ(FaultOperation.READ),
-        /** librpma's flush: a read that finds the writes before it done. */
+        /** The flush of librpma: a read that completes after the writes before it. */
         FLUSH(FaultOperation.READ);
 
         private final FaultOperation counted;
@@ -35,12 +35,12 @@ final class Work {
             this.counted = counted;
         }
 
-        /** As what a fault plan counts it. */
+        /** The operation under which a fault plan counts it. */
         FaultOperation counted() {
             return counted;
         }
 
-        /** Whether it takes a receive of the other side. */
+        /** Whether it consumes a receive of the peer. */
         boolean isMessage() {
             return this == SEND || this == SEND_WITH_IMMEDIATE || this == WRITE_WITH_IMMEDIATE;
         }
@@ -74,7 +74,7 @@ final class Work {
         return kinds[index];
     }
 
-    /** Whether it completes if it succeeds; a failure always completes. */
+    /** Whether it completes on success; a failure always completes. */
     boolean isSignalled(final int index) {
         return signalled[index];
     }

@@ -1,5 +1,5 @@
 /**
- * Random torture: seeded scenes of connections, pollers, handlers and planned faults, each work request checked by its identity
- * against a model that knows what it must end as.
+ * Random torture: seeded scenes of connections, pollers, handlers and planned faults; a model verifies each work request by its
+ * identity.
  */
 package io.ringpoll.verify.torture;

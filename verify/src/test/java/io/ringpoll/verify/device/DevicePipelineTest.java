@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A device's queues, polled by the poller's thread in both ways, to the handlers of the three paths. */
+/** Polls the queues of a device on the poller thread, in both ways, with handlers of the three paths. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class DevicePipelineTest {
@@ -37,16 +37,16 @@ class DevicePipelineTest {
     private final Recorder receive = new Recorder();
     private final Recorder error = new Recorder();
 
-    /** How the poller's thread asks a queue. */
+    /** The poll functions. */
     enum Call {
-        /** librpma's rpma_cq_get_wc, called without a change of the thread's state. */
+        /** rpma_cq_get_wc of librpma, as a critical call. */
         CRITICAL {
             @Override
             CompletionQueue open(final ConnectedPair pair, final RpmaCompletionQueue queue) {
                 return queue;
             }
         },
-        /** The provider's own poll function, past librpma. */
+        /** The poll function of the provider, without librpma. */
         DIRECT {
             @Override
             CompletionQueue open(final ConnectedPair pair, final RpmaCompletionQueue queue) {
@@ -87,7 +87,7 @@ class DevicePipelineTest {
         assertEquals(WINDOW * WINDOWS, receive.ids.size());
     }
 
-    /** Writes and sends, in windows that fit the queues, each handled before the next; how many messages there were. */
+    /** Writes and sends, in windows that fit the queues, each handled before the next; returns the number of messages. */
     private int exchange(final ConnectedPair pair) {
         final LocalMemoryRegion memory = pair.memory(128);
         final RemoteMemoryRegion remote = pair.remote(memory);
@@ -121,7 +121,7 @@ class DevicePipelineTest {
         return LongStream.range(0, count).boxed().toList();
     }
 
-    /** The work requests that a path heard of, in order. */
+    /** The work requests of a path, in order of their completions. */
     private static final class Recorder implements CompletionHandler {
         private final List<Long> ids = new ArrayList<>();
         private volatile int size;
@@ -132,7 +132,7 @@ class DevicePipelineTest {
             size = ids.size();
         }
 
-        /** Waits until this many have come; the test's time limit is the bound. */
+        /** Waits until this many have completed; bounded by the time limit of the test. */
         void awaitSize(final int count) {
             while (size < count) {
                 if (Thread.currentThread().isInterrupted()) {

@@ -25,8 +25,8 @@ import org.junit.platform.launcher.core.LauncherFactory;
 /**
  * Runs the tests that need a device, of all modules, in one JVM, and writes a line for each: {@code RESULT CLASS.TEST}.
  *
- * <p>For {@code verify/softroce/suite}. It does little else, since in a guest that is emulated each class that is loaded counts:
- * JUnit's own console takes longer to start there than a test class to run.
+ * <p>For {@code verify/softroce/suite}. It is minimal, because each loaded class costs time on an emulated CPU: the JUnit console
+ * takes longer to start there than a test class to run.
  */
 public final class DeviceSuite implements TestExecutionListener {
     private final PrintStream results;
@@ -41,7 +41,7 @@ public final class DeviceSuite implements TestExecutionListener {
     }
 
     /**
-     * Runs tests; ends with 0 if there were some and none failed.
+     * Runs tests; exits with 0 if there were some and none failed.
      *
      * @param args the file for the results, then test classes and jars of test classes
      * @throws IOException if the file cannot be written

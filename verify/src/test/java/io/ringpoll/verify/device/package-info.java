@@ -1,2 +1,2 @@
-/** Tests of all modules together on a device, and what runs every module's tests on it. */
+/** Tests of all modules together on a device, and the runner of the device tests of every module. */
 package io.ringpoll.verify.device;

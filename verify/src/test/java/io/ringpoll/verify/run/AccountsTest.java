@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Completions that are wrong in each of the ways that matter, through a real pipeline: the account must show every one. */
+/** Checks that the account detects every kind of wrong completion, through a real pipeline. */
 @Timeout(30)
 class AccountsTest {
     private static final int SLOTS = 8;
@@ -94,7 +94,7 @@ class AccountsTest {
 
     @Test
     void shouldShowAnOverwrittenSlot() {
-        // Two completions, the second of which was written over the first.
+        // Two completions; the second one has overwritten the first.
         post(0, OperationKind.WRITE);
         final long second = post(1, OperationKind.WRITE);
         queue.add(second, WcStatus.SUCCESS, WcOpcode.RDMA_WRITE);

@@ -47,7 +47,7 @@ class HandshakeTest {
             final Hello hello = Hello.decode(received);
             assertEquals(1, Integer.bitCount(hello.depth()));
         } catch (final IllegalArgumentException refused) {
-            // One line of reason is what a peer's nonsense must end in.
+            // Invalid private data must be rejected with a reason of one line.
         }
         try {
             Welcome.decode(received);

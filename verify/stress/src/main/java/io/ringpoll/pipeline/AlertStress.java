@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZZ_Result;
 
-/** A handler that parks while it is stopped and a last slot is published hears of both, and parks no more. */
+/** A parking handler that is stopped while a last slot is published sees both, and does not park again. */
 @JCStressTest
 @Outcome(id = "true, (true|false), true", expect = Expect.ACCEPTABLE, desc = "stopped, whether it has seen the last slot or not")
 @Outcome(id = ".*, .*, false", expect = Expect.FORBIDDEN, desc = "a wake-up was lost")
@@ -23,7 +23,7 @@ public class AlertStress {
     private final HandlerBarrier barrier = new HandlerBarrier(cursor, cursor, wait);
     private volatile boolean stopping;
 
-    /** Waits as a processor does, until it is stopped. */
+    /** Waits like a processor, until it is stopped. */
     @Actor
     public void handler(final ZZZ_Result result) {
         final long startNs = System.nanoTime();

@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJJ_Result;
 
-/** A handler that sees a sequence sees all that was written to the slots up to it. */
+/** A handler that reads a sequence sees all writes to the slots up to it. */
 @JCStressTest
 @Outcome(id = "-1, 0, 0", expect = Expect.ACCEPTABLE, desc = "not published yet")
 @Outcome(id = "1, 7, 8", expect = Expect.ACCEPTABLE, desc = "both records, whole")
@@ -21,7 +21,7 @@ public class HandOffStress {
     private final UnsafeBuffer slots = new UnsafeBuffer(new byte[CAPACITY * IbvWc.SIZE_BYTES]);
     private final CompletionRing ring = new CompletionRing(slots, CAPACITY);
 
-    /** Writes two records and publishes them at once. */
+    /** Writes two records and publishes them as one batch. */
     @Actor
     public void poller() {
         final int claimed = ring.claim(CAPACITY);
@@ -30,7 +30,7 @@ public class HandOffStress {
         ring.publish(claimed);
     }
 
-    /** Looks at the sequence, then at the records. */
+    /** Reads the sequence, then the records. */
     @Actor
     public void handler(final JJJ_Result result) {
         final long cursor = ring.cursor().get();

@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJJJ_Result;
 
-/** The poller and a later stage read what a handler holds at the same time; neither passes a held slot, nor goes back. */
+/** The poller and a later stage read the position of a handler at the same time; neither passes a held slot, nor goes back. */
 @JCStressTest
 @Outcome(id = {"1, (1|3), 3, 3", "3, 3, 3, 3"}, expect = Expect.ACCEPTABLE, desc = "held, then given back")
 @Outcome(id = "3, 1, .*", expect = Expect.FORBIDDEN, desc = "a reader went back")
@@ -21,27 +21,27 @@ public class HeldSlotReadersStress {
     private final Sequence passed = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
     private final HeldSlots held = new HeldSlots(passed, 4, 2);
 
-    /** Begins with four slots passed, of which the third is held. */
+    /** Initial state: four slots passed, the third one held. */
     public HeldSlotReadersStress() {
         held.hold(2);
         passed.set(3);
     }
 
-    /** Reads what may be taken back, twice. */
+    /** Reads the gating position twice. */
     @Actor
     public void poller(final JJJJ_Result result) {
         result.r1 = held.get();
         result.r2 = held.get();
     }
 
-    /** Gives the slot back, and reads as well. */
+    /** Releases the slot, and reads as well. */
     @Actor
     public void stage(final JJJJ_Result result) {
         held.release(2);
         result.r3 = held.get();
     }
 
-    /** What is free in the end. */
+    /** The final gating position. */
     @Arbiter
     public void end(final JJJJ_Result result) {
         result.r4 = held.get();

@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JZJ_Result;
 
-/** The poller never gets a slot back that a handler holds; given back by another thread, it comes free. */
+/** The poller never reuses a slot that a handler holds; after another thread has released it, it is free. */
 @JCStressTest
 @Outcome(id = "(-1|0), true, 1", expect = Expect.ACCEPTABLE, desc = "given back, and free after that")
 @Outcome(id = "(-1|0), false, 0", expect = Expect.ACCEPTABLE, desc = "the giver came before the hold: it is held still")
@@ -28,14 +28,14 @@ public class HeldSlotStress {
         passed.set(1);
     }
 
-    /** Reads what may be taken back, then gives slot 1 back if it is held by then. */
+    /** Reads the gating position, then releases slot 1 if it is held by then. */
     @Actor
     public void poller(final JZJ_Result result) {
         result.r1 = held.get();
         result.r2 = held.release(1);
     }
 
-    /** What the poller finds in the end. */
+    /** The final gating position. */
     @Arbiter
     public void end(final JZJ_Result result) {
         result.r3 = held.get();

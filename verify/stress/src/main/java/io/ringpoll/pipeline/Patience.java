@@ -2,7 +2,7 @@ package io.ringpoll.pipeline;
 
 import java.util.concurrent.TimeUnit;
 
-/** Tells a lost wake-up from one that came: only the bound of a park, 20 s in these tests, ends a wait without one. */
+/** Detects a lost wake-up: without a wake-up, a wait ends only at the bound of its park, 20 s in these tests. */
 final class Patience {
     private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(15);
     private static final int LONGEST_SPINS = 511;
@@ -14,7 +14,7 @@ final class Patience {
         return System.nanoTime() - startNs < LONGEST_NS;
     }
 
-    /** Takes a time that differs from call to call, around that of the spins before a park. */
+    /** Spins for a time that differs between calls, around that of the spins before a park. */
     static void dither() {
         for (long spins = System.nanoTime() & LONGEST_SPINS; spins > 0; spins--) {
             Thread.onSpinWait();

@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJZ_Result;
 
-/** The last of the threads that retain a slab frees it, whichever that is; until then each of them reads and writes it. */
+/** The last of the threads that retain a slab frees it, in any order; until then each of them reads and writes it. */
 @JCStressTest
 @Outcome(id = "7, 8, true", expect = Expect.ACCEPTABLE, desc = "usable for each, then freed")
 @State
@@ -18,12 +18,12 @@ public class SlabStress {
 
     private final CompletionSlab slab = new CompletionSlab(2);
 
-    /** Begins with two users: the one that made it, and one more. */
+    /** Initial state: two references. */
     public SlabStress() {
         slab.retain();
     }
 
-    /** Uses a slot as a poller that outlives a stop does, retains it for another, and lets go. */
+    /** Uses a slot like a poller that outlives a stop, retains it for another thread, and releases its reference. */
     @Actor
     public void poller(final JJZ_Result result) {
         slab.retain();
@@ -33,7 +33,7 @@ public class SlabStress {
         slab.release();
     }
 
-    /** Uses another slot and lets go. */
+    /** Uses another slot and releases its reference. */
     @Actor
     public void handler(final JJZ_Result result) {
         slab.buffer().putLong(SECOND, 8);
@@ -41,7 +41,7 @@ public class SlabStress {
         slab.release();
     }
 
-    /** Nobody has it any more. */
+    /** No references are left. */
     @Arbiter
     public void end(final JJZ_Result result) {
         result.r3 = slab.isFreed();

@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 
-/** A slot is written again only when the handler has read and passed it. */
+/** A slot is overwritten only after the handler has read and passed it. */
 @JCStressTest
 @Outcome(id = "7, (0|1)", expect = Expect.ACCEPTABLE, desc = "read before it was reused, or not reused")
 @Outcome(id = "9, .*", expect = Expect.FORBIDDEN, desc = "overwritten under the handler")
@@ -24,7 +24,7 @@ public class SlotReuseStress {
     private final CompletionRing ring = new CompletionRing(slots, CAPACITY);
     private final Sequence passed = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
 
-    /** Begins with a full ring. */
+    /** Initial state: a full ring. */
     public SlotReuseStress() {
         ring.gate(List.of(passed), List.of(), List.of());
         ring.claim(CAPACITY);
@@ -39,7 +39,7 @@ public class SlotReuseStress {
         passed.set(0);
     }
 
-    /** Writes it again as soon as it is free. */
+    /** Overwrites it as soon as it is free. */
     @Actor
     public void poller(final JJ_Result result) {
         final int claimed = ring.claim(1);

@@ -1,4 +1,2 @@
-/**
- * What crosses threads between the poller and the handlers.
- */
+/** Stress tests of the state shared between the poller and the handlers. */
 package io.ringpoll.pipeline;

@@ -9,14 +9,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZI_Result;
 
-/** A thread that posts sends and one that posts receives never pass together where there is room for one, nor fail together. */
+/** A thread that posts sends and one that posts receives never both succeed if there is room for one, nor both fail. */
 @JCStressTest
 @Outcome(id = {"true, false, 1", "false, true, 1"}, expect = Expect.ACCEPTABLE, desc = "one of them has the last place")
 @State
 public class BudgetOfTwoStress {
     private final CompletionBudget budget = new CompletionBudget(1);
 
-    /** Begins with nothing in flight. */
+    /** Initial state: nothing in flight. */
     public BudgetOfTwoStress() {
     }
 
@@ -32,7 +32,7 @@ public class BudgetOfTwoStress {
         result.r2 = budget.reserveReceive(true);
     }
 
-    /** What is in flight in the end. */
+    /** The final number in flight. */
     @Arbiter
     public void end(final ZZI_Result result) {
         result.r3 = budget.inFlight();

@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IZ_Result;
 
-/** Posting and polling threads agree on what is in flight, and no post passes before room was made for it. */
+/** Posting and polling threads agree on the number in flight, and no post succeeds before there is room for it. */
 @JCStressTest
 @Outcome(id = "2, true", expect = Expect.ACCEPTABLE, desc = "room was made in time")
 @Outcome(id = "1, false", expect = Expect.ACCEPTABLE, desc = "refused: the completion was polled later")
@@ -18,7 +18,7 @@ import org.openjdk.jcstress.infra.results.IZ_Result;
 public class BudgetStress {
     private final CompletionBudget budget = new CompletionBudget(2);
 
-    /** Begins with all in flight: one unsignalled request, one signalled. */
+    /** Initial state: full, with one unsignalled request and one signalled. */
     public BudgetStress() {
         budget.reserveSend(false, false);
         budget.reserveSend(true, false);
@@ -36,7 +36,7 @@ public class BudgetStress {
         budget.onPolled(CompletionPath.SEND_WRITE);
     }
 
-    /** What is in flight in the end, and 1. */
+    /** The final number in flight, and 1. */
     @Arbiter
     public void end(final IZ_Result result) {
         result.r1 = budget.inFlight() + 1;

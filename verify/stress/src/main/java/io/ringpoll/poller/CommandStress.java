@@ -9,7 +9,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IZ_Result;
 
-/** Commands are executed once, in the order of their thread, and what they did is seen by whoever sees them done. */
+/** Commands are executed once, in the order of their thread, and their effects are visible to a thread that sees them done. */
 @JCStressTest
 @Outcome(id = "12, true", expect = Expect.ACCEPTABLE, desc = "both, in order")
 @State
@@ -20,13 +20,13 @@ public class CommandStress {
     private int log;
     private boolean seen = true;
 
-    /** Begins as the poller's. */
+    /** Called on the poller thread. */
     public CommandStress() {
-        // Any but the actors': a command of the polling thread itself would be executed at once.
+        // Any thread except the actors: a command of the polling thread itself would be executed immediately.
         commands.onStart(POLLING_THREAD);
     }
 
-    /** Submits two. */
+    /** Submits two commands. */
     @Actor
     public void user() {
         final PollerCommand first = new PollerCommand(() -> log = 10 * log + 1);
@@ -42,14 +42,14 @@ public class CommandStress {
         }
     }
 
-    /** Executes what has come. */
+    /** Executes the pending commands. */
     @Actor
     public void poller() {
         commands.executePending();
         commands.executePending();
     }
 
-    /** Executes the rest. */
+    /** Executes the remaining commands. */
     @Arbiter
     public void end(final IZ_Result result) {
         commands.executePending();

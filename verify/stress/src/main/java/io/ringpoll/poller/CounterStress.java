@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.JJ_Result;
 
-/** Whoever sees completions counted by path sees that as many have been published: the counters agree. */
+/** A thread that reads the completions counted by path sees at least as many published: the counters agree. */
 @JCStressTest
 @Outcome(id = {"0, 0", "0, 7"}, expect = Expect.ACCEPTABLE, desc = "counted later")
 @Outcome(id = "[1-7], 7", expect = Expect.ACCEPTABLE, desc = "published, and counted")
@@ -29,7 +29,7 @@ public class CounterStress {
         counters.onBatches(1, 7, 2, 1, 7);
     }
 
-    /** Reads. */
+    /** Reads the counters. */
     @Actor
     public void reader(final JJ_Result result) {
         result.r1 = counters.completions();

@@ -8,7 +8,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.Z_Result;
 
-/** An event-driven poller that goes to sleep while a command comes either sees it before, or is woken: it sleeps to no bound. */
+/**
+ * An event-driven poller that goes to sleep while a command is submitted either sees it first, or is woken: its sleep has no
+ * bound.
+ */
 @JCStressTest
 @Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "seen, or woken")
 @Outcome(id = "false", expect = Expect.FORBIDDEN, desc = "slept on the command until the bound")

@@ -12,11 +12,11 @@ final class SleepingPoller {
     private static final long LONGEST_NS = TimeUnit.SECONDS.toNanos(15);
     private static final int LONGEST_SPINS = 8191;
     private static final int COUNTERS = 96;
-    /** Of all pollers together: what is counted does not matter here. */
+    /** Shared by all pollers: the counts are not checked. */
     private static final PollerCounters IGNORED = new PollerCounters(
         new CountersManager(new UnsafeBuffer(new byte[COUNTERS * CountersReader.METADATA_LENGTH]),
             new UnsafeBuffer(new byte[COUNTERS * CountersReader.COUNTER_LENGTH])), "p");
-    /** Any but the actors': a command of the polling thread itself would be executed at once. */
+    /** Any thread except the actors: a command of the polling thread itself would be executed immediately. */
     private static final Thread POLLING_THREAD = new Thread();
 
     final CommandQueue commands = new CommandQueue();
@@ -27,7 +27,7 @@ final class SleepingPoller {
         idle.attach(new QueueRound(), commands, IGNORED, new PollTally(IGNORED));
     }
 
-    /** Sleeps until a condition holds; false if that took as long as only the bound of a sleep does. */
+    /** Sleeps until a condition holds; false if that took as long as the bound of a sleep. */
     boolean sleepUntil(final BooleanSupplier condition) {
         final long startNs = System.nanoTime();
         idle.open();
@@ -39,7 +39,7 @@ final class SleepingPoller {
         return inTime;
     }
 
-    /** Takes a time that differs from call to call, around that of going to sleep. */
+    /** Spins for a time that differs between calls, around that of going to sleep. */
     static void dither() {
         for (long spins = System.nanoTime() & LONGEST_SPINS; spins > 0; spins--) {
             Thread.onSpinWait();

@@ -7,7 +7,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.Z_Result;
 
-/** An event-driven poller that goes to sleep while it is stopped either sees that before, or is woken. */
+/** An event-driven poller that goes to sleep while it is stopped either sees the stop first, or is woken. */
 @JCStressTest
 @Outcome(id = "true", expect = Expect.ACCEPTABLE, desc = "seen, or woken")
 @Outcome(id = "false", expect = Expect.FORBIDDEN, desc = "slept through the stop until the bound")

@@ -1,4 +1,2 @@
-/**
- * What crosses threads between the poller and those who command or watch it.
- */
+/** Stress tests of the state shared between the poller and the threads that control or observe it. */
 package io.ringpoll.poller;

@@ -11,7 +11,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
-/** A kind of public call, and how its result is judged. */
+/** A kind of public call, with the check of its result. */
 enum Action {
     ADD_QUEUE(14, true, Action::addQueue),
     REMOVE_QUEUE(14, true, Action::removeQueue),
@@ -61,7 +61,7 @@ enum Action {
         return ALL[random.nextInt(ALL.length)];
     }
 
-    /** Whether a handler may do it in the middle of a completion. */
+    /** Whether a handler may call it during a completion. */
     boolean isForHandlers() {
         return forHandlers;
     }
@@ -121,7 +121,7 @@ enum Action {
         }
         try {
             final PipelineUnderTest owner = queue.owner();
-            // Two pollers that each wait for the other's duty cycle would be the user's deadlock.
+            // Two pollers that wait for each other's duty cycle are a deadlock by wrong use.
             if (owner == null || operator.isHandler() && world.shape().runToCompletion() && owner != operator.home()) {
                 return;
             }
@@ -146,7 +146,7 @@ enum Action {
         try {
             operator.anyPipeline().pipeline().reportQueueFault(operator.anyQueue().queue(), FAULT_CODE);
         } catch (final IllegalStateException ended) {
-            // It takes no commands any more.
+            // The pipeline executes no more commands.
         }
     }
 
@@ -227,7 +227,7 @@ enum Action {
         }
     }
 
-    /** Closes the device or the connection below a queue that no pipeline has, or a connection that one has. */
+    /** Closes the device or the connection of a queue that is in no pipeline, or a connection with a queue in a pipeline. */
     private static void closeQueue(final Operator operator) {
         final TorturedQueue queue = operator.anyQueue();
         if (!queue.lock().tryLock()) {

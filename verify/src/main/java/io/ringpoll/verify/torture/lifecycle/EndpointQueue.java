@@ -53,7 +53,7 @@ final class EndpointQueue extends TorturedQueue {
         endpoint.onCompletion(completion, path, where);
     }
 
-    /** Takes what the disconnect has flushed, until all has ended or nothing comes any more. */
+    /** Polls the flushed completions after the disconnect, until all have arrived or no more arrive. */
     @Override
     void settle() {
         if (endpoint.connection().isClosed()) {

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * One end of a connection, with the work requests of its send side and of its receive side.
  *
- * <p>Each side is posted to by one thread at a time, whichever that is; the two sides by different threads at the same time.
+ * <p>Any thread may post, but only one at a time to each side.
  *
  * <pre>
  *   wr_id:   number of the endpoint 16 | receive 1 | index 47
@@ -38,7 +38,7 @@ final class EndpointState implements AutoCloseable {
     private final Ledger receives;
     private final ReentrantLock sendSide = new ReentrantLock();
     private final ReentrantLock receiveSide = new ReentrantLock();
-    /** Receives that a message of the other endpoint may take. */
+    /** Receives for messages of the peer. */
     private final AtomicInteger credits = new AtomicInteger();
     private Connection connection;
     private RemoteMemoryRegion remote;
@@ -88,7 +88,7 @@ final class EndpointState implements AutoCloseable {
         }
     }
 
-    /** Posts what a completion has made room for; any thread. */
+    /** Posts as much as a completion has made room for; any thread. */
     void repost(final CompletionPath path, final SplittableRandom random) {
         if (path == CompletionPath.RECEIVE) {
             postReceive();
@@ -177,7 +177,7 @@ final class EndpointState implements AutoCloseable {
         }
     }
 
-    /** Accepted work requests that nobody got a completion of; those of a closed connection are not missed. */
+    /** Accepted work requests without a completion; without those of a closed connection. */
     long missing() {
         return closing ? 0 : sends.open() + receives.open();
     }
@@ -186,14 +186,14 @@ final class EndpointState implements AutoCloseable {
         return sends.ended() + receives.ended();
     }
 
-    /** Closes the connection, which other threads may use; refused if something depends on it. */
+    /** Closes the connection, possibly during use by other threads; fails if it has dependents. */
     void closeEarly() {
         link.breaking();
         closing = true;
         try {
             connection.close();
         } catch (final IllegalStateException stillNeeded) {
-            // An event-driven pipeline has its queue; the scene's end closes it.
+            // Its queue is in an event-driven pipeline; the end of the scene closes it.
         }
     }
 

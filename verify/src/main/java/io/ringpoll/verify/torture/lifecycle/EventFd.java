@@ -13,7 +13,7 @@ import java.lang.invoke.MethodHandle;
 /**
  * An eventfd(2), as the completion channel of scripted queues.
  *
- * <p>Any thread may signal and take; it is closed when nobody does any more.
+ * <p>Any thread may signal and take; must not be closed during a call.
  */
 final class EventFd implements AutoCloseable {
     private static final int NONBLOCK_CLOEXEC = 0x800 | 0x80000;

@@ -4,14 +4,14 @@ import io.ringpoll.pipeline.SlotControl;
 import io.ringpoll.verbs.WorkCompletion;
 
 /**
- * A slot that a handler holds for whoever gives it back.
+ * A slot that a handler holds until another thread releases it.
  *
- * @param slots         of the handler
- * @param sequence      that is held
- * @param workRequestId that the slot must keep until then
+ * @param slots         slots of the handler
+ * @param sequence      sequence of the slot
+ * @param workRequestId its expected content until then
  */
 record HeldSlot(SlotControl slots, long sequence, long workRequestId) {
-    /** Reads the slot once more and gives it back; any one thread. */
+    /** Verifies the slot once more and releases it; any one thread. */
     void release(final Violations violations) {
         final long now = slots.view(sequence, new WorkCompletion()).workRequestId();
         violations.expect(now == workRequestId, "the held slot of sequence " + sequence + " changed from " +

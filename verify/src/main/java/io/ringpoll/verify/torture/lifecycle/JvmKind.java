@@ -6,9 +6,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** How a child JVM differs from its parent. */
+/** The kinds of child JVMs. */
 public enum JvmKind {
-    /** As the parent. */
+    /** Like the parent. */
     PLAIN(List.of(), List.of()),
     /** All threads on one CPU. */
     ONE_CPU(List.of("taskset", "-c", "0"), List.of()),

@@ -5,7 +5,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * How often each work request of one queue has ended, by index.
+ * The number of ends of each work request of one queue, by index.
  *
  * <p>One thread at a time issues indexes; any thread records ends.
  */
@@ -37,11 +37,11 @@ final class Ledger {
     }
 
     /**
-     * A completion arrived.
+     * Records a completion.
      *
-     * @param index of the work request
-     * @param path  of the completion
-     * @param where for people: which handler, or who took it out of the queue
+     * @param index index of the work request
+     * @param path  path of the completion
+     * @param where receiver of the completion, for messages: a handler, or the drain of the queue
      */
     void onEnded(final int index, final CompletionPath path, final String where) {
         if (index < 0 || index >= ends.length() || index > issued.get()) {

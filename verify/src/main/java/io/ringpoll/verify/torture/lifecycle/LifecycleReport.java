@@ -10,21 +10,21 @@ import java.util.List;
  * The result of a life-cycle torture.
  *
  * @param firstSeed     seed of the first scene; each further one has the next
- * @param scenes        scenes that were right
+ * @param scenes        passed scenes
  * @param calls         calls that operators made in them
- * @param completions   completions that somebody got in them
+ * @param completions   completions received in them
  * @param playedSeconds duration of the scenes
  * @param seconds       duration with the start of the child JVMs
- * @param last          the last child JVM: the one that ended the torture, if one was wrong
+ * @param last          the last child JVM: the failed one, if there was a failure
  */
 public record LifecycleReport(
     long firstSeed, long scenes, long calls, long completions, double playedSeconds, double seconds, SceneJvm last) {
     private static final int MOST_SHOWN = 12;
 
     /**
-     * Whether all scenes were right.
+     * Whether all scenes passed.
      *
-     * @return false if the last one was not
+     * @return false if the last one failed
      */
     public boolean isSound() {
         return violations().isEmpty();

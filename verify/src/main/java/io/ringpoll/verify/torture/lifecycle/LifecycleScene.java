@@ -23,9 +23,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * Plays one scene: makes queues and pipelines, lets operators call them, ends everything, and has the model judge.
+ * Plays one scene: creates queues and pipelines, lets operators call them, closes everything, and checks the result with the
+ * model.
  *
- * <p>One thread, which starts the others and outlives them.
+ * <p>Used by one thread, which starts and joins the others.
  */
 final class LifecycleScene {
     private static final long PATIENCE_MS = TimeUnit.SECONDS.toMillis(60);
@@ -123,7 +124,7 @@ final class LifecycleScene {
         return resource;
     }
 
-    /** Starts the pipelines; false if they did not start, which must be by the scene's will. */
+    /** Starts the pipelines; false if they did not start, which the scene must have intended. */
     private boolean start() {
         final boolean interrupted = random.nextInt(INTERRUPTED_START_ONE_IN) == 0;
         for (int i = 0; i < shape.pipelines(); i++) {
@@ -284,7 +285,7 @@ final class LifecycleScene {
         completions = world.queues().stream().mapToLong(TorturedQueue::ended).sum();
     }
 
-    /** Lets the pipelines be in the middle of polling and handling. */
+    /** Lets the pipelines run into the middle of polling and handling. */
     private void makeBusy() {
         final Operator operator = new Operator(world, random.split(), null);
         for (int i = 0; i < 2 * world.queues().size() && world.pipelines().getFirst().pipeline() != null; i++) {

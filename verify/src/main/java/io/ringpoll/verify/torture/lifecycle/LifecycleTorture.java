@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The parent of a life-cycle torture: has child JVMs of each kind play batches of scenes in turn, until one is wrong or the time
- * is up. Time is the children's from their first scene on: where every instruction is emulated a JVM takes minutes to start.
+ * The parent of a life-cycle torture: runs batches of scenes in child JVMs of each kind in turn, until one fails or the time is
+ * over. The time counts from the first scene of each child, because a JVM takes minutes to start on an emulated CPU.
  */
 public final class LifecycleTorture {
-    /** Long enough for leaks to show, short enough for each kind of JVM to have its turn in a minute. */
+    /** Long enough to detect leaks, short enough for a turn of each kind of JVM per minute. */
     private static final int SCENES_PER_JVM = 100;
     private static final double SECONDS_PER_JVM = 15;
     private static final double LEAST_SECONDS_PER_JVM = 1;
@@ -43,9 +43,9 @@ public final class LifecycleTorture {
     }
 
     /**
-     * Plays.
+     * Runs the torture.
      *
-     * @return how it went
+     * @return the result
      * @throws IOException          if a child cannot be started
      * @throws InterruptedException if the calling thread is interrupted
      */

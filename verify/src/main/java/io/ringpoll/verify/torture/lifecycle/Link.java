@@ -21,7 +21,7 @@ final class Link implements AutoCloseable {
     private final EndpointState server;
     private volatile boolean broken;
 
-    /** Connects two endpoints, the second of which has the next number. */
+    /** Connects two endpoints with consecutive numbers. */
     Link(
         final int number, final String address, final Peer peer, final Shape shape, final SplittableRandom random,
         final Violations violations) {
@@ -66,14 +66,14 @@ final class Link implements AutoCloseable {
         broken = true;
     }
 
-    /** Brings both ends down, so that all that is posted ends. */
+    /** Disconnects both ends, so that all posted work requests end. */
     void disconnect() {
         broken = true;
         for (final EndpointState endpoint : endpoints()) {
             try {
                 endpoint.connection().disconnect();
             } catch (final IllegalStateException | RpmaException closedOrDown) {
-                // The other end, or another thread, was faster.
+                // The other end, or another thread, has closed it first.
             }
         }
     }

@@ -6,12 +6,12 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One who calls the public methods in a random order: a thread of the scene, or a handler in the middle of a completion.
+ * A caller of public methods in random order: a thread of the scene, or a handler during a completion.
  *
- * <p>Each operator draws from randomness of its own, so that its calls are the same at each replay. One thread.
+ * <p>Each operator has its own random numbers, so that its calls are the same in each replay. Used by one thread.
  */
 final class Operator {
-    /** Where every instruction may be emulated a first call takes half a minute. */
+    /** On an emulated CPU a first call takes half a minute. */
     private static final long GRACE_NS =
         TimeUnit.SECONDS.toNanos(Device.current().kind() == DeviceKind.LOOPBACK ? 15 : 120);
     private static final long[] TIMEOUTS_NS = {0, 0, 1, 1_000, 100_000, 1_000_000, 20_000_000};
@@ -19,7 +19,7 @@ final class Operator {
 
     private final World world;
     private final SplittableRandom random;
-    /** The pipeline whose handler this is; null for a thread of the scene. */
+    /** The pipeline of this handler; null for a thread of the scene. */
     private final PipelineUnderTest home;
     private long calls;
 
@@ -58,7 +58,7 @@ final class Operator {
             world.violations().unexpected(action + (isHandler() ? " by a handler" : ""), unexpected);
         }
         if (!isHandler()) {
-            // Of another operator's wish; the next call begins without.
+            // From a call of another operator; the next call starts without it.
             Thread.interrupted();
         }
     }
@@ -79,7 +79,7 @@ final class Operator {
         return TIMEOUTS_NS[random.nextInt(isHandler() ? SHORT_TIMEOUTS : TIMEOUTS_NS.length)];
     }
 
-    /** Makes a call that has a bound, and looks at how long it took. */
+    /** Makes a bounded call, and checks its duration. */
     void within(final long boundNs, final String what, final Runnable call) {
         final long startNs = System.nanoTime();
         call.run();

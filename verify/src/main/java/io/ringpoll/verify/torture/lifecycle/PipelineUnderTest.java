@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A pipeline of a scene, with what its model knows of it; any thread. */
+/** A pipeline of a scene, with the state of its model; any thread. */
 final class PipelineUnderTest {
     static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(20);
 
@@ -37,7 +37,7 @@ final class PipelineUnderTest {
         pipeline = running;
     }
 
-    /** The pipeline; null before it has started, and for good if it has not. */
+    /** The pipeline; null before its start, and if the start has failed. */
     Pipeline pipeline() {
         return pipeline;
     }
@@ -46,12 +46,12 @@ final class PipelineUnderTest {
         undelivered.incrementAndGet();
     }
 
-    /** Whether a call that ends it has returned, or a handler has halted it: it takes no queue any more. */
+    /** Whether a call that ends it has returned, or a handler has halted it: it accepts no more queues. */
     boolean refusesQueues() {
         return ended || pipeline.failure() != null;
     }
 
-    /** The calling thread has stopped or closed it and got a report. */
+    /** The calling thread has stopped or closed it and received a report. */
     void onEnd(final String call, final PipelineReport report) {
         violations.expect(report.polled() >= report.handled() && report.handled() >= 0 && report.held() >= 0,
             name + ": " + call + " reported " + report);
@@ -66,16 +66,16 @@ final class PipelineUnderTest {
         }
     }
 
-    /** A call that ends it, made by a thread that is not its own, has returned. */
+    /** A call that ends it, by a thread outside of the pipeline, has returned. */
     void ended() {
         ended = true;
     }
 
     /**
-     * Ends the pipeline for good, and judges it when its threads have ended.
+     * Ends the pipeline, and verifies it after its threads have ended.
      *
-     * @param timeoutNs bound of the call that ends it, unless something has ended it before
-     * @return how many completions are lost in its ring, as its report says; 0 if all is well
+     * @param timeoutNs bound of the call that ends it, unless it has been ended before
+     * @return number of completions lost in its ring, from its report; 0 if there was none
      */
     long end(final long timeoutNs) {
         if (pipeline == null) {

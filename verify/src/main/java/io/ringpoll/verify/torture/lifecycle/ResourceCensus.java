@@ -16,9 +16,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * What the process holds that a scene must give back: threads, counters files, descriptors, objects of the device, marks.
+ * The resources of the process that a scene must release: threads, counters files, descriptors, objects of the device, marks.
  *
- * <p>Event descriptors are counted apart: the binding keeps those that end waits for the next wait.
+ * <p>Event descriptors are counted separately: the binding keeps wake-up descriptors in a pool.
  */
 final class ResourceCensus {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
@@ -45,7 +45,7 @@ final class ResourceCensus {
         return counts;
     }
 
-    /** Waits until the counts are as they were, and adds a violation if they do not come to be. */
+    /** Waits until the counts are equal to the first ones, and adds a violation if they stay different. */
     void compare(final Map<String, Long> before, final String threadPrefix, final Violations violations)
         throws InterruptedException {
         final long startNs = System.nanoTime();
@@ -87,7 +87,7 @@ final class ResourceCensus {
             try {
                 count += events == Files.readSymbolicLink(DESCRIPTORS.resolve(name)).toString().equals(EVENT_DESCRIPTOR) ? 1 : 0;
             } catch (final IOException closedMeanwhile) {
-                // The one by which the folder was read.
+                // The descriptor of the folder itself.
             }
         }
         return count;

@@ -2,7 +2,7 @@ package io.ringpoll.verify.torture.lifecycle;
 
 import java.util.Map;
 
-/** A call of an operator does not return: the scene cannot be ended. */
+/** Thrown if a call of an operator does not return: the scene cannot be ended. */
 final class SceneHangs extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -10,7 +10,7 @@ final class SceneHangs extends RuntimeException {
         super(operator.getName() + " does not end");
     }
 
-    /** What all threads do. */
+    /** The stacks of all threads. */
     static String dump() {
         final StringBuilder text = new StringBuilder();
         for (final Map.Entry<Thread, StackTraceElement[]> entry : Thread.getAllStackTraces().entrySet()) {

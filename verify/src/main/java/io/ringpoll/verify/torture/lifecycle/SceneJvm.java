@@ -12,14 +12,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A child JVM that plays a batch of scenes, and the watch over it: a child that is silent for too long is asked for a thread
- * dump and then killed.
+ * A child JVM that plays a batch of scenes, supervised: a child without output for too long gets a thread dump request and is
+ * then killed.
  */
 public final class SceneJvm {
-    /** Longer than any bound within a scene, on a machine with more to do. */
+    /** Longer than any bound within a scene, on a loaded machine. */
     static final long LONGEST_SILENCE_NS = TimeUnit.SECONDS.toNanos(240);
 
-    /** Until the first scene: where every instruction is emulated a JVM takes minutes to start. */
+    /** Until the first scene: on an emulated CPU a JVM takes minutes to start. */
     private static final long LONGEST_START_NS = TimeUnit.SECONDS.toNanos(900);
 
     private static final long DUMP_MS = 3_000;
@@ -45,11 +45,11 @@ public final class SceneJvm {
     /**
      * Prepares a child.
      *
-     * @param kind             how it differs from this JVM
-     * @param address          of the device's interface
-     * @param folder           for its counters files and its crash report
-     * @param main             {@link SceneRunner}, or what stands for it
-     * @param longestSilenceNs time without a line of output after which it counts as hanging
+     * @param kind             kind of the JVM
+     * @param address          address of the interface of the device
+     * @param folder           folder for its counters files and its crash report
+     * @param main             {@link SceneRunner}, or a substitute
+     * @param longestSilenceNs time without output after which it counts as hanging
      */
     SceneJvm(
         final JvmKind kind, final String address, final Path folder, final Class<?> main, final long longestSilenceNs) {
@@ -61,19 +61,19 @@ public final class SceneJvm {
     }
 
     /**
-     * Plays scenes; afterwards the other methods have the results. The time begins with the first scene.
+     * Plays scenes; afterwards the other methods return the results. The time starts with the first scene.
      *
-     * @param firstSeed   of the first scene
-     * @param count       how many scenes at most
-     * @param seconds     how long; longer if the JVM took longer to start
-     * @param mostSeconds how long at most
+     * @param firstSeed   seed of the first scene
+     * @param count       maximum number of scenes
+     * @param seconds     duration; extended if the JVM took longer to start
+     * @param mostSeconds maximum duration
      */
     void play(final long firstSeed, final int count, final double seconds, final double mostSeconds)
         throws IOException, InterruptedException {
         lastSeed = firstSeed;
         final ProcessBuilder builder =
             new ProcessBuilder(command(firstSeed, count, seconds, mostSeconds)).redirectErrorStream(true);
-        // The C library overwrites what it frees.
+        // The C library overwrites freed memory.
         builder.environment().put("MALLOC_PERTURB_", "165");
         final Process process = builder.start();
         final Thread watchdog = watch(process);
@@ -116,7 +116,7 @@ public final class SceneJvm {
                         synchronized (this) {
                             violations.add("silent for " + TimeUnit.NANOSECONDS.toSeconds(longestSilenceNs()) + " s; killed");
                         }
-                        // Any JVM that still reaches a safepoint answers SIGQUIT with the stacks of its threads.
+                        // A JVM that still reaches a safepoint answers SIGQUIT with the stacks of its threads.
                         new ProcessBuilder("kill", "-QUIT", Long.toString(process.pid())).start().waitFor();
                         Thread.sleep(DUMP_MS);
                         process.destroyForcibly();
@@ -168,7 +168,7 @@ public final class SceneJvm {
         }
     }
 
-    /** The first lines of the JVM's report of its crash. */
+    /** The first lines of the crash report of the JVM. */
     private String crash() throws IOException {
         final Path report = folder.resolve("hs_err");
         if (!Files.exists(report)) {
@@ -180,12 +180,12 @@ public final class SceneJvm {
         }
     }
 
-    /** What was wrong; empty if nothing was. */
+    /** The failure; empty if there was none. */
     List<String> violations() {
         return violations;
     }
 
-    /** What else the process wrote during the last scene, such as a thread dump. */
+    /** Other output of the process during the last scene, such as a thread dump. */
     List<String> lastLines() {
         return lastLines;
     }

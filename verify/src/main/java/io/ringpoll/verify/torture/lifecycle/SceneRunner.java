@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
  * The child process of {@code ./ringpoll torture --lifecycle}: plays scenes and writes a line before and after each.
  *
  * <pre>
- *   scene SEED SHAPE                    before it begins
- *   done SEED COMPLETIONS CALLS         all was right
+ *   scene SEED SHAPE                    before the scene
+ *   done SEED COMPLETIONS CALLS         the scene has passed
  *   wrong SEED WHAT                     one line for each violation; the process ends with exit code 1
  * </pre>
  */
@@ -64,7 +64,7 @@ public final class SceneRunner {
         if (Device.current().kind() == DeviceKind.LOOPBACK) {
             WarmUp.play(out);
         } else {
-            // For what the device's libraries open once, and the JVM loads once.
+            // Opens and loads the resources that the libraries of the device and the JVM load once.
             out.println("warm-up");
             new LifecycleScene(WARM_UP_SEED, address, countersFolder).play();
         }
@@ -119,7 +119,7 @@ public final class SceneRunner {
         return true;
     }
 
-    /** As long as the start has taken, if there is the time: where that takes minutes, it would else be most of the torture. */
+    /** As long as the start has taken, within the limit: on an emulated CPU the start would otherwise take most of the time. */
     static double secondsToPlay(final double seconds, final double mostSeconds, final double secondsToStart) {
         return Math.min(mostSeconds, Math.max(seconds, secondsToStart));
     }

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * A queue in Java that knows each call that is made to it: none while it is detached, and never two at once.
+ * A queue in Java that verifies its calls: none while it is detached, and never two at a time.
  *
  * <pre>
  *   wr_id:   number of the queue 16 | index 48
@@ -28,7 +28,7 @@ final class ScriptedQueue extends TorturedQueue {
     private static final int MOST_SLOW_POLLS = 6;
 
     private final Violations violations;
-    /** One in so many polls that give something is slow, between its call and its stores; 0 for none. */
+    /** One in so many successful polls is slow, between its call and its stores; 0 for none. */
     private final int slowPolls;
     private final Ledger ledger;
     private final EventFd events;
@@ -38,7 +38,7 @@ final class ScriptedQueue extends TorturedQueue {
     private final UnsafeBuffer records = new UnsafeBuffer(0L, 0);
     private final CompletionQueue queue;
     private volatile boolean attached;
-    /** Owned by the polling thread, as what follows. */
+    /** Owned by the polling thread, like the next fields. */
     private int given;
     private int polls;
 
@@ -55,7 +55,7 @@ final class ScriptedQueue extends TorturedQueue {
         return (int) (workRequestId >>> NUMBER_SHIFT);
     }
 
-    /** What a pipeline polls. */
+    /** The queue that a pipeline polls. */
     private class Silent implements CompletionQueue {
         @Override
         public int poll(final WorkCompletions into, final int first, final int maxEntries) {
@@ -68,7 +68,7 @@ final class ScriptedQueue extends TorturedQueue {
         }
     }
 
-    /** What an event-driven pipeline may also sleep on. */
+    /** The completion channel for an event-driven pipeline. */
     private final class Notifying extends Silent implements NotifyingQueue {
         @Override
         public int eventFd() {

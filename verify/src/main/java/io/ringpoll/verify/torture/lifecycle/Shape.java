@@ -20,7 +20,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * @param handlerWait         wait of the handlers
  * @param scripted        number of queues that are implemented in Java
  * @param slowPolls       one in so many polls of scripted queues is slow; 0 for none
- * @param shared          whether scripted queues give events, through one descriptor
+ * @param shared          whether scripted queues raise events, through one descriptor
  * @param synthetic       number of synthetic queues of the loopback device
  * @param links           number of connected pairs
  * @param depth           send and receive queue size of each connection
@@ -57,7 +57,7 @@ record Shape(
                 case SPIN -> new BusySpinIdleStrategy();
                 case YIELD -> new YieldingIdleStrategy();
                 case BACKOFF -> new BackoffIdleStrategy();
-                // A lost wake-up shows as a call that takes too long: the bound of a sleep is longer than any patience.
+                // A lost wake-up shows as a call that takes too long: the bound of a sleep exceeds every time limit.
                 case EVENT_DRIVEN -> new EventDrivenIdle(TimeUnit.MICROSECONDS.toNanos(20), TimeUnit.MINUTES.toNanos(1));
             };
         }
@@ -89,7 +89,7 @@ record Shape(
         return values[random.nextInt(values.length)];
     }
 
-    /** 0 in all but one of so many cases, else from 2 to the most. */
+    /** 0 in all but one of so many cases, else from 2 to the maximum. */
     private static int oneIn(final SplittableRandom random, final int cases, final int most) {
         return random.nextInt(cases) == 0 ? 2 + random.nextInt(most) : 0;
     }

@@ -13,16 +13,16 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A synthetic queue of the loopback device, which gives completions as fast as they are polled, by critical calls.
+ * A synthetic queue of the loopback device, which returns completions as fast as they are polled, by critical calls.
  *
- * <p>A poll shows in the count of given completions, which must not move while the queue is detached. It ends after a while, so
- * that draining is possible.
+ * <p>Its count of returned completions detects polls, and must not change while the queue is detached. It ends after a while, so
+ * that it can be drained.
  */
 final class SyntheticQueue extends TorturedQueue {
-    /** The queue pair number of its completions is this and the queue's number. */
+    /** The queue pair number of its completions is this plus the number of the queue. */
     static final int FIRST_QUEUE_PAIR = 0x700000;
 
-    /** Such a ring lets few completions through between two turns of its threads. */
+    /** A ring of this size passes few completions between two turns of its threads. */
     private static final int SMALL_RING = 64;
     private static final int KINDS = 16;
     private static final long LOOK_NS = 200_000;
@@ -96,7 +96,7 @@ final class SyntheticQueue extends TorturedQueue {
         return ended.sum();
     }
 
-    /** Closes the device below it while others run; the caller holds the lock, and no pipeline has the queue. */
+    /** Closes its device while other queues run; the caller holds the lock, and no pipeline has the queue. */
     void closeEarly() {
         if (!closed) {
             givenBefore = source.given();

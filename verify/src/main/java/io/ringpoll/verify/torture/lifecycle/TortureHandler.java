@@ -7,9 +7,9 @@ import io.ringpoll.verbs.WorkCompletion;
 import java.util.SplittableRandom;
 
 /**
- * A handler of a scene: records what it gets, posts again, holds slots, throws, interrupts itself, and calls the pipeline.
+ * A handler of a scene: records its completions, posts again, holds slots, throws, interrupts itself, and calls the pipeline.
  *
- * <p>Belongs to its handler's thread; judged when that has ended.
+ * <p>Owned by its handler thread; verified after that thread has ended.
  */
 final class TortureHandler implements CompletionHandler {
     private static final int SLOW_ONE_IN = 2000;
@@ -18,7 +18,7 @@ final class TortureHandler implements CompletionHandler {
     private static final int RELEASE_ONE_IN = 11;
 
     private final String name;
-    /** The path whose completions it records; null for one that only watches. */
+    /** The path with recorded completions; null for an observer. */
     private final CompletionPath path;
     private final World world;
     private final Shape shape;
@@ -123,7 +123,7 @@ final class TortureHandler implements CompletionHandler {
         return oneIn > 0 && random.nextInt(oneIn) == 0;
     }
 
-    /** What a hook of a scene throws. */
+    /** The exception of the hooks of a scene. */
     static final class Planned extends RuntimeException {
         private static final long serialVersionUID = 1L;
 

@@ -7,16 +7,17 @@ import java.util.SplittableRandom;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A completion queue of a scene: whether a pipeline may poll it at the moment, and what it has given.
+ * A completion queue of a scene: whether a pipeline may poll it at the moment, and its returned completions.
  *
- * <p>Who adds, removes or closes it holds its {@link #lock()}, so that the model knows the order; everything else is concurrent.
+ * <p>A thread that adds, removes or closes it holds its {@link #lock()}, so that the model has the order; everything else is
+ * concurrent.
  */
 abstract class TorturedQueue implements AutoCloseable {
     private final int number;
     private final ReentrantLock lock = new ReentrantLock();
-    /** Guarded by the lock: who has it, or null. */
+    /** Guarded by the lock: its pipeline, or null. */
     private PipelineUnderTest owner;
-    /** Guarded by the lock: whether the group gave it to its owner. */
+    /** Guarded by the lock: whether the group chose its pipeline. */
     private boolean byGroup;
 
     TorturedQueue(final int number) {
@@ -44,19 +45,19 @@ abstract class TorturedQueue implements AutoCloseable {
         byGroup = givenByGroup;
     }
 
-    /** What is given to pipelines. */
+    /** The queue object for pipelines. */
     abstract CompletionQueue queue();
 
     /** From now on a pipeline may poll it. */
     abstract void attach();
 
-    /** From now on nobody may poll it; checked from here on. */
+    /** From now on no thread may poll it; verified from here on. */
     abstract void detach();
 
-    /** Brings some completions about; any thread. */
+    /** Produces some completions; any thread. */
     abstract void feed(SplittableRandom random);
 
-    /** A handler got one of its completions, or somebody took it out of the queue; any thread. */
+    /** A handler, or the drain of the queue, received one of its completions; any thread. */
     abstract void onCompletion(WorkCompletion completion, CompletionPath path, String where);
 
     /** Whether it can still be added. */
@@ -64,17 +65,17 @@ abstract class TorturedQueue implements AutoCloseable {
         return true;
     }
 
-    /** Nothing more is fed; the pipelines may still run. */
+    /** No more completions are produced; the pipelines may still run. */
     void stopFeeding() {
     }
 
-    /** All pipelines have ended: takes what is left, so that {@link #missing()} is final. */
+    /** All pipelines have ended: drains the queue, so that {@link #missing()} is final. */
     abstract void settle();
 
-    /** Completions that the queue has given, or owes, and that nobody got. */
+    /** Completions that the queue has returned, or must return, and that were not received. */
     abstract long missing();
 
-    /** How many of its completions somebody got. */
+    /** The number of its received completions. */
     abstract long ended();
 
     @Override

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Collects what was wrong in a scene; any thread. */
+/** Collects the violations of a scene; any thread. */
 final class Violations {
     private static final int MOST = 50;
 
@@ -22,7 +22,7 @@ final class Violations {
         }
     }
 
-    /** An exception that no documentation announces, with the place it came from. */
+    /** An undocumented exception, with its origin. */
     void unexpected(final String where, final Throwable thrown) {
         final StringBuilder line = new StringBuilder(where + " threw " + thrown);
         int frames = 0;

@@ -10,7 +10,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** The objects of a scene, which its operators and handlers share; any thread, once the scene has set it up. */
+/** The objects of a scene, shared by its operators and handlers; any thread, after the set-up. */
 final class World {
     private final Shape shape;
     private final Violations violations;
@@ -47,7 +47,7 @@ final class World {
         return operators;
     }
 
-    /** The group that the pipelines form; null if there is one pipeline. */
+    /** The group of the pipelines; null if there is one pipeline. */
     PipelineGroup group() {
         return group;
     }
@@ -74,7 +74,7 @@ final class World {
         running = now;
     }
 
-    /** Puts a completion to the account of its queue. */
+    /** Records a completion of its queue. */
     TorturedQueue onCompletion(final WorkCompletion completion, final CompletionPath path, final String where) {
         final int number = ScriptedQueue.numberOf(completion.workRequestId());
         final int byQueuePair = completion.queuePairNumber() - SyntheticQueue.FIRST_QUEUE_PAIR;
@@ -92,7 +92,7 @@ final class World {
         held.add(slot);
     }
 
-    /** Gives up to so many held slots back. */
+    /** Releases up to so many held slots. */
     void release(final int most) {
         for (int i = 0; i < most; i++) {
             final HeldSlot slot = held.poll();

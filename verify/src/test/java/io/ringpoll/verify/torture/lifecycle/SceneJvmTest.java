@@ -99,7 +99,7 @@ class SceneJvmTest {
         return jvm;
     }
 
-    /** Stands for {@link SceneRunner}; the seed says what it does. */
+    /** Substitute for {@link SceneRunner}; the seed selects its behaviour. */
     static final class Misbehaving {
         static final long START_MS = 2_000;
         static final long SCENE_MS = 300;
