@@ -24,12 +24,14 @@ class QueueRoundTest {
 
     @Test
     void shouldPreserveTheOrderOfTheRemainingQueues() {
-        for (int removed = 0; removed < 4; removed++) {
-            final QueueRound four = new QueueRound();
-            final List<PolledQueue> expected = add(four, 4);
-            four.remove(expected.remove(removed));
-            assertEquals(expected, polled(four));
-            assertNull(four.queues[3], "held after its removal");
+        for (final int size : new int[]{4, FULL}) {
+            for (int removed = 0; removed < size; removed++) {
+                final QueueRound changed = new QueueRound();
+                final List<PolledQueue> expected = add(changed, size);
+                changed.remove(expected.remove(removed));
+                assertEquals(expected, polled(changed));
+                assertNull(changed.queues[size - 1], "held after its removal");
+            }
         }
     }
 

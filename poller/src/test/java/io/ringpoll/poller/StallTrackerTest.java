@@ -131,11 +131,12 @@ class StallTrackerTest {
 
     @Test
     void shouldKeepWindowsBetweenHalfTheLongTimeAndAllOfIt() {
-        for (final boolean worked : new boolean[]{true, false}) {
-            for (final long eachNs : new long[]{2_000, 4_000}) {
+        for (final long eachNs : new long[]{2_000, 4_000}) {
+            for (final boolean worked : new boolean[]{true, false}) {
                 final StallTracker tracker = trackerInWindowsOfTwo(worked);
                 cycles(tracker, 10, eachNs, worked);
                 assertEquals(5, readings, "two cycles of " + eachNs + " ns");
+                assertEquals(eachNs, counters.dutyCycleMaxNs());
             }
         }
     }
@@ -159,12 +160,38 @@ class StallTrackerTest {
             final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
             cycles(tracker, 20_000, EMPTY_NS, !worked);
             cycles(tracker, 10_000, EMPTY_NS, worked);
-            cycle(tracker, 2_000_000, worked);
-            cycles(tracker, 1_000, EMPTY_NS, worked);
             cycle(tracker, 5_000_000, worked);
+            readings = 0;
+            while (readings == 0) {
+                cycle(tracker, EMPTY_NS, worked);
+            }
             cycles(tracker, 1_000, EMPTY_NS, !worked);
+            assertBetween(5_000_000, 5_001_000, counters.dutyCycleMaxNs());
         }
-        assertBetween(5_000_000, 5_001_000, counters.dutyCycleMaxNs());
+    }
+
+    @Test
+    void shouldMeasureManyIdleCyclesTogetherThoughThoseWithWorkAreLong() {
+        final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
+        cycles(tracker, 10_000, EMPTY_NS, false);
+        cycle(tracker, 30_000, true);
+        readings = 0;
+        cycles(tracker, StallTracker.MAX_WINDOW - 1, EMPTY_NS, false);
+        assertEquals(0, readings);
+    }
+
+    @Test
+    void shouldReportTheMeanOfShortCyclesOfBothKinds() {
+        final StallTracker tracker = tracker(THRESHOLD_NS, StallTracker.MAX_WINDOW);
+        cycles(tracker, 10_000, EMPTY_NS, false);
+        readings = 0;
+        while (readings == 0) {
+            cycle(tracker, EMPTY_NS, false);
+        }
+        cycles(tracker, 20, EMPTY_NS, false);
+        cycle(tracker, EMPTY_NS, true);
+        assertEquals(2, readings);
+        assertEquals(EMPTY_NS, counters.dutyCycleMaxNs());
     }
 
     @Test
