@@ -1,6 +1,7 @@
 package io.ringpoll.testing;
 
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -66,10 +67,19 @@ public final class JavaProcess {
         return this;
     }
 
+    /** The flags that a JVM needs for ringpoll. */
+    public static List<String> flags() {
+        try (InputStream file = JavaProcess.class.getResourceAsStream("jvm.flags")) {
+            return new String(file.readAllBytes(), StandardCharsets.UTF_8).lines().filter(line -> line.startsWith("-")).toList();
+        } catch (final IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** Runs a class to its end and returns its output, including standard error. */
     public String run(final Class<?> main, final String... arguments) {
-        final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED"));
+        final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        command.addAll(flags());
         command.addAll(options);
         command.addAll(List.of("-cp", classPath, main.getName()));
         command.addAll(List.of(arguments));

@@ -41,8 +41,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 5, time = 200, timeUnit = TimeUnit.MILLISECONDS)
-@Fork(value = ForkOptions.FORKS, jvmArgs = {ForkOptions.OPENS, ForkOptions.NATIVE_ACCESS, ForkOptions.UNSAFE, ForkOptions.HEAP,
-    ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
+@Fork(value = ForkOptions.FORKS, jvmArgsAppend = {ForkOptions.HEAP, ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
 public class CountersBenchmark {
     private static final int CYCLES = 100_000;
     private static final int BATCH = 32;

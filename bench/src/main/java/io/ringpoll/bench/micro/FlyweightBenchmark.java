@@ -32,8 +32,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 300, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 5, time = 200, timeUnit = TimeUnit.MILLISECONDS)
-@Fork(value = ForkOptions.FORKS, jvmArgs = {ForkOptions.OPENS, ForkOptions.NATIVE_ACCESS, ForkOptions.UNSAFE, ForkOptions.HEAP,
-    ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
+@Fork(value = ForkOptions.FORKS, jvmArgsAppend = {ForkOptions.HEAP, ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
 public class FlyweightBenchmark {
     private static final int RECORDS = 1024;
     private static final int CACHE_LINE_BYTES = 64;

@@ -46,8 +46,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 400, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
-@Fork(value = ForkOptions.FORKS, jvmArgs = {ForkOptions.OPENS, ForkOptions.NATIVE_ACCESS, ForkOptions.UNSAFE, ForkOptions.HEAP,
-    ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
+@Fork(value = ForkOptions.FORKS, jvmArgsAppend = {ForkOptions.HEAP, ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
 public class HandOffBenchmark {
     private static final int COMPLETIONS = 2_000_000;
     private static final int RING_SIZE = 8192;

@@ -14,6 +14,7 @@ import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaLog;
+import io.ringpoll.testing.JavaProcess;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.tuning.plan.AffinityPlan;
 import io.ringpoll.tuning.plan.PlanRequest;
@@ -273,9 +274,9 @@ class RunCommandTest {
     private static Process start(final String... arguments) throws IOException {
         // A background job of a script may ignore SIGINT, and its child processes inherit that.
         final List<String> command = new ArrayList<>(List.of(
-            "env", "--default-signal=INT", System.getProperty("java.home") + "/bin/java",
-            "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
-            "-cp", System.getProperty("java.class.path")));
+            "env", "--default-signal=INT", System.getProperty("java.home") + "/bin/java"));
+        command.addAll(JavaProcess.flags());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
         int next = 0;
         while (arguments[next].startsWith("-D")) {
             command.add(arguments[next++]);

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ringpoll.cli.Ringpoll;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.poller.SyntheticQueue;
+import io.ringpoll.testing.JavaProcess;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -193,9 +194,9 @@ class StatCommandTest {
         }
 
         static Process java(final Class<?> main, final List<String> arguments) throws IOException {
-            final List<String> command = new ArrayList<>(List.of(
-                System.getProperty("java.home") + "/bin/java", "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED",
-                "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"), main.getName()));
+            final List<String> command = new ArrayList<>(List.of(System.getProperty("java.home") + "/bin/java"));
+            command.addAll(JavaProcess.flags());
+            command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
             command.addAll(arguments);
             return new ProcessBuilder(command).redirectErrorStream(true).start();
         }
