@@ -36,7 +36,7 @@ struct ibv_context;
 
 struct baseline_options {
     struct ibv_context *device;
-    uint64_t record_from_ns;  /* BASELINE_LATENCY records completions whose wr_id is from here ... */
+    uint64_t record_from_ns;  /* BASELINE_LATENCY records completions with wr_id from here ... */
     uint64_t record_until_ns; /* ... to before here */
     uint32_t ring_size;       /* slots, a power of two */
     uint32_t batch;           /* completions a poll asks for */

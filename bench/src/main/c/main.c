@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c: the baseline without a JVM, over the synthetic device: to see whether the JVM around it
- * changes its figures, and to look at it with perf(1).
+ * main.c: the baseline without a JVM, over the synthetic device: to check whether the JVM changes its
+ * figures, and to profile it with perf(1).
  *
  * usage: LD_LIBRARY_PATH=<folder of the loopback device's libraries> baseline [OPTION...]
  *   -n N    handlers, 0 to 3 (1)               -s S    seconds (1)
  *   -r N    completions a second, 0: saturation (0)
  *   -b N    completions a poll asks for (32)   -z N    slots of the ring (8192)
- *   -B N    completions a poll gives at most (0: all asked for)
- *   -e N    empty polls after each that gave something (0)
+ *   -B N    maximum completions of a poll (0: the batch)
+ *   -e N    empty polls after each successful poll (0)
  *   -c CPUS for the poller and each handler, as in 0,1,1,1 (not pinned)
  *   -y      wait by sched_yield
  *   -w N    microseconds that handlers sleep before the first completion (0)

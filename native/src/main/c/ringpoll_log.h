@@ -57,8 +57,8 @@ RINGPOLL_EXPORT uint64_t ringpoll_log_lost(void);
 /*
  * ringpoll_error_errno -- the errno value that the calling thread's latest error message ends with
  *
- * librpma returns RPMA_E_PROVIDER where a provider's post fails and drops the reason, but its message contains the strerror(3) text.
- * 0 if there was no such message since ringpoll_error_clear().
+ * librpma returns RPMA_E_PROVIDER where a provider's post fails and drops the reason, but its message contains the
+ * strerror(3) text. 0 if there was no such message since ringpoll_error_clear().
  */
 RINGPOLL_EXPORT int ringpoll_error_errno(void);
 

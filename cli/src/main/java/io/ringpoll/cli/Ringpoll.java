@@ -31,8 +31,7 @@ import picocli.CommandLine.Spec;
  * The command line: {@code ./ringpoll COMMAND}. The launcher script has further commands, which need no build; the help text
  * lists all of them.
  *
- * <p>Exit codes of every command: 0 if it did what was asked; 1 if it could not, or if what it checks does not hold; 2 for
- * wrong usage.
+ * <p>Exit codes of every command: 0 for success; 1 for a failure, or a failed check; 2 for wrong usage.
  */
 @Command(name = "./ringpoll")
 public final class Ringpoll implements Runnable {
@@ -52,18 +51,18 @@ public final class Ringpoll implements Runnable {
     /**
      * Runs a command and ends the process with its exit code.
      *
-     * @param words as typed, the command's name first
+     * @param words command line, starting with the name of the command
      */
     public static void main(final String[] words) {
         System.exit(CommandRunner.run(commandLine(words), words));
     }
 
     /**
-     * The command line for these words. Of the commands it has only the one that is named first, since each costs time to set up;
-     * all of them if none is.
+     * Creates the command line for these arguments, with only the command that they name, because the set-up of each costs time;
+     * with all commands if they name none.
      *
-     * @param words as typed
-     * @return to be executed with the same words
+     * @param words command line
+     * @return to be executed with the same arguments
      */
     public static CommandLine commandLine(final String... words) {
         final CommandLine line = new CommandLine(new Ringpoll());

@@ -1,2 +1,2 @@
-/** The only command line: one root, and a package for each command. */
+/** The command line: a root, and a package for each command. */
 package io.ringpoll.cli;

@@ -61,7 +61,7 @@ class CompletionPathTest {
         assertEquals(0, CompletionPaths.tally(first, 0));
         assertEquals(1, CompletionPaths.tally(first, 2));
         assertEquals(2, CompletionPaths.tally(first, 4));
-        // The opcode of a failure says nothing.
+        // The opcode of a failed completion is invalid.
         fill(completions, 5, WcStatus.WR_FLUSH_ERR, WcOpcode.RECV);
         fill(completions, 7, WcStatus.LOC_LEN_ERR, WcOpcode.SEND);
         assertEquals(2L << Integer.SIZE | 2, CompletionPaths.tally(first, 4));

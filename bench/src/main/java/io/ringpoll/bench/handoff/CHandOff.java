@@ -75,7 +75,7 @@ public final class CHandOff implements HandOff {
         public Outcome stop() {
             final BaselineResult result = baseline.stop();
             return new Outcome(result.published(), result.completions(), result.sum(), result.latencyNs(),
-                result.queueFault() == 0 ? "" : "rpma_cq_get_wc gave " + result.queueFault());
+                result.queueFault() == 0 ? "" : "rpma_cq_get_wc returned " + result.queueFault());
         }
     }
 }

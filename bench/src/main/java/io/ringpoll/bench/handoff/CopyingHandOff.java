@@ -13,7 +13,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 /**
  * The usual alternative: one thread polls into a buffer and copies each completion into a queue, another one consumes them.
  *
- * <p>All completions are passed to one handler, whatever the paths of the job.
+ * <p>All completions are passed to one handler, regardless of the paths of the job.
  */
 abstract class CopyingHandOff implements HandOff.Running {
     private static final long STOP_MS = TimeUnit.SECONDS.toMillis(10);
@@ -112,7 +112,7 @@ abstract class CopyingHandOff implements HandOff.Running {
                 sum += count;
                 polled.set(sum);
             } else if (count < 0) {
-                throw new IllegalStateException("rpma_cq_get_wc gave " + count);
+                throw new IllegalStateException("rpma_cq_get_wc returned " + count);
             }
             idle.idle(count);
         }

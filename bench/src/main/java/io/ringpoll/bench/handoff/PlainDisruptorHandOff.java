@@ -55,7 +55,7 @@ final class PlainDisruptorHandOff extends CopyingHandOff {
 
     @Override
     protected int take() {
-        throw new UnsupportedOperationException("the processor takes by itself");
+        throw new UnsupportedOperationException("the event processor polls");
     }
 
     @Override

@@ -4,11 +4,11 @@ import java.io.PrintWriter;
 import org.HdrHistogram.Histogram;
 
 /**
- * The processor time that a poller uses while its queue is empty, and the time from a post to the poll that finds its completion,
- * for each idle strategy.
+ * Measures the CPU time of a poller with an empty queue, and the time from a post to the poll that finds its completion, for each
+ * idle strategy.
  *
- * @param seconds how long each poller has nothing to do
- * @param wakeUps how often each is woken
+ * @param seconds idle time of each poller
+ * @param wakeUps number of wake-ups of each
  */
 public record IdleMeasurement(int seconds, int wakeUps) {
     private static final double PERCENT = 100;
@@ -19,7 +19,7 @@ public record IdleMeasurement(int seconds, int wakeUps) {
     /**
      * Measures.
      *
-     * @param out takes a line for each strategy
+     * @param out receives a line for each strategy
      * @throws InterruptedException if the calling thread is interrupted
      */
     public void run(final PrintWriter out) throws InterruptedException {

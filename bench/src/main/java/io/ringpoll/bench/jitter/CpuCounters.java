@@ -16,7 +16,7 @@ import java.util.Map;
  * @param stolenNs   steal time by CPU
  */
 record CpuCounters(List<Interrupt> interrupts, Map<Integer, Long> stolenNs) {
-    /** The kernel reports times to user space in hundredths of a second, whatever its own tick is. */
+    /** The kernel reports times to user space in hundredths of a second, independent of its own tick. */
     private static final long NS_PER_TICK = 10_000_000L;
     private static final int STEAL_FIELD = 8;
 

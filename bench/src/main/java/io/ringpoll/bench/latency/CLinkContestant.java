@@ -94,7 +94,7 @@ final class CLinkContestant implements Contestant {
         final CpuLoss loss = watch.stop();
         link.rest();
         final BaselineResult result = baseline.stop();
-        final String fault = result.queueFault() != 0 ? "rpma_cq_get_wc gave " + result.queueFault() :
+        final String fault = result.queueFault() != 0 ? "rpma_cq_get_wc returned " + result.queueFault() :
             !isPingPong && link.isDone() ? "an operation failed" : "";
         return new LatencyWindow(turn.round(), label(), result.latencyNs(),
             isPingPong ? 0 : schedule.dueWithin(turn.lengthNs()), isPingPong ? 0 : onTime, loss, 0, fault);

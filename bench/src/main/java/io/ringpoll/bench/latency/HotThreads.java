@@ -19,7 +19,7 @@ import io.ringpoll.rpma.Connection;
  * @param poster       CPU of the thread that posts paced operations, or {@link HotCpus#ANY}
  */
 record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStrategy, HotCpus cpus, int poster) {
-    /** A pipeline that polls connections' queues and hands off to one handler; to be started. */
+    /** A pipeline that polls the queues of connections and hands off to one handler; not started. */
     PipelineBuilder pipeline(final CompletionHandler handler, final Connection... ends) {
         return poller("bench", cpus.poller(), ends).ringSize(ringSize).onAll(handler, options -> {
             options.waitStrategy(waitStrategy).name("bench-handler");

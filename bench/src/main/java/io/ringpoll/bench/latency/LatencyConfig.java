@@ -11,22 +11,22 @@ import java.util.Locale;
 /**
  * The settings of a measurement.
  *
- * @param over            the source of completions
- * @param mode            how they are asked for
- * @param schedule        when they are due; saturation for ping-pong
- * @param perSecond       the mean rate of the schedule
- * @param operation       that is posted over a device
- * @param runToCompletion whether a thread at each end polls and answers, rather than a poller and a handler both ends
- * @param sizes           of messages, in bytes; each is measured
- * @param warmUpRounds    turns of each contestant before the measurement
- * @param rounds          turns of each contestant
- * @param turn            a turn of the measurement
- * @param against         labels of what is measured beside ours; see {@link LatencyMeasurement#handOffs}
+ * @param over            source of completions
+ * @param mode            open or closed loop
+ * @param schedule        due times; saturation for ping-pong
+ * @param perSecond       mean rate of the schedule
+ * @param operation       posted operation over a device
+ * @param runToCompletion whether a thread at each end polls and answers, instead of a poller and a handler for both ends
+ * @param sizes           message sizes in bytes; each is measured
+ * @param warmUpRounds    warm-up turns of each contestant
+ * @param rounds          measured turns of each contestant
+ * @param turn            a measured turn
+ * @param against         labels of the baselines; see {@link LatencyMeasurement#handOffs}
  * @param handlers        handlers that share the three paths
- * @param ringSize        slots
- * @param batch           completions that a poll asks for
- * @param waitStrategy    how threads wait
- * @param cpus            where they are pinned
+ * @param ringSize        slots of the ring
+ * @param batch           maximum completions per poll
+ * @param waitStrategy    wait strategy of the threads
+ * @param cpus            CPUs of the threads
  * @param output          folder for histograms, results and plots; null for none
  */
 public record LatencyConfig(
@@ -47,11 +47,11 @@ public record LatencyConfig(
         RDMA
     }
 
-    /** How completions are asked for. */
+    /** The loop of a measurement. */
     public enum Mode {
-        /** At fixed times, open loop. */
+        /** Open loop, at fixed times. */
         RATE,
-        /** One after the other, closed loop. */
+        /** Closed loop, one operation after the other. */
         PING_PONG
     }
 

@@ -27,10 +27,10 @@ import java.util.concurrent.TimeoutException;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measures how long a completion takes to its handler, as percentiles: ours, and others in turns beside it. Used by one thread.
+ * Measures the time from a completion to its handler, as percentiles, of ringpoll and its baselines in turns. Used by one thread.
  */
 public final class LatencyMeasurement {
-    /** The label of perftest, which is measured in ping-pong over an RDMA device. */
+    /** The label of perftest, a baseline in ping-pong over an RDMA device. */
     public static final String PERFTEST = PerftestContestant.NAME;
 
     private static final Turn WARM_UP_TURN = new Turn(0, 0, TimeUnit.SECONDS.toNanos(1), 0);
@@ -46,12 +46,12 @@ public final class LatencyMeasurement {
     private List<LatencyReport> reports = List.of();
 
     /**
-     * Prepares a measurement.
+     * Creates a measurement.
      *
      * @param config   its settings
-     * @param census   where memory lies, to be found out in a turn of its own; may be empty
-     * @param progress takes a line for each measurement
-     * @param verbose  whether it takes a line for each turn, too
+     * @param census   census of memory placement, run in a separate turn; may be empty
+     * @param progress receives a line for each measurement
+     * @param verbose  whether it also receives a line for each turn
      */
     public LatencyMeasurement(
         final LatencyConfig config, final Optional<NodeCensus> census, final PrintWriter progress, final boolean verbose) {
@@ -74,8 +74,8 @@ public final class LatencyMeasurement {
     /**
      * Measures over a device, and writes the files.
      *
-     * @param address     of the device
-     * @param portOfPairs where pairs of connections meet
+     * @param address     address of the device
+     * @param portOfPairs port of the temporary listeners
      * @throws TimeoutException if completions do not arrive
      */
     public void run(final String address, final int portOfPairs) throws TimeoutException {
@@ -97,7 +97,7 @@ public final class LatencyMeasurement {
     /**
      * Prints the tables.
      *
-     * @param out for people
+     * @param out text output
      */
     public void print(final PrintWriter out) {
         reports.forEach(report -> report.printTable(out));
@@ -114,10 +114,10 @@ public final class LatencyMeasurement {
     }
 
     /**
-     * The hand-offs that labels stand for, which are measured over the synthetic queue.
+     * Finds hand-offs by their labels, for the synthetic queue.
      *
      * @param against labels; {@code copying} for all alternatives that copy, {@code none} for none
-     * @return ours, then the others
+     * @return ringpoll, then the others
      * @throws IllegalArgumentException if there is no such hand-off
      */
     public static List<HandOff> handOffs(final List<String> against) {

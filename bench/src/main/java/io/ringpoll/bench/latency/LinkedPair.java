@@ -57,7 +57,7 @@ public final class LinkedPair implements AutoCloseable {
                 outgoing.receive(clientMemory, 0, MEMORY_BYTES, 0);
                 client = opened(outgoing.connect());
                 final ConnectionRequest incoming = endpoint.nextRequest(config, TIMEOUT_MS)
-                    .orElseThrow(() -> new IllegalStateException("no connection came in within " + TIMEOUT_MS + " ms"));
+                    .orElseThrow(() -> new IllegalStateException("no connection request within " + TIMEOUT_MS + " ms"));
                 incoming.receive(serverMemory, 0, MEMORY_BYTES, 0);
                 server = opened(incoming.connect());
                 awaitEstablished(client);

@@ -30,7 +30,7 @@ public record BenchResult(String name, String unit, double ringpoll, double base
     public static BenchResult ofCosts(
         final String name, final double[] ringpollNs, final double[] baselineNs, final String baselineName) {
         if (ringpollNs.length != baselineNs.length || ringpollNs.length == 0) {
-            throw new IllegalArgumentException(ringpollNs.length + " runs beside " + baselineNs.length);
+            throw new IllegalArgumentException(ringpollNs.length + " runs of ringpoll, of the baseline " + baselineNs.length);
         }
         final double[] ratios = new double[ringpollNs.length];
         for (int i = 0; i < ratios.length; i++) {

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  * @see <a href="https://man7.org/linux/man-pages/man5/proc_stat.5.html">proc_stat(5)</a>
  */
 public record MachineTicks(long user, long kernel, long interrupts) {
-    /** The tick of user space, a hundredth of a second, whatever the clock of the kernel is set to (USER_HZ). */
+    /** The tick of user space, a hundredth of a second, independent of the clock of the kernel (USER_HZ). */
     private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final Path STAT = Path.of("/proc/stat");
 

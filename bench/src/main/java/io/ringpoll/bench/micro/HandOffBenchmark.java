@@ -116,7 +116,7 @@ public class HandOffBenchmark {
         long handled = running.handled();
         while (handled < target) {
             if (System.nanoTime() - deadlineNs > 0) {
-                throw new TimeoutException(handOff + " stands still at " + handled);
+                throw new TimeoutException(handOff + " makes no progress at " + handled);
             }
             LockSupport.parkNanos(SLEEP_NS);
             handled = running.handled();

@@ -63,10 +63,10 @@ public final class ClientRole {
     }
 
     /**
-     * Appends.
+     * Appends until the time is over.
      *
-     * @param lines takes the progress
-     * @return 0 if it came to its end
+     * @param lines receives the progress
+     * @return 0 on success
      * @throws IOException          if the client fails
      * @throws InterruptedException if the calling thread is interrupted
      * @throws TimeoutException     if nothing is acknowledged for too long

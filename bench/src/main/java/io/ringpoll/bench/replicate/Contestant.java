@@ -15,7 +15,7 @@ import java.util.TreeMap;
  */
 public record Contestant(String name, Transport transport, Map<String, String> properties) {
     /**
-     * A transport as it is set for all.
+     * A transport with the default settings.
      *
      * @param transport  of the engine
      * @param properties of the engine and the transport

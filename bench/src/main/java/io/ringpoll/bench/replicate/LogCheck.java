@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads back the logs that servers have left, and compares them with what was acknowledged. Stateless. */
+/** Reads the logs of stopped servers and compares them with the acknowledged records. Stateless. */
 public final class LogCheck {
     private LogCheck() {
     }
@@ -14,10 +14,10 @@ public final class LogCheck {
     /**
      * Compares.
      *
-     * @param folders      of the servers of a group, which are not running
+     * @param folders      folders of the servers of a group, which must be stopped
      * @param acknowledged files that clients have written
-     * @param out          takes the result, a line for each log and for each fault
-     * @return true if every acknowledged record is on a majority, in order, once, and whole
+     * @param out          receives the result, a line for each log and for each fault
+     * @return true if every acknowledged record is on a majority, in order, once, and intact
      * @throws IOException if a file cannot be read
      */
     public static boolean run(final List<Path> folders, final List<Path> acknowledged, final PrintWriter out)

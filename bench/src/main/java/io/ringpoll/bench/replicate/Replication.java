@@ -17,7 +17,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
-/** Runs of each contestant in turns, and their figures: as a table, as JSON and as plots. Used by one thread. */
+/** Runs the contestants in turns and reports their figures: as a table, as JSON and as plots. Used by one thread. */
 public final class Replication {
     private static final double MEDIAN = 50;
     private static final double TAIL = 99;
@@ -32,11 +32,11 @@ public final class Replication {
     /**
      * Prepares the runs.
      *
-     * @param config      of each run
-     * @param contestants that have their turns; several are compared with Netty
-     * @param leadIn      runs of each before those that count
-     * @param rounds      runs of each that count
-     * @param progress    takes a line for each run
+     * @param config      settings of each run
+     * @param contestants contestants; several are compared with Netty
+     * @param leadIn      unmeasured runs of each at the start
+     * @param rounds      measured runs of each
+     * @param progress    receives a line for each run
      */
     public Replication(final ReplicateConfig config, final List<Contestant> contestants, final int leadIn, final int rounds,
         final PrintWriter progress) {
@@ -67,7 +67,7 @@ public final class Replication {
     }
 
     /**
-     * Draws the commit latencies by percentile.
+     * Plots the commit latencies by percentile.
      *
      * @param plots folder for the plots
      */
@@ -88,7 +88,7 @@ public final class Replication {
     /**
      * Prints the tables.
      *
-     * @param out for people
+     * @param out text output
      */
     public void print(final PrintWriter out) {
         if (results.keySet().stream().anyMatch(each -> each.transport() == Transport.RINGPOLL)) {

@@ -11,12 +11,12 @@ import org.apache.ratis.protocol.RaftPeer;
 /**
  * The settings of a process that is one server, or the client, of a group of processes.
  *
- * @param peers        where all servers listen, as {@code IP:PORT}
+ * @param peers        addresses of all servers, as {@code IP:PORT}
  * @param id           of a server: its index in {@code peers}
- * @param folder       of a server: for its log; what is there already is taken up
- * @param acknowledged of the client: the file for what was acknowledged
- * @param everyMs      of the client: the shortest time between two records, milliseconds
- * @param electionMs   of a server: the shortest election time-out, milliseconds
+ * @param folder       of a server: folder of its log; an existing log is continued
+ * @param acknowledged of the client: file for the acknowledged records
+ * @param everyMs      of the client: minimum time between two records, milliseconds
+ * @param electionMs   of a server: shortest election time-out, milliseconds
  */
 public record RoleConfig(List<String> peers, int id, Path folder, Path acknowledged, int everyMs, int electionMs) {
     private static final RaftGroupId GROUP = RaftGroupId.valueOf(UUID.nameUUIDFromBytes(new byte[] {9}));

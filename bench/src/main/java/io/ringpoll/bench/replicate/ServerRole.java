@@ -55,9 +55,9 @@ public final class ServerRole {
     }
 
     /**
-     * Serves until the process is told to end.
+     * Serves until the process gets a signal.
      *
-     * @param out takes a line for each change of the leader
+     * @param out receives a line for each change of the leader
      * @return 0
      * @throws IOException          if the server fails
      * @throws InterruptedException if the calling thread is interrupted

@@ -59,7 +59,7 @@ record StoredLog(Path folder, List<Entry> entries) {
 
     private void add(final LogEntryProto entry) {
         if (entry.getIndex() != entries.size()) {
-            throw new IllegalStateException(folder + ": entry " + entry.getIndex() + " stands behind " + entries.size() +
+            throw new IllegalStateException(folder + ": entry " + entry.getIndex() + " follows " + entries.size() +
                 " entries");
         }
         entries.add(new Entry(entry.getTerm(),

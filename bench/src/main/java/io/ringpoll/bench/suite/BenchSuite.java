@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.runner.RunnerException;
 
-/** Everything measured in one run, ours beside the baselines, into one folder. Used by one thread. */
+/** All measurements in one run, of ringpoll and its baselines, with the results in one folder. Used by one thread. */
 public final class BenchSuite {
     private final Set<Part> parts;
     private final Effort effort;
@@ -34,11 +34,11 @@ public final class BenchSuite {
     /**
      * Prepares a run.
      *
-     * @param parts   that are measured
-     * @param effort  of each
-     * @param folder  for results, which exists
-     * @param program main class of the measuring tools, and the words before a tool's name; run in JVMs of their own
-     * @param log     takes the progress
+     * @param parts   the measured parts
+     * @param effort  effort of each
+     * @param folder  folder for results, which exists
+     * @param program main class of the measuring tools, and the arguments before the name of a tool; run in separate JVMs
+     * @param log     receives the progress
      */
     public BenchSuite(
         final Set<Part> parts, final Effort effort, final Path folder, final List<String> program, final PrintWriter log) {
@@ -86,7 +86,7 @@ public final class BenchSuite {
     /**
      * Prints the tables.
      *
-     * @param out for people
+     * @param out text output
      */
     public void print(final PrintWriter out) {
         BenchReport.printTable(results, out);
@@ -102,7 +102,7 @@ public final class BenchSuite {
         return JsonText.of(root);
     }
 
-    /** Prints how long it took, and where the results are. */
+    /** Prints the duration and the folder of the results. */
     public void printEnd() {
         log.printf(Locale.ROOT, "%nin %d s, into %s%n", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNs), folder);
         log.flush();

@@ -121,7 +121,7 @@ final class Comparisons {
         final String how = handlers + "-handlers/" + wait.name().toLowerCase(Locale.ROOT).replace('_', '-');
         final WaitMode waitOfOther = switch (against) {
             case RingpollHandOff.NAME -> WaitMode.YIELD;
-            // Blocks by itself, at both ends, whatever is asked for: measured once.
+            // Blocks at both ends, with every wait strategy: measured once.
             case HandOffs.ARRAY_BLOCKING_QUEUE -> WaitMode.BUSY_SPIN;
             default -> wait;
         };

@@ -13,12 +13,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One of the measuring tools, run in a JVM of its own: what the JIT has learned from another measurement is not in it.
+ * A measuring tool, run in its own JVM, without the JIT profile of other measurements.
  *
- * @param name       of its files
- * @param tool       its name as a command
- * @param arguments  as one would type them, without {@code --json}
- * @param expectedNs how long it takes on a machine that does nothing else, nanoseconds
+ * @param name       prefix of its files
+ * @param tool       its command
+ * @param arguments  command line, without {@code --json}
+ * @param expectedNs time on an idle machine, nanoseconds
  */
 record ToolRun(String name, String tool, List<String> arguments, long expectedNs) {
     private static final long TIME_LIMIT_S = 1800;
@@ -30,8 +30,8 @@ record ToolRun(String name, String tool, List<String> arguments, long expectedNs
     /**
      * Runs it.
      *
-     * @param folder  for what it says
-     * @param program main class, and the words before the name of a tool
+     * @param folder  folder of its output
+     * @param program main class, and the arguments before the name of a tool
      * @return its JSON document
      * @throws IllegalStateException if it fails, or takes longer than half an hour
      */
@@ -49,7 +49,7 @@ record ToolRun(String name, String tool, List<String> arguments, long expectedNs
             .redirectOutput(out).redirectError(log).start();
         try {
             if (!process.waitFor(TIME_LIMIT_S, TimeUnit.SECONDS)) {
-                throw new IllegalStateException(name + " did not end within " + TIME_LIMIT_S + " s; what it said is in " + log);
+                throw new IllegalStateException(name + " did not end within " + TIME_LIMIT_S + " s; its output is in " + log);
             }
         } finally {
             process.destroyForcibly();
@@ -62,6 +62,6 @@ record ToolRun(String name, String tool, List<String> arguments, long expectedNs
 
     private static String lastLine(final Path file) throws IOException {
         final List<String> lines = Files.readAllLines(file);
-        return lines.isEmpty() ? "it said nothing" : lines.getLast();
+        return lines.isEmpty() ? "it has printed nothing" : lines.getLast();
     }
 }

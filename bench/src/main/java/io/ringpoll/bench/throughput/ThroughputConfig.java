@@ -9,18 +9,18 @@ import java.util.Locale;
 /**
  * The settings of a measurement.
  *
- * @param handlers  handlers that share the three paths
- * @param inBatches whether our handlers take batches
- * @param regimes   how handlers begin; each is measured
- * @param handOffs  ours first
- * @param rounds    rounds in which each has its turn
- * @param warmUp    rounds before that
- * @param ringSize  slots
- * @param batch     completions that a poll asks for
- * @param waitStrategy how threads wait
- * @param cpus      where they are pinned
- * @param leadInMs  before the first reading of a turn
- * @param windowMs  between its two readings
+ * @param handlers     handlers that share the three paths
+ * @param inBatches    whether the handlers of ringpoll receive batches
+ * @param regimes      initial lags of the handlers; each is measured
+ * @param handOffs     hand-offs, ringpoll first
+ * @param rounds       measured rounds, with one turn of each
+ * @param warmUp       warm-up rounds
+ * @param ringSize     slots of the ring
+ * @param batch        maximum completions per poll
+ * @param waitStrategy wait strategy of the threads
+ * @param cpus         CPUs of the threads
+ * @param leadInMs     time before the first reading of a turn
+ * @param windowMs     time between its two readings
  */
 public record ThroughputConfig(
     int handlers, boolean inBatches, List<Regime> regimes, List<HandOff> handOffs, int rounds, int warmUp, int ringSize,

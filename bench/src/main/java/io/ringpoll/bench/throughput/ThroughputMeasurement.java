@@ -9,18 +9,21 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** Measures what a completion costs from a saturated queue to the handlers: ours and others in turns. Used by one thread. */
+/**
+ * Measures the cost of a completion from a saturated queue to the handlers, of ringpoll and its baselines in turns. Used by one
+ * thread.
+ */
 public final class ThroughputMeasurement {
     private final ThroughputConfig config;
     private final Optional<NodeCensus> census;
     private final PrintWriter turns;
 
     /**
-     * Prepares a measurement.
+     * Creates a measurement.
      *
      * @param config its settings
-     * @param census where memory lies, to be found out in a turn of its own; may be empty
-     * @param turns  takes a line for each turn; null for none
+     * @param census census of memory placement, run in a separate turn; may be empty
+     * @param turns  receives a line for each turn; null for none
      */
     public ThroughputMeasurement(final ThroughputConfig config, final Optional<NodeCensus> census, final PrintWriter turns) {
         this.config = config;

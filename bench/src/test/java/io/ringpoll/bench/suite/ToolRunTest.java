@@ -19,7 +19,7 @@ class ToolRunTest {
     @TempDir
     private Path folder;
 
-    /** A tool that prints its words as JSON, and refuses a rate of 0. */
+    /** A tool that prints its arguments as JSON, and rejects a rate of 0. */
     static final class SmallTool {
         private SmallTool() {
         }

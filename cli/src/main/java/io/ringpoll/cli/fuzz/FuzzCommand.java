@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
     name = "fuzz",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Feeds nearly right inputs to all that reads from outside: private data, descriptors, addresses, options, " +
+    description = "Feeds nearly valid inputs to every parser of external input: private data, descriptors, addresses, options, " +
         "counters files, fault plans.")
 public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
     @Spec
@@ -45,10 +45,10 @@ public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
     @Mixin
     private SeedOptions run;
 
-    @Option(names = "--inputs", paramLabel = "N", description = "How many inputs to feed each target with instead.")
+    @Option(names = "--inputs", paramLabel = "N", description = "Number of inputs for each target, instead of a time.")
     private Long inputs;
 
-    @Option(names = "--target", paramLabel = "NAME", description = "One target alone.")
+    @Option(names = "--target", paramLabel = "NAME", description = "One target only.")
     private String target;
 
     /** Created by picocli. */

@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
     name = "idle",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "What each idle strategy uses of a core while nothing comes, and how late it wakes up.")
+    description = "Measures the CPU use of each idle strategy on an empty queue, and its wake-up latency.")
 public final class IdleCommand implements Callable<Integer>, CheckedOptions {
     private static final int LONGEST_SECONDS = 86_400;
 
@@ -27,12 +27,12 @@ public final class IdleCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(
         names = "--seconds", paramLabel = "S", defaultValue = "5",
-        description = "How long each poller has nothing to do (${DEFAULT-VALUE}).")
+        description = "Idle time of each poller (${DEFAULT-VALUE}).")
     private int seconds;
 
     @Option(
         names = "--wake-ups", paramLabel = "N", defaultValue = "1000",
-        description = "How often each is woken, some milliseconds after it found nothing (${DEFAULT-VALUE}).")
+        description = "Number of wake-ups of each, some milliseconds after its last completion (${DEFAULT-VALUE}).")
     private int wakeUps;
 
     /** Created by picocli. */

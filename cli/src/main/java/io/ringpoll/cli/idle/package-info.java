@@ -1,2 +1,2 @@
-/** {@code ./ringpoll idle}: what idle strategies cost. */
+/** {@code ./ringpoll idle}: the cost of idle strategies. */
 package io.ringpoll.cli.idle;

@@ -37,7 +37,7 @@ import picocli.CommandLine.Spec;
     name = "latency",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Measures latency to the handler from when a completion was due (rate), or as half a round trip (ping-pong).")
+    description = "Measures the latency from due time to handler (rate), or half round trips (ping-pong).")
 public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
     @Spec
     private CommandSpec spec;
@@ -50,7 +50,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
     private int handlers;
 
     @Option(names = "--against", paramLabel = "NAME", split = ",", defaultValue = CHandOff.NAME,
-        description = "What is measured beside ours (${DEFAULT-VALUE}): c, c-bare-loop, over synthetic also alternatives that "
+        description = "Baselines (${DEFAULT-VALUE}): c, c-bare-loop, over synthetic also alternatives that "
             + "copy (array-blocking-queue, ... or copying for all), over rdma in ping-pong also perftest, or none.")
     private List<String> against;
 
@@ -59,23 +59,23 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
     private int ringSize;
 
     @Option(names = "--batch", paramLabel = "N", defaultValue = "32",
-        description = "Completions that a poll asks for (${DEFAULT-VALUE}).")
+        description = "Maximum completions per poll (${DEFAULT-VALUE}).")
     private int batch;
 
     @Mixin
     private HotThreadOptions hotThreads;
 
     @Option(names = "--output", paramLabel = "DIR",
-        description = "Write histograms (.hgrm, .hlog), results (.json) and plots (.svg, .png) there.")
+        description = "Folder for histograms (.hgrm, .hlog), results (.json) and plots (.svg, .png).")
     private Path output;
 
     @Option(names = "--strict", description = "Exit with 1 if a run missed its rate, lost its CPU or was not pinned.")
     private boolean strict;
 
-    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    @Option(names = "--json", description = "Print only one JSON object on standard output.")
     private boolean json;
 
-    @Option(names = "--verbose", description = "Tell of every turn.")
+    @Option(names = "--verbose", description = "Print every turn.")
     private boolean verbose;
 
     /** Created by picocli. */

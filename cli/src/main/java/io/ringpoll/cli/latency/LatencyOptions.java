@@ -35,7 +35,7 @@ final class LatencyOptions {
     private CommandSpec command;
 
     @Option(names = "--over", paramLabel = "WHAT", defaultValue = "synthetic",
-        description = "Where completions come from: synthetic, loopback or rdma (${DEFAULT-VALUE}).")
+        description = "Source of completions: synthetic, loopback or rdma (${DEFAULT-VALUE}).")
     private String over;
 
     @Option(names = "--mode", paramLabel = "HOW",
@@ -47,15 +47,15 @@ final class LatencyOptions {
         description = "Completions per second (1000000 over synthetic, else 100000).")
     private Long rate;
 
-    @Option(names = "--burst", paramLabel = "N", defaultValue = "1", description = "How many are due at once (${DEFAULT-VALUE}).")
+    @Option(names = "--burst", paramLabel = "N", defaultValue = "1", description = "Completions per due time (${DEFAULT-VALUE}).")
     private int burst;
 
-    @Option(names = "--random", description = "Due at random times of that mean rate (a Poisson process).")
+    @Option(names = "--random", description = "Random due times with that mean rate (a Poisson process).")
     private boolean random;
 
     @Option(names = "--operation", paramLabel = "OP",
-        description = "What is posted over a device: send, write or read (in ping-pong send, at a rate write). In ping-pong a "
-            + "write has immediate data, and of a read the whole round trip is shown; at a rate a send counts to its receive.")
+        description = "Operation over a device: send, write or read (in ping-pong send, at a rate write). In ping-pong a "
+            + "write has immediate data, and a read counts the whole round trip; at a rate a send ends with its receive.")
     private String operation;
 
     @Option(names = "--run-to-completion",
@@ -70,10 +70,12 @@ final class LatencyOptions {
         description = "Seconds of each contestant before the measurement (${DEFAULT-VALUE}).")
     private double warmUpSeconds;
 
-    @Option(names = "--duration", paramLabel = "S", description = "Seconds of each contestant, in turns of a second (10).")
+    @Option(names = "--duration", paramLabel = "S",
+        description = "Measured seconds of each contestant, in turns of a second (10).")
     private Double durationSeconds;
 
-    @Option(names = "--iterations", paramLabel = "N", description = "How many to record of each contestant, instead.")
+    @Option(names = "--iterations", paramLabel = "N",
+        description = "Number of recorded operations of each contestant, instead of a time.")
     private Long iterations;
 
     @Option(names = "--lead-in", paramLabel = "MS", defaultValue = "100",
@@ -122,7 +124,7 @@ final class LatencyOptions {
         return choice("--operation", operation, Traffic.Operation.values());
     }
 
-    /** The number of hot threads besides the poller and the handlers: over a device one thread posts at the rate. */
+    /** The number of hot threads in addition to the poller and the handlers: over a device one thread posts at the rate. */
     int posters() {
         return over() != Over.SYNTHETIC && mode() == Mode.RATE ? 1 : 0;
     }

@@ -1,2 +1,2 @@
-/** {@code ./ringpoll latency}: the time of a completion to its handler. */
+/** {@code ./ringpoll latency}: the time from a completion to its handler. */
 package io.ringpoll.cli.latency;

@@ -23,7 +23,7 @@ public final class AddressOption {
 
     @Option(
         names = "--address", paramLabel = "HOST[:PORT]",
-        description = "Where the server listens (the address of the device: of its first active port if it has several).")
+        description = "Address of the server (default: the address of the first active port of the device).")
     private String text;
 
     private String found;
@@ -45,7 +45,7 @@ public final class AddressOption {
     public void check() {
         if (text != null) {
             require(text.chars().noneMatch(Character::isISOControl), "--address '" + text + "' holds a control character");
-            require(given().matches(HOST), "--address '" + text + "' names no host: give HOST or HOST:PORT");
+            require(given().matches(HOST), "--address '" + text + "' has no host: use HOST or HOST:PORT");
             port();
         }
     }

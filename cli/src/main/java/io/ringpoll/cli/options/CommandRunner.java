@@ -10,8 +10,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /**
- * Runs a command of the launcher, and turns each failure into one line on standard error and an exit code: 2 for wrong usage, 1
- * for everything else, such as a result that cannot be written.
+ * Runs a command and reports a failure by one line on standard error and an exit code: 2 for wrong usage, 1 for other failures,
+ * such as a result that cannot be written.
  */
 public final class CommandRunner {
     private static final String LAUNCHER = "./ringpoll";
@@ -22,10 +22,10 @@ public final class CommandRunner {
     }
 
     /**
-     * A command and its subcommands with their messages for failures.
+     * Creates the command line of a command and its subcommands, with their error reports.
      *
      * @param line     the command
-     * @param expected the failures that end in one line; others are defects, and end in a stack trace
+     * @param expected failures that are reported by one line; others are defects, and are reported by a stack trace
      * @return to be executed
      */
     public static CommandLine configured(final CommandLine line, final Predicate<Exception> expected) {
@@ -52,7 +52,7 @@ public final class CommandRunner {
         return line;
     }
 
-    /** A quotation mark that the shell has left in a list stands for itself: nothing to warn of. */
+    /** A literal quotation mark in a list is valid: picocli must not warn. */
     private static void splitQuotedStrings(final CommandLine line) {
         line.getCommandSpec().parser().splitQuotedStrings(true);
         line.getSubcommands().values().forEach(CommandRunner::splitQuotedStrings);
@@ -68,7 +68,7 @@ public final class CommandRunner {
     public static int run(final CommandLine line, final String... arguments) {
         Thread.setDefaultUncaughtExceptionHandler((thread, thrown) -> {
             if (thrown instanceof final OutOfMemoryError shortage) {
-                // The command may wait for this thread for ever.
+                // The command may wait forever for this thread.
                 Runtime.getRuntime().halt(outOfMemory(line, shortage));
             }
             line.getErr().print("Exception in thread \"" + thread.getName() + "\" ");
@@ -98,10 +98,10 @@ public final class CommandRunner {
     }
 
     /**
-     * A message that may quote typed text, as one line of bounded length.
+     * Shortens a message that may contain user input to one line.
      *
-     * @param message with control characters and all
-     * @return without them
+     * @param message the message, possibly with control characters
+     * @return one line of bounded length without control characters
      */
     public static String oneLine(final String message) {
         final StringBuilder line = new StringBuilder();
@@ -126,13 +126,13 @@ public final class CommandRunner {
         return name.startsWith(LAUNCHER) ? name : LAUNCHER + " " + name;
     }
 
-    /** The command that was parsed last: {@code tune plan} rather than {@code tune}. */
+    /** The last parsed command: {@code tune plan}, not {@code tune}. */
     private static CommandLine lastOf(final CommandLine line) {
         final CommandLine.ParseResult parsed = line.getParseResult();
         return parsed == null ? line : parsed.asCommandLineList().getLast();
     }
 
-    /** The commands' own refusals name what is possible; picocli's get that here. */
+    /** Messages of ringpoll name the valid values; those of picocli get a suggestion here. */
     private static String refusal(final ParameterException refused) {
         // The position of a word counts those of the launcher, which means nothing to its user.
         final String reason = oneLine(String.valueOf(refused.getMessage()))
@@ -153,7 +153,7 @@ public final class CommandRunner {
         return "; ";
     }
 
-    /** The message of an exception of the file system is only the name of the file. */
+    /** The message of a file system exception is only the path. */
     private static String reason(final Exception failure) {
         return failure instanceof FileSystemException ? failure.toString() : String.valueOf(failure.getMessage());
     }

@@ -32,12 +32,12 @@ public final class HotThreadOptions {
     private String pin;
 
     @Option(names = "--numa-node", paramLabel = "N",
-        description = "Take memory from this NUMA node only, as numactl --membind does, and plan on its CPUs unless --pin says "
-            + "otherwise.")
+        description = "Allocate memory on this NUMA node only, like numactl --membind, and plan on its CPUs unless --pin is "
+            + "given.")
     private Integer numaNode;
 
     @Option(names = "--wait", paramLabel = "HOW", defaultValue = AUTO,
-        description = "How threads wait: busy-spin, yield, sleep or block (${DEFAULT-VALUE}: spin where each has a CPU).")
+        description = "Wait of threads: busy-spin, yield, sleep or block (${DEFAULT-VALUE}: spin if each has a CPU).")
     private String waitStrategy;
 
     private List<String> compromises = List.of();
@@ -155,7 +155,7 @@ public final class HotThreadOptions {
     private CpuSet cpusOf(final Topology topology, final int node) {
         return topology.node(node).map(NumaNode::cpus).map(topology.usable()::and).filter(set -> !set.isEmpty())
             .orElseThrow(() -> refused(
-                "--numa-node " + node + ": it has no CPU that this process may use; say which by --pin"));
+                "--numa-node " + node + ": it has no CPU that this process may use; select CPUs with --pin"));
     }
 
     private HotCpus parse(final int handlers, final Topology topology) {

@@ -8,15 +8,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The standard output of a command, which keeps the first failure to write: a {@link java.io.PrintWriter} above it drops the
- * exception. Any thread may write.
+ * The standard output of a command, with the first write failure: a {@link java.io.PrintWriter} above it drops the exception. Any
+ * thread may write.
  */
 final class ResultStream extends OutputStream {
     private final OutputStream target;
     private final boolean pipe;
     private IOException failure;
 
-    /** A pipe has only one way to fail: its reader has closed it. */
+    /** A pipe fails only if its reader has closed it. */
     ResultStream(final OutputStream target, final boolean pipe) {
         this.target = target;
         this.pipe = pipe;
@@ -53,9 +53,9 @@ final class ResultStream extends OutputStream {
     }
 
     /**
-     * The reason why the output is not complete.
+     * The reason why the output is incomplete.
      *
-     * @return a reason; null if all was written, or if the reader of a pipe has closed it, as {@code head} does
+     * @return the reason; null if everything was written, or if the reader of a pipe has closed it, as {@code head} does
      */
     synchronized String fault() {
         return failure == null || pipe ? null : failure.getMessage();

@@ -15,12 +15,12 @@ public final class SeedOptions {
 
     @Option(
         names = "--seconds", paramLabel = "S", defaultValue = "10",
-        description = "How long to go on; what has begun is ended (${DEFAULT-VALUE}).")
+        description = "Time after which nothing new is started (${DEFAULT-VALUE}).")
     private double seconds;
 
     @Option(
         names = "--seed", paramLabel = "S",
-        description = "What the first is drawn from; each further one has the next seed (the time, if left out).")
+        description = "Seed of the first; each further one has the next seed (default: from the time).")
     private Long seed;
 
     /** Created by picocli. */
@@ -34,9 +34,9 @@ public final class SeedOptions {
     }
 
     /**
-     * Begins to count the time.
+     * Starts the time.
      *
-     * @return a run from the seed as given, or from the time of day
+     * @return a run from the given seed, or from the time
      */
     public SeededRun start() {
         return new SeededRun(seed == null ? System.currentTimeMillis() : seed, seconds);

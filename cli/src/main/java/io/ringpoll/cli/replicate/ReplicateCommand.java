@@ -45,21 +45,21 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
 
     @Option(
         names = "--transport", paramLabel = "NAME", defaultValue = "ringpoll",
-        description = "ringpoll, netty or grpc (${DEFAULT-VALUE}).")
+        description = "Transport: ringpoll, netty or grpc (${DEFAULT-VALUE}).")
     private Transport transport;
 
-    @Option(names = "--compare", description = "ringpoll and netty in turns, and the ratios.")
+    @Option(names = "--compare", description = "Measure ringpoll and netty in turns, with ratios.")
     private boolean compare;
 
     @Option(
         names = VARIANT, paramLabel = "KEY=VALUE[,KEY=VALUE...]",
         defaultValue = "raft.rdma.poller.shared=true,raft.rdma.poller.idle=yield",
-        description = "With --compare: ringpoll once more, with these settings (${DEFAULT-VALUE}); may be repeated.")
+        description = "With --compare: also ringpoll with these settings (${DEFAULT-VALUE}); may be repeated.")
     private List<String> variants = List.of();
 
     @Option(
         names = "--lead-in", paramLabel = "N", defaultValue = "0",
-        description = "Runs of each transport before those that count, in the same process (${DEFAULT-VALUE}).")
+        description = "Unmeasured runs of each transport at the start, in the same process (${DEFAULT-VALUE}).")
     private int leadIn;
 
     @Option(
@@ -69,16 +69,16 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
 
     @Option(
         names = "--window", paramLabel = "N", defaultValue = "1",
-        description = "Records on their way at a time (${DEFAULT-VALUE}).")
+        description = "Maximum number of records in flight (${DEFAULT-VALUE}).")
     private int window;
 
     @Option(
-        names = "--seconds", paramLabel = "S", defaultValue = "5", description = "How long each run counts (${DEFAULT-VALUE}).")
+        names = "--seconds", paramLabel = "S", defaultValue = "5", description = "Measured time of each run (${DEFAULT-VALUE}).")
     private int seconds;
 
     @Option(
         names = "--warm-up", paramLabel = "S", defaultValue = "3",
-        description = "How long each run goes before it counts (${DEFAULT-VALUE}).")
+        description = "Warm-up time of each run (${DEFAULT-VALUE}).")
     private int warmUpSeconds;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "3", description = "Runs of each transport (${DEFAULT-VALUE}).")
@@ -86,12 +86,12 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
 
     @Option(
         names = "--log", paramLabel = "WHERE", defaultValue = "memory",
-        description = "memory or disk: where the servers keep their logs (${DEFAULT-VALUE}).")
+        description = "Storage of the logs: memory or disk (${DEFAULT-VALUE}).")
     private String log;
 
     @Option(
         names = "--address", paramLabel = "IP",
-        description = "Where the servers listen (the address of the device; without ringpoll 127.0.0.1).")
+        description = "Address of the servers (default: the address of the device; without ringpoll 127.0.0.1).")
     private String address;
 
     @Option(
@@ -101,18 +101,18 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
 
     @Option(
         names = "--plots", paramLabel = "DIR",
-        description = "Draw the commit latencies by percentile there (.svg, .png).")
+        description = "Folder for plots of the commit latencies by percentile (.svg, .png).")
     private Path plots;
 
     @Option(
         names = "--profile",
-        description = "What an append wakes and costs, by kind of thread, and what the machine's processors do meanwhile.")
+        description = "Print wake-ups and CPU time of an append, by kind of thread, and the processor use of the machine.")
     private boolean profile;
 
     @Mixin
     private RoleOptions processes;
 
-    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    @Option(names = "--json", description = "Print only one JSON object on standard output.")
     private boolean json;
 
     /** Created by picocli. */
@@ -122,7 +122,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     @Override
     public Integer call() throws IOException, InterruptedException, TimeoutException {
         check();
-        // The engine would end the process for what this command reports in a line.
+        // The engine would exit the process where this command prints one line.
         ExitUtils.disableSystemExit();
         final PrintWriter out = spec.commandLine().getOut();
         if (processes.role == RoleOptions.Role.SERVER) {
@@ -169,7 +169,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(rounds >= 1, "--rounds " + rounds + " is not 1 or more");
         require(warmUpSeconds >= 0, "--warm-up " + warmUpSeconds + " is negative");
         require(leadIn >= 0, "--lead-in " + leadIn + " is negative");
-        require(address == null || address.matches(AddressOption.HOST), "--address '" + address + "' names no host");
+        require(address == null || address.matches(AddressOption.HOST), "--address '" + address + "' has no host");
         OutputPath.requireFolder(spec, "--plots", plots);
         require(compare || !spec.commandLine().getParseResult().hasMatchedOption(VARIANT), "--variant is for --compare");
         for (final String variant : variants) {

@@ -21,32 +21,32 @@ final class RoleOptions {
 
     @Option(
         names = "--role", paramLabel = "ROLE",
-        description = "server or client: this process is one of a group; all are given the same --peers.")
+        description = "server or client: role of this process in a group of processes with the same --peers.")
     Role role;
 
     @Option(
         names = "--peers", paramLabel = "IP:PORT", split = ",",
-        description = "With --role: where all servers listen, separated by commas.")
+        description = "With --role: addresses of all servers, separated by commas.")
     List<String> peers = List.of();
 
     @Option(
         names = "--id", paramLabel = "N",
-        description = "With --role server: which of --peers it is, from 0 (0).")
+        description = "With --role server: its index in --peers, from 0 (0).")
     Integer id;
 
     @Option(
         names = "--dir", paramLabel = "DIR",
-        description = "With --role server: where it keeps its log; what is there already is taken up.")
+        description = "With --role server: folder of its log; an existing log is continued.")
     Path folder;
 
     @Option(
         names = "--acknowledged", paramLabel = "FILE",
-        description = "With --role client: notes there what was acknowledged, for 'replicate verify'.")
+        description = "With --role client: file for the acknowledged records, for 'replicate verify'.")
     Path acknowledged;
 
     @Option(
         names = "--every", paramLabel = "MS",
-        description = "With --role client: appends a record each MS milliseconds at most, and leaves the CPUs to others" +
+        description = "With --role client: minimum interval of appends in milliseconds, to leave CPU time to other processes" +
             " (0).")
     Integer everyMs;
 

@@ -21,9 +21,9 @@ import picocli.CommandLine.Spec;
     name = "verify",
     mixinStandardHelpOptions = true,
     description = {
-        "Reads the logs of all servers of a group back, which are not running: every acknowledged record is on a" +
-            " majority of them, and what is on a majority is in order, once, and whole.",
-        "Ends with 1 if that does not hold."
+        "Reads the logs of all servers of a group, which must be stopped, and checks them: every acknowledged record is on a" +
+            " majority of them, and the records on a majority are in order, unique, and complete.",
+        "Exit code 1 if a check fails."
     })
 final class VerifyCommand implements Callable<Integer>, CheckedOptions {
     @Spec
@@ -31,7 +31,7 @@ final class VerifyCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(
         names = "--acknowledged", paramLabel = "FILE",
-        description = "What a client has noted; may be given for each client.")
+        description = "File with the acknowledged records of a client; may be repeated for further clients.")
     private List<Path> acknowledged = List.of();
 
     @Parameters(paramLabel = "DIR", description = "Folder of a server, one for each member of the group.")
@@ -43,7 +43,7 @@ final class VerifyCommand implements Callable<Integer>, CheckedOptions {
             Execution.require(spec, Files.isRegularFile(file) && Files.isReadable(file),
                 "--acknowledged '" + file + "' is not a file that can be read");
         }
-        Execution.require(spec, !folders.isEmpty(), "give the folder of each server of the group");
+        Execution.require(spec, !folders.isEmpty(), "no folder: name the folder of each server of the group");
         for (final Path folder : folders) {
             Execution.require(
                 spec, !folder.toString().isEmpty() && Files.isDirectory(folder), "'" + folder + "' is not a folder");

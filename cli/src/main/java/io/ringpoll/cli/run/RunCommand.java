@@ -56,15 +56,16 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(
         names = "--seconds", paramLabel = "S", defaultValue = "4",
-        description = "How long to measure, after the warm-up (${DEFAULT-VALUE}).")
+        description = "Measured time, after the warm-up (${DEFAULT-VALUE}).")
     private double seconds;
 
     @Option(
         names = "--warm-up", paramLabel = "S",
-        description = "How long to wait at most until the hot threads have settled (2.5; with --soak 10).")
+        description = "Maximum time until the hot threads have settled (2.5; with --soak 10).")
     private Double warmUp;
 
-    @Option(names = "--operations", paramLabel = "N", description = "How many operations to post instead, warm-up included.")
+    @Option(names = "--operations", paramLabel = "N",
+        description = "Number of operations instead of a time, including the warm-up.")
     private Long operations;
 
     @Option(
@@ -85,7 +86,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(
         names = "--batch", paramLabel = "N", defaultValue = "32",
-        description = "Completions polled from one queue at once, at most (${DEFAULT-VALUE}).")
+        description = "Maximum completions per poll of one queue (${DEFAULT-VALUE}).")
     private int batch;
 
     @Option(
@@ -95,13 +96,13 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(
         names = "--wait", paramLabel = "HOW", defaultValue = "auto",
-        description = "How threads wait: auto, busy-spin, yield, sleep or block (${DEFAULT-VALUE}: by the cores).")
+        description = "Wait of threads: auto, busy-spin, yield, sleep or block (${DEFAULT-VALUE}: by the number of cores).")
     private String wait;
 
     @Option(
         names = "--pin", paramLabel = "CPUS", defaultValue = "none",
         description = "CPUs for poller, send-write, receive, error, client: none, 2,3,4 or poller=2,client=3, or auto: " +
-            "those that tune plan finds (${DEFAULT-VALUE}).")
+            "those of tune plan (${DEFAULT-VALUE}).")
     private String pin;
 
     @Option(names = "--device", paramLabel = "KIND", description = "auto, loopback or rdma (auto: RDMA if there is a device).")
@@ -112,24 +113,25 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(
         names = "--role", paramLabel = "SIDE", defaultValue = "both",
-        description = "both sides in one process, or server or client for two processes on an RDMA device (${DEFAULT-VALUE}).")
+        description = "Both sides in one process, or server or client for two processes on an RDMA device (${DEFAULT-VALUE}).")
     private String role;
 
-    @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = "Of all randomness (${DEFAULT-VALUE}).")
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "1",
+        description = "Seed of all random choices (${DEFAULT-VALUE}).")
     private long seed;
 
     @Option(
         names = "--faults", paramLabel = "PLAN",
-        description = "Faults that the loopback device injects (docs/reference/fault-plans.md); the workload's own failures " +
-            "are left out then.")
+        description = "Faults that the loopback device injects (docs/reference/fault-plans.md); the failing operations of the " +
+            "workload are omitted then.")
     private String faults;
 
     @Option(
         names = "--soak",
-        description = "Sample memory, allocation and latency all along, and say whether they stay as they are.")
+        description = "Sample memory, allocation and latency during the run, and check that they do not drift.")
     private boolean soak;
 
-    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    @Option(names = "--json", description = "Print only one JSON object on standard output.")
     private boolean json;
 
     /** Created by picocli. */

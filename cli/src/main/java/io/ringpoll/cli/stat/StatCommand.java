@@ -35,29 +35,31 @@ public final class StatCommand implements Callable<Integer>, CheckedOptions {
     @Spec
     private CommandSpec spec;
 
-    @Parameters(arity = "0..*", paramLabel = "PID", description = "Processes to watch (all that are there).")
+    @Parameters(arity = "0..*", paramLabel = "PID", description = "Process ids (default: all processes with pipelines).")
     private List<Long> pids = List.of();
 
-    @Option(names = "--folder", paramLabel = "DIR", description = "Where the counters files lie (this user's in /dev/shm).")
+    @Option(names = "--folder", paramLabel = "DIR",
+        description = "Folder of the counters files (default: that of this user in /dev/shm).")
     private Path folder;
 
     @Option(
-        names = "--interval", paramLabel = "S", defaultValue = "1", description = "Seconds between two looks (${DEFAULT-VALUE}).")
+        names = "--interval", paramLabel = "S", defaultValue = "1",
+        description = "Seconds between two samples (${DEFAULT-VALUE}).")
     private double interval;
 
-    @Option(names = "--count", paramLabel = "N", description = "How many tables to show at most.")
+    @Option(names = "--count", paramLabel = "N", description = "Maximum number of tables.")
     private Integer count;
 
-    @Option(names = "--once", description = "Show one table, without rates, and end.")
+    @Option(names = "--once", description = "Show one table, without rates, and exit.")
     private boolean once;
 
-    @Option(names = "--zero", description = "Show counters that are 0 too.")
+    @Option(names = "--zero", description = "Also show counters that are 0.")
     private boolean zeroToo;
 
     @Option(names = "--errors", description = "Show errors with their stack traces.")
     private boolean wholeErrors;
 
-    @Option(names = "--json", description = "Print one JSON object and end; with --count 2, one that has rates.")
+    @Option(names = "--json", description = "Print one JSON object and exit; with --count 2, with rates.")
     private boolean json;
 
     /** Created by picocli. */
@@ -108,7 +110,7 @@ public final class StatCommand implements Callable<Integer>, CheckedOptions {
         Execution.require(spec, folder == null || !folder.toString().isBlank() && Files.isDirectory(folder),
             "--folder '" + folder + "' is not a folder");
         Execution.require(spec, count == null || count >= 1, "--count " + count + " is below 1");
-        Execution.require(spec, !once || count == null, "--once and --count exclude each other: give one of them");
+        Execution.require(spec, !once || count == null, "--once and --count exclude each other");
     }
 
     private List<Watched> find() {

@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
     name = "bench",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Measures ringpoll beside plain C and the usual alternatives in one run: a table, JSON, a report with plots.")
+    description = "Measures ringpoll, plain C and the usual alternatives in one run: a table, JSON, a report with plots.")
 public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     /** This program, in a JVM of its own. */
     private static final List<String> PROGRAM = List.of("io.ringpoll.cli.Ringpoll");
@@ -38,24 +38,24 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--quick", description = "What matters most, in less than five minutes; the default.")
+    @Option(names = "--quick", description = "The most important measurements, in less than five minutes; the default.")
     private boolean quick;
 
-    @Option(names = "--full", description = "Everything; about half an hour.")
+    @Option(names = "--full", description = "All measurements; about half an hour.")
     private boolean full;
 
-    @Option(names = "--glance", hidden = true, description = "Each for a moment: to see that it works.")
+    @Option(names = "--glance", hidden = true, description = "Each for a moment: to check that it works.")
     private boolean glance;
 
     @Option(names = "--only", paramLabel = "PART", split = ",",
-        description = "Only these: poll, flyweight, hand-off, post, wake-up, counters, throughput, latency.")
+        description = "Only these parts: poll, flyweight, hand-off, post, wake-up, counters, throughput, latency.")
     private List<String> only;
 
     @Option(names = "--output", paramLabel = "DIR",
-        description = "Folder for bench.json, report.html and histograms (bench-results/ and the time).")
+        description = "Folder for bench.json, report.html and histograms (default: bench-results/TIME).")
     private Path output;
 
-    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    @Option(names = "--json", description = "Print only one JSON object on standard output.")
     private boolean json;
 
     /** Created by picocli. */

@@ -34,7 +34,7 @@ import picocli.CommandLine.Spec;
     name = "throughput",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Measures what a completion costs from a saturated queue to the handlers, ours and others in turns.")
+    description = "Measures the cost of a completion from a saturated queue to the handlers, compared in turns.")
 public final class ThroughputCommand implements Callable<Integer>, CheckedOptions {
     private static final long LONGEST_MS = 3_600_000;
 
@@ -46,22 +46,22 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
     private int handlers;
 
     @Option(names = "--in-batches",
-        description = "Our handlers take batches, and add up in registers as C's do; else one completion at a time.")
+        description = "The handlers of ringpoll receive batches, and sum up in registers as in C; default: single completions.")
     private boolean inBatches;
 
     @Option(names = "--regime", paramLabel = "NAME", defaultValue = "both",
-        description = "How handlers begin: close behind the poller, trailing, or both (${DEFAULT-VALUE}).")
+        description = "Initial lag of the handlers: close behind the poller, trailing, or both (${DEFAULT-VALUE}).")
     private String regime;
 
     @Option(names = "--against", paramLabel = "NAME", split = ",", defaultValue = CHandOff.NAME + "," + CHandOff.BARE_NAME,
-        description = "What ours is measured beside (${DEFAULT-VALUE}); copying stands for all alternatives that copy.")
+        description = "Baselines (${DEFAULT-VALUE}); copying selects all alternatives that copy.")
     private List<String> against;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "15",
-        description = "Rounds in which each has its turn (${DEFAULT-VALUE}).")
+        description = "Measured rounds, with one turn of each (${DEFAULT-VALUE}).")
     private int rounds;
 
-    @Option(names = "--warm-up", paramLabel = "N", defaultValue = "3", description = "Rounds before that (${DEFAULT-VALUE}).")
+    @Option(names = "--warm-up", paramLabel = "N", defaultValue = "3", description = "Warm-up rounds (${DEFAULT-VALUE}).")
     private int warmUp;
 
     @Option(names = "--window", paramLabel = "MS", defaultValue = "500", description = "Length of a turn (${DEFAULT-VALUE}).")
@@ -76,16 +76,16 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
     private int ringSize;
 
     @Option(names = "--batch", paramLabel = "N", defaultValue = "32",
-        description = "Completions that a poll asks for (${DEFAULT-VALUE}).")
+        description = "Maximum completions per poll (${DEFAULT-VALUE}).")
     private int batch;
 
     @Mixin
     private HotThreadOptions hotThreads;
 
-    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    @Option(names = "--json", description = "Print only one JSON object on standard output.")
     private boolean json;
 
-    @Option(names = "--verbose", description = "Tell of every turn.")
+    @Option(names = "--verbose", description = "Print every turn.")
     private boolean verbose;
 
     /** Created by picocli. */

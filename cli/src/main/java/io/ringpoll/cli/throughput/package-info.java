@@ -1,2 +1,2 @@
-/** {@code ./ringpoll throughput}: what a completion costs at full speed. */
+/** {@code ./ringpoll throughput}: the cost of a completion in saturation. */
 package io.ringpoll.cli.throughput;

@@ -34,8 +34,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = "Random connections, pollers, handlers and faults on the loopback device; each work request is checked by " +
-        "its identity against a model of what it must end as. With --lifecycle: random calls of all public methods of " +
-        "pipelines, groups, queues and connections from several threads and from handlers, in child processes that are watched.")
+        "its identity against a model of its expected end. With --lifecycle: random calls of all public methods of " +
+        "pipelines, groups, queues and connections from several threads and from handlers, in supervised child processes.")
 public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     @Spec
     private CommandSpec spec;
@@ -43,21 +43,21 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     @Mixin
     private SeedOptions run;
 
-    @Option(names = "--scenes", paramLabel = "N", description = "How many scenes to play instead.")
+    @Option(names = "--scenes", paramLabel = "N", description = "Number of scenes, instead of a time.")
     private Long scenes;
 
     @Option(
         names = "--lifecycle",
-        description = "Torture starting, changing, stopping and closing; on any RDMA device. --seconds counts the scenes alone: "
-            + "the start of a child process takes a few seconds more, and minutes in a guest that emulates every instruction.")
+        description = "Torture start, change, stop and close; on any RDMA device. --seconds limits the scenes only: "
+            + "the start of a child process takes a few seconds more, and minutes on an emulated CPU.")
     private boolean lifecycle;
 
     @Option(
         names = "--jvm", paramLabel = "KIND",
-        description = "With --lifecycle: one kind of child process rather than all in turn: ${COMPLETION-CANDIDATES}.")
+        description = "With --lifecycle: one kind of child process instead of all in turn: ${COMPLETION-CANDIDATES}.")
     private JvmKind jvm;
 
-    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    @Option(names = "--json", description = "Print only one JSON object on standard output.")
     private boolean json;
 
     /** Created by picocli. */

@@ -31,9 +31,9 @@ import picocli.CommandLine.Spec;
     name = "doctor",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Looks at this machine and says what costs completions time. Changes nothing, needs no root.",
+    description = "Inspects this machine and reports settings that slow completions down. Changes nothing, needs no root.",
     exitCodeListHeading = "%nExit codes:%n",
-    exitCodeList = {"0:nothing to say, or no --strict", "2:wrong usage", "3:with --strict, the worst result is a warning",
+    exitCodeList = {"0:no finding, or no --strict", "2:wrong usage", "3:with --strict, the worst result is a warning",
         "4:with --strict, the worst result is bad"})
 public final class DoctorCommand implements Callable<Integer> {
     static final int EXIT_WARNING = 3;
@@ -48,10 +48,10 @@ public final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--strict", description = "Exit with the worst result: 3 for a warning, 4 for bad.")
     private boolean strict;
 
-    @Option(names = "--verbose", description = "Say why also for what is as it should be.")
+    @Option(names = "--verbose", description = "Print the explanation of good results too.")
     private boolean verbose;
 
-    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    @Option(names = "--json", description = "Print only one JSON object on standard output.")
     private boolean json;
 
     /** Created by picocli. */

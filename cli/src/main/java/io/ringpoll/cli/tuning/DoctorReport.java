@@ -26,7 +26,7 @@ final class DoctorReport {
 
     void print(final PrintWriter out, final boolean verbose) {
         out.println(MachineDescription.of(examined.files(), examined.topology()).line());
-        out.println("hot CPUs: " + examined.hot() + " (--cpus chooses others)");
+        out.println("hot CPUs: " + examined.hot() + " (--cpus selects others)");
         out.println();
         for (final CheckResult result : results) {
             final Finding finding = result.finding();

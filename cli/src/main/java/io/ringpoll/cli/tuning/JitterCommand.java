@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
     name = "jitter",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Measures how long a spinning thread on each CPU is taken away, in Java and beside it in C.")
+    description = "Measures interruptions of a spinning thread on each CPU, in Java and in C.")
 public final class JitterCommand implements Callable<Integer> {
     private static final double MAX_SECONDS = 86_400;
     private static final String NO_PLOT = "none";
@@ -33,21 +33,22 @@ public final class JitterCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(names = "--cpus", paramLabel = "LIST", description = "The CPUs to spin on, for instance 0,1 (the plan's hot CPUs).")
+    @Option(names = "--cpus", paramLabel = "LIST",
+        description = "The CPUs to spin on, for instance 0,1 (default: the hot CPUs of the plan).")
     private String cpus;
 
     @Option(names = "--seconds", paramLabel = "S", defaultValue = "30",
-        description = "How long each loop spins (${DEFAULT-VALUE}).")
+        description = "Running time of each loop (${DEFAULT-VALUE}).")
     private double seconds;
 
-    @Option(names = "--no-c", description = "Leave the loop in C out, which doubles the time.")
+    @Option(names = "--no-c", description = "Omit the loop in C, which halves the time.")
     private boolean withoutC;
 
     @Option(names = "--plot", paramLabel = "FILE", defaultValue = "jitter.svg",
-        description = "Where the plot goes, .svg or .png, or none (${DEFAULT-VALUE}).")
+        description = "File of the plot, .svg or .png, or none (${DEFAULT-VALUE}).")
     private String plot;
 
-    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    @Option(names = "--json", description = "Print only one JSON object on standard output.")
     private boolean json;
 
     /** Created by picocli. */

@@ -49,8 +49,8 @@ final class JitterReport {
             }
         }
         out.println();
-        out.println(result.c().isEmpty() ? "the loop in C did not run: how much of this is the JVM's own cannot be told"
-            : "what both loops see is the machine's; what only the Java loop sees is the JVM's");
+        out.println(result.c().isEmpty() ? "the loop in C did not run: interruptions by the JVM cannot be distinguished"
+            : "interruptions of both loops are due to the machine; those of the Java loop only are due to the JVM");
     }
 
     private static void row(final PrintWriter out, final String loop, final CpuJitter cpu) {

@@ -16,11 +16,11 @@ final class MachineOptions {
     private CommandSpec command;
 
     @Option(names = "--root", paramLabel = "DIR", defaultValue = "/",
-        description = "Look at the file tree below DIR instead of this machine (${DEFAULT-VALUE}).")
+        description = "Inspect the file tree below DIR instead of this machine (${DEFAULT-VALUE}).")
     private Path root;
 
     @Option(names = "--cpus", paramLabel = "LIST",
-        description = "The CPUs for hot threads, for instance 2-5,8 (all that are usable).")
+        description = "The CPUs for hot threads, for instance 2-5,8 (default: all usable ones).")
     private String cpus;
 
     MachineFiles files() {

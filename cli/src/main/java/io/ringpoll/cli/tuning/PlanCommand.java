@@ -35,7 +35,8 @@ public final class PlanCommand implements Callable<Integer> {
     @Mixin
     private MachineOptions machine;
 
-    @Option(names = "--device", paramLabel = "NAME", description = "The RDMA device to be near to (the first active one).")
+    @Option(names = "--device", paramLabel = "NAME",
+        description = "The RDMA device for NUMA placement (default: the first active one).")
     private String device;
 
     @Option(names = "--pollers", paramLabel = "NAMES", split = ",", defaultValue = "poller",
@@ -43,14 +44,14 @@ public final class PlanCommand implements Callable<Integer> {
     private List<String> pollers;
 
     @Option(names = "--handlers", paramLabel = "NAMES", split = ",", defaultValue = "send-write,receive,error",
-        description = "Names of the handlers' threads (${DEFAULT-VALUE}).")
+        description = "Names of the handler threads (${DEFAULT-VALUE}).")
     private List<String> handlers;
 
     @Option(names = "--applications", paramLabel = "NAMES", split = ",", defaultValue = "client",
         description = "Names of the threads that post or consume (${DEFAULT-VALUE}).")
     private List<String> applications;
 
-    @Option(names = "--json", description = "Print one JSON object and nothing else on standard output.")
+    @Option(names = "--json", description = "Print only one JSON object on standard output.")
     private boolean json;
 
     /** Created by picocli. */

@@ -6,7 +6,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code ./ringpoll tune}: the parent of the commands that plan and measure. */
-@Command(name = "tune", mixinStandardHelpOptions = true, description = "Plans the threads' CPUs, measures jitter.",
+@Command(name = "tune", mixinStandardHelpOptions = true, description = "Plans the CPUs of threads, measures jitter.",
     subcommands = {PlanCommand.class, JitterCommand.class})
 public final class TuneCommand implements Runnable {
     @Spec
@@ -18,7 +18,7 @@ public final class TuneCommand implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "no command: give one of "
+        throw new ParameterException(spec.commandLine(), "no command: use one of "
             + String.join(", ", spec.subcommands().keySet()));
     }
 }

@@ -25,9 +25,9 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * Wrong values for every option of every command of the command line: exit code 2 and one line that names the option.
+ * Wrong values for every option of every command: exit code 2 and one line that names the option.
  *
- * <p>Commands come from the root, options from picocli's model, so a new option is tested as soon as it exists.
+ * <p>Commands are read from the root, options from the model of picocli, so a new option is tested without a change here.
  */
 @Timeout(120)
 class WrongUsageTest {

@@ -186,7 +186,7 @@ class RunCommandTest {
         "--pin=poller=0,poller=0 | --pin: two CPUs for poller",
         "--pin= | --pin: '' is not a CPU number",
         "--warm-up=NaN | --warm-up NaN is not from 0 to 3600 seconds",
-        "--address= | --address '' names no host: give HOST or HOST:PORT",
+        "--address= | --address '' has no host: use HOST or HOST:PORT",
         "--address=[::1]:0 | --address: '0' is not a port from 1 to 65535",
         "--operations=0 | --operations 0 is not 1 or more",
         "--frobnicate | Unknown option: '--frobnicate'; see './ringpoll run --help'",

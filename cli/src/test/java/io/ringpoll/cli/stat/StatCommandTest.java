@@ -106,7 +106,7 @@ class StatCommandTest {
             assertTrue(watched.waitFor(TIMEOUT_S, TimeUnit.SECONDS));
             final Stat afterwards =
                 Stat.run("--folder", folder.toString(), "--once", Long.toString(watched.pid()));
-            assertTrue(afterwards.said.contains("ended; seen last:"), "what a killed process leaves can be looked at");
+            assertTrue(afterwards.said.contains("ended; seen last:"), "the counters of a killed process are shown on request");
             assertEquals(1, Stat.run("--folder", folder.toString(), "--once").exit, "it is not taken for a running one");
         } finally {
             watched.destroyForcibly();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Memory with an address in C is not freed, whatever owns it. */
+/** Memory with an address in C is not freed, with any kind of owner. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class MemoryHoldTest {
     private static final int GARBAGE_COLLECTIONS = 5;

@@ -24,26 +24,26 @@ public final class MutationCommand implements Callable<Integer> {
     private List<Module> modules = List.of();
 
     @Option(names = "--classes", split = ",", defaultValue = "io.ringpoll.*", paramLabel = "GLOB",
-        description = "mutate only classes with such names")
+        description = "mutate only classes with these names")
     private List<String> classes;
 
     @Option(names = "--tests", split = ",", paramLabel = "GLOB",
-        description = "run only test classes with such names, to look at one class while its tests are written")
+        description = "run only test classes with these names, for work on the tests of one class")
     private List<String> tests = List.of();
 
     @Option(names = "--sample", defaultValue = "100", paramLabel = "PERCENT",
-        description = "mutate a share of the instructions, each with the same chance; the score then has its interval of " +
-            "95 %% confidence: 200 mutants give about 4 points to each side")
+        description = "mutate a share of the instructions, each with the same probability; the score then has a confidence " +
+            "interval of 95 %%: about 4 points to each side for 200 mutants")
     private double percent;
 
-    @Option(names = "--seed", defaultValue = "1", description = "another sample of the same size")
+    @Option(names = "--seed", defaultValue = "1", description = "seed of the sample")
     private int seed;
 
     @Option(names = "--threads", defaultValue = "1", description = "JVMs at a time")
     private int threads;
 
     @Option(names = "--patience", defaultValue = "15", paramLabel = "SECONDS",
-        description = "how much longer than on unchanged code a test may run before it counts as killed by its time limit")
+        description = "time of a test beyond that on unchanged code, before its mutant counts as killed by the time limit")
     private int patience;
 
     @Option(names = "--isolate", description = "a JVM for each mutant: for classes that keep objects in static fields")

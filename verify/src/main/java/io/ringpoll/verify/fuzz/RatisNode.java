@@ -109,7 +109,7 @@ final class RatisNode implements AutoCloseable {
         final boolean taken;
         try (Connection stranger = introduce(recorded.hello)) {
             if (!isEstablished(stranger)) {
-                throw new AssertionError("who introduces himself rightly was turned away");
+                throw new AssertionError("a peer with valid private data was rejected");
             }
             for (int i = 0; i < RECEIVES; i++) {
                 stranger.receive(incoming, 0, BUFFER_BYTES, 0);

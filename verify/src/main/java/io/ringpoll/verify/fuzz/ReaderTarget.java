@@ -57,13 +57,13 @@ public final class ReaderTarget implements FuzzTarget {
     }
 
     /**
-     * Creates a target that reads text, and whose refusals are shown as the command line shows them.
+     * Creates a target that parses text, with rejections as the command line prints them.
      *
-     * @param name     of it
-     * @param refusal  what it throws for a wrong text
+     * @param name     name of the target
+     * @param refusal  exception for invalid text
      * @param shown    the message as the user sees it
-     * @param reader   that is fed
-     * @param examples of right texts
+     * @param reader   the parser
+     * @param examples valid texts
      * @return a new target
      */
     public static ReaderTarget ofText(

@@ -26,11 +26,11 @@ public final class Mix {
     }
 
     /**
-     * Reads a mix.
+     * Parses a mix.
      *
-     * @param text such as {@code write=50,send=49,fail=1}; weights of any scale, what is not named has none
+     * @param text such as {@code write=50,send=49,fail=1}; relative weights, 0 for operations that are not named
      * @return the shares
-     * @throws IllegalArgumentException that names what is wrong
+     * @throws IllegalArgumentException that names the error
      */
     public static Mix parse(final String text) {
         final Map<OperationKind, Double> weights = new EnumMap<>(OperationKind.class);

@@ -40,12 +40,12 @@ public final class Placement {
     }
 
     /**
-     * Reads a placement.
+     * Parses a placement.
      *
-     * @param text {@code none}, {@code auto} for what {@code ./ringpoll tune plan} advises on this machine, CPU numbers in the
+     * @param text {@code none}, {@code auto} for the plan of {@code ./ringpoll tune plan} for this machine, CPU numbers in the
      *             order of {@link #ROLES} such as {@code 2,3,4}, or pairs such as {@code poller=2,client=3}
      * @return the placement
-     * @throws IllegalArgumentException that names what is wrong
+     * @throws IllegalArgumentException that names the error
      */
     public static Placement parse(final String text) {
         return parse(text, Topology.ofThisMachine());
@@ -79,7 +79,7 @@ public final class Placement {
         return cpus.getOrDefault(role, ANY_CPU);
     }
 
-    /** The wait that suits the CPUs, if a plan has said. */
+    /** The wait that suits the CPUs, if they are from a plan. */
     Optional<WaitMode> handlerWait() {
         return wait;
     }

@@ -49,7 +49,7 @@ final class PolledQueues {
             byName.values().removeIf(queue -> {
                 final boolean died = queue.isSubjectOf(event);
                 if (died) {
-                    accounts.complain(queue.name() + " has overrun: what it held is lost");
+                    accounts.complain(queue.name() + " has overrun: its completions are lost");
                 }
                 return died;
             });

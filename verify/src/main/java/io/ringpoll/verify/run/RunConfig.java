@@ -53,7 +53,7 @@ public record RunConfig(
     /** Poller, three handlers, and the posting client. */
     static final int HOT_THREADS = 5;
 
-    /** How the handlers wait: as asked, or as the plan of the CPUs advises, or as their number suggests. */
+    /** The wait strategy of the handlers: the requested one, else that of the CPU plan, else one by the number of CPUs. */
     WaitMode handlerWait() {
         return chosenWait != null ? chosenWait : placement.handlerWait()
             .orElseGet(() -> WaitMode.forCores(Runtime.getRuntime().availableProcessors(), HOT_THREADS));

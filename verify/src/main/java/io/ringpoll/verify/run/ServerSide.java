@@ -69,7 +69,7 @@ final class ServerSide implements Side {
         final long nowNs = System.nanoTime();
         if (!server.hasServed()) {
             if (nowNs - startNs > FIRST_CLIENT_NS) {
-                accounts.complain("no client came within " + TimeUnit.NANOSECONDS.toSeconds(FIRST_CLIENT_NS) + " s");
+                accounts.complain("no client connected within " + TimeUnit.NANOSECONDS.toSeconds(FIRST_CLIENT_NS) + " s");
                 return true;
             }
             return false;

@@ -89,7 +89,7 @@ record SoakReport(List<Soak.Sample> samples) {
 
     void print(final PrintWriter out) {
         if (!isLongEnough()) {
-            out.printf(Locale.ROOT, "soak                 too short to judge by: give it %.0f s and %d samples at least%n",
+            out.printf(Locale.ROOT, "soak                 too short to assess: needs %.0f s and %d samples at least%n",
                 SHORTEST_SECONDS, FEWEST);
             return;
         }

@@ -2,17 +2,17 @@ package io.ringpoll.verify.seeds;
 
 import java.util.concurrent.TimeUnit;
 
-/** A run that goes on for a while with what it draws from seeds, one after the other. Immutable; its time begins with it. */
+/** A time limit with a sequence of seeds, for random runs. Immutable; its time starts with it. */
 public final class SeededRun {
     private final long firstSeed;
     private final double seconds;
     private final long startNs = System.nanoTime();
 
     /**
-     * Begins to count the time.
+     * Starts the time.
      *
-     * @param firstSeed that the first is drawn from; each further one has the next
-     * @param seconds   how long to go on
+     * @param firstSeed seed of the first random run; each further one has the next
+     * @param seconds   duration
      */
     public SeededRun(final long firstSeed, final double seconds) {
         this.firstSeed = firstSeed;
@@ -29,7 +29,7 @@ public final class SeededRun {
     }
 
     /**
-     * The time to go on.
+     * The duration.
      *
      * @return seconds, as given
      */

@@ -1,2 +1,2 @@
-/** Runs that draw what they do from seeds. */
+/** Seeds and time limits of random runs. */
 package io.ringpoll.verify.seeds;

@@ -135,10 +135,10 @@ final class Model {
         final long identity = other.identity(message);
         final Work.Kind kind = other.work().kind(index);
         final int immediate = kind == Work.Kind.SEND ? 0 : (int) identity;
-        expect(endpoint.receives().immediate(message) == immediate, what + " brought another message's immediate data");
-        expect(endpoint.receives().lengthBytes(message) == other.work().lengthBytes(index), what + " brought another length");
+        expect(endpoint.receives().immediate(message) == immediate, what + " has the immediate data of another message");
+        expect(endpoint.receives().lengthBytes(message) == other.work().lengthBytes(index), what + " has another length");
         expect(kind == Work.Kind.WRITE_WITH_IMMEDIATE || endpoint.received(message) == identity, what +
-            " brought another payload");
+            " has another payload");
     }
 
     /** A completion queue fails only by the plan. */

@@ -8,10 +8,11 @@ import java.io.PrintWriter;
 import java.util.List;
 
 /**
- * Plays random scenes on the device of this process, one after the other, until one is wrong or the time is up. One thread.
+ * Plays random scenes on the device of this process, one after the other, until one fails or the time is over. Used by one
+ * thread.
  *
  * @param run    seed and time
- * @param scenes how many to play instead of going by the time; 0 for the time
+ * @param scenes number of scenes instead of a time; 0 for the time
  */
 public record Torture(SeededRun run, long scenes) {
     private static final double LINE_SECONDS = 30;
@@ -19,8 +20,8 @@ public record Torture(SeededRun run, long scenes) {
     /**
      * Plays.
      *
-     * @param progress takes lines while it goes on
-     * @return how it went
+     * @param progress receives progress lines
+     * @return the result
      */
     public TortureReport play(final PrintWriter progress) {
         // Planned failures would fill the log; errors are reported by exceptions.
@@ -35,7 +36,7 @@ public record Torture(SeededRun run, long scenes) {
 
     private TortureReport playScenes(final PrintWriter progress) {
         progress.println(Device.current().description());
-        // Printed first: a process that dies prints it no more.
+        // Printed first: the process may crash.
         progress.printf("scenes from seed %d%n", run.firstSeed());
         progress.flush();
         long lines = 0;

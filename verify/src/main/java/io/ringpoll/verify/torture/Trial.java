@@ -216,7 +216,7 @@ final class Trial {
             group.removeQueue(queue);
             return true;
         } catch (final TimeoutException stuck) {
-            violations.add(queue.name() + " was not let go: " + stuck.getMessage());
+            violations.add(queue.name() + " was not removed: " + stuck.getMessage());
             return false;
         }
     }

@@ -19,7 +19,7 @@ import java.util.stream.Stream;
  */
 final class Wiring {
     private static final int TIMEOUT_MS = 20_000;
-    /** Of the loopback device, whose ports are local to the process. */
+    /** Of the loopback device, with ports that are local to the process. */
     private static final String PORT = "7500";
 
     private Wiring() {
@@ -55,7 +55,7 @@ final class Wiring {
         final Connection requesting = leaving.connect();
         active.connected(requesting, passive.descriptor());
         final ConnectionRequest request = endpoint.nextRequest(config, TIMEOUT_MS)
-            .orElseThrow(() -> new IllegalStateException("no connection request came"));
+            .orElseThrow(() -> new IllegalStateException("no connection request"));
         passive.connected(request.connect(), active.descriptor());
         awaitEstablished(active.connection());
         awaitEstablished(passive.connection());

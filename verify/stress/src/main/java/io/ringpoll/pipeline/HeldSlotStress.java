@@ -13,8 +13,8 @@ import org.openjdk.jcstress.infra.results.JZJ_Result;
 /** The poller never reuses a slot that a handler holds; after another thread has released it, it is free. */
 @JCStressTest
 @Outcome(id = "(-1|0), true, 1", expect = Expect.ACCEPTABLE, desc = "given back, and free after that")
-@Outcome(id = "(-1|0), false, 0", expect = Expect.ACCEPTABLE, desc = "the giver came before the hold: it is held still")
-@Outcome(id = "1, .*", expect = Expect.FORBIDDEN, desc = "a held slot came free")
+@Outcome(id = "(-1|0), false, 0", expect = Expect.ACCEPTABLE, desc = "released before the hold: still held")
+@Outcome(id = "1, .*", expect = Expect.FORBIDDEN, desc = "a held slot became free")
 @State
 public class HeldSlotStress {
     private final Sequence passed = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);

@@ -207,7 +207,7 @@ enum Action {
     private static void look(final Operator operator) {
         final PipelineUnderTest subject = operator.anyPipeline();
         final Pipeline pipeline = subject.pipeline();
-        operator.within(0, subject.name() + " looked at", () -> {
+        operator.within(0, subject.name() + " queried", () -> {
             final Violations violations = operator.world().violations();
             violations.expect(pipeline.occupancy() >= 0 && pipeline.occupancy() <= operator.world().shape().ringSize(),
                 subject.name() + ": occupancy " + pipeline.occupancy());

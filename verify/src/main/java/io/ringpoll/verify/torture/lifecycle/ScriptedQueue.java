@@ -121,7 +121,7 @@ final class ScriptedQueue extends TorturedQueue {
         violations.expect(
             attached, name() + " was polled while it belonged to no pipeline, by " + Thread.currentThread().getName());
         if (!busy.compareAndSet(false, true)) {
-            violations.add(name() + " was polled by two threads at once");
+            violations.add(name() + " was polled by two threads at the same time");
             return 0;
         }
         final int count = Math.min(maxEntries, supplied.get() - given);
