@@ -97,7 +97,7 @@ class DeviceAddressTest {
     }
 
     @Test
-    void shouldSayOfEachPortWhyItCannotBeUsed() {
+    void shouldReportForEachPortWhyItCannotBeUsed() {
         roce("rxe0", "DOWN", "eth0", "192.0.2.1");
         roce("rxe1", "ACTIVE", "eth1");
         roce("rxe2", "ACTIVE", "eth2", "fe80::1");
@@ -108,7 +108,7 @@ class DeviceAddressTest {
     }
 
     @Test
-    void shouldSayWhatInfiniBandLacks() {
+    void shouldReportWhatAnInfiniBandPortLacks() {
         write("mlx5_0/ports/1/state", "2: INIT");
         write("mlx5_0/ports/1/link_layer", "InfiniBand");
         write("mlx5_1/ports/1/state", "4: ACTIVE");
@@ -118,7 +118,7 @@ class DeviceAddressTest {
     }
 
     @Test
-    void shouldSayThatThereIsNoPort() throws IOException {
+    void shouldReportThatThereIsNoPort() throws IOException {
         Files.createDirectory(sysClass.resolve("rxe0"));
         assertRefused("there is no port");
     }

@@ -39,7 +39,7 @@ class RdmaHardwareTest {
     }
 
     @Test
-    void shouldSayThatADeviceHasNoNode() throws IOException {
+    void shouldReportThatADeviceHasNoNode() throws IOException {
         Files.createDirectory(sysClass.resolve("rxe0"));
         Files.createFile(dev.resolve("rdma_cm"));
         final RdmaHardware none = RdmaHardware.find(sysClass, dev);
@@ -48,7 +48,7 @@ class RdmaHardwareTest {
     }
 
     @Test
-    void shouldSayThatADeviceMayNotBeOpened() throws IOException {
+    void shouldReportThatADeviceMayNotBeOpened() throws IOException {
         assumeTrue(!"root".equals(System.getProperty("user.name")), "root may open everything");
         Files.createDirectory(sysClass.resolve("rxe0"));
         Files.createFile(dev.resolve("uverbs0")).toFile().setReadable(false);

@@ -68,7 +68,7 @@ class DescriptorPollTest {
     }
 
     @Test
-    void shouldTellAWakeUpFromADescriptorAndFromTheEndOfItsTime() {
+    void shouldDistinguishAWakeUpFromADescriptorAndFromATimeOut() {
         try (DescriptorPoll poll = new DescriptorPoll()) {
             assertFalse(poll.wasWokenUp());
             poll.wakeUp();

@@ -32,7 +32,7 @@ class DescriptorsTest {
     }
 
     @Test
-    void shouldTellReadableFromTimedOutAndSignalled() {
+    void shouldDistinguishReadableTimedOutAndSignalled() {
         final int fd = eventFd();
         final Wakeup wakeup = Wakeup.take();
         assertEquals(Wakeup.TIMED_OUT, wakeup.await(fd, 0));
@@ -49,7 +49,7 @@ class DescriptorsTest {
     }
 
     @Test
-    void shouldTellThatNothingCanComeThroughADescriptorThatIsClosed() {
+    void shouldReportAClosedDescriptor() {
         final Wakeup wakeup = Wakeup.take();
         assertEquals(Wakeup.BROKEN, wakeup.await(NO_DESCRIPTOR, TIMEOUT_MS));
         wakeup.release();

@@ -47,7 +47,7 @@ class KernelThreadTest {
     }
 
     @Test
-    void shouldSayThatAThreadsMaskWasChanged() throws InterruptedException {
+    void shouldReportAChangedMaskOfAThread() throws InterruptedException {
         final BitSet all = ThreadAffinity.get();
         Assumptions.assumeTrue(all.cardinality() > 1, "needs two CPUs");
         onItsOwnThread(() -> {

@@ -38,7 +38,7 @@ class OwnedMemoryTest {
     }
 
     @Test
-    void shouldNeverGiveAnAddressAgain() {
+    void shouldNeverReuseAnAddress() {
         final Arena first = new GuardedArena();
         final long address = first.allocate(4096, 8).address();
         first.close();
@@ -58,7 +58,7 @@ class OwnedMemoryTest {
     }
 
     @Test
-    void shouldStopWhatRunsOverTheLastPage() {
+    void shouldDetectAnOverrunOfTheLastPage() {
         final String output = JavaProcess.create().property(OwnedMemory.DEBUG_PROPERTY, "true")
             .option("-XX:-CreateCoredumpOnCrash").option("-XX:+ErrorFileToStdout").run(LateTouch.class, "over");
         assertTrue(output.contains("SIGSEGV"), output);

@@ -88,7 +88,7 @@ class ThreadAffinityTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNoCpu() {
+    void shouldRejectInvalidCpus() {
         assertThrows(IllegalArgumentException.class, () -> ThreadAffinity.pin(-1));
         assertThrows(IllegalArgumentException.class, () -> ThreadAffinity.pin(1 << 20));
         assertThrows(IllegalArgumentException.class, () -> ThreadAffinity.set(new BitSet()));

@@ -15,7 +15,7 @@ class CompletionPathTest {
     private static final int[] OPCODES = {WcOpcode.SEND, WcOpcode.ATOMIC_WRITE, WcOpcode.RECV, WcOpcode.RECV_RDMA_WITH_IMM};
 
     @Test
-    void shouldGiveTheSamePathAsAnObjectAndAsABit() {
+    void shouldDecideTheSamePathAsObjectAndAsBit() {
         for (int status = 0; status < WcStatus.COUNT; status++) {
             for (int opcode = 0; opcode <= 2 * WcOpcode.RECV; opcode++) {
                 final long word = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder()).putInt(status).putInt(opcode)
@@ -27,7 +27,7 @@ class CompletionPathTest {
     }
 
     @Test
-    void shouldGiveStatusAndReceiveBitOfTheWord() {
+    void shouldExtractStatusAndReceiveBitFromTheWord() {
         for (int status = 0; status < WcStatus.COUNT; status++) {
             for (final int opcode : OPCODES) {
                 final long word = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder()).putInt(status).putInt(opcode)

@@ -86,7 +86,7 @@ class VerbsLayoutTest {
     }
 
     @Test
-    void shouldHaveEveryOpcodeOfTheHeaderThatVerbsGiveAMeaning() {
+    void shouldHaveEveryOpcodeOfTheHeaderThatVerbsDefine() {
         final TreeSet<String> declared = new VerbsHeader().constants("ibv_wc_opcode");
         final Map<String, Long> values = new TreeMap<>();
         for (int opcode = 0; opcode <= WcOpcode.RECV_RDMA_WITH_IMM; opcode++) {

@@ -45,7 +45,7 @@ class WorkCompletionTest {
     }
 
     @Test
-    void shouldGiveTheFieldsOfASuccess() {
+    void shouldReadTheFieldsOfASuccess() {
         assertEquals(0x8877_6655_4433_2211L, completion.workRequestId());
         assertTrue(completion.isSuccess());
         assertEquals(WcOpcode.RECV, completion.opcode());
@@ -66,7 +66,7 @@ class WorkCompletionTest {
     }
 
     @Test
-    void shouldGiveTheValidFieldsOfAFailureAndRefuseTheOthers() {
+    void shouldReadTheValidFieldsOfAFailureAndRejectTheOthers() {
         memory.putInt(IbvWc.STATUS_OFFSET, WcStatus.WR_FLUSH_ERR);
         assertFalse(completion.isSuccess());
         assertEquals(0x8877_6655_4433_2211L, completion.workRequestId());
@@ -88,7 +88,7 @@ class WorkCompletionTest {
     }
 
     @Test
-    void shouldRefuseImmediateDataAndKeysThatDidNotCome() {
+    void shouldRejectMissingImmediateDataAndKeys() {
         memory.putInt(IbvWc.WC_FLAGS_OFFSET, 0);
         assertFalse(completion.hasImmediate());
         assertThrows(IllegalStateException.class, completion::immediate);
@@ -109,7 +109,7 @@ class WorkCompletionTest {
     }
 
     @Test
-    void shouldGiveTheSameFieldsOfARecordInAnArray() {
+    void shouldReadTheSameFieldsFromARecordInAnArray() {
         final WorkCompletion other = completions.records().show(0, new WorkCompletion());
         assertEquals(completion.toString(), other.toString());
         assertEquals(0xCAFE_0102, other.immediate());

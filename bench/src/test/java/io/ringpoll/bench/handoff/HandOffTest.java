@@ -70,7 +70,7 @@ class HandOffTest {
 
     @ParameterizedTest
     @MethodSource("labels")
-    void shouldRecordTheLatencyOfWhatWasDueInTheTimeAndOfNothingElse(final String label) throws TimeoutException {
+    void shouldRecordOnlyCompletionsThatWereDueInTheRecordingTime(final String label) throws TimeoutException {
         final long startNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(20);
         final long fromNs = startNs + TimeUnit.MILLISECONDS.toNanos(10);
         final long untilNs = fromNs + TimeUnit.MILLISECONDS.toNanos(50);
@@ -86,7 +86,7 @@ class HandOffTest {
     }
 
     @Test
-    void shouldSayWhichHandOffsThereAre() {
+    void shouldListTheHandOffsWhenOneIsUnknown() {
         final String message =
             assertThrows(IllegalArgumentException.class, () -> HandOffs.of("pigeon")).getMessage();
         assertTrue(message.contains("pigeon") && message.contains("spsc-array-queue"), message);

@@ -99,7 +99,7 @@ class JitterTest {
     }
 
     @Test
-    void shouldReadWhatTheLoopInCPrints() throws IOException {
+    void shouldParseTheOutputOfTheLoopInC() throws IOException {
         final String output = """
             cpu 3 spins 1000 elapsed 2000000 voluntary 1 involuntary 2
             gap 3 1500 4
@@ -122,7 +122,7 @@ class JitterTest {
     }
 
     @Test
-    void shouldRefuseWhatIsNotTheFormatOfTheLoopInC() {
+    void shouldRejectOutputInAnotherFormatThanThatOfTheLoopInC() {
         for (final String output : List.of("nonsense", "gap 3 1 1", "cpu 1 spins x elapsed 1 voluntary 0 involuntary 0")) {
             assertThrows(IOException.class, () -> CJitter.parse(output, NONE, NONE), output);
         }
@@ -145,7 +145,7 @@ class JitterTest {
     }
 
     @Test
-    void shouldTellInterruptsByNameAndStealTimeSinceAnEarlierReading() {
+    void shouldCountInterruptsByNameAndStealTimeSinceAnEarlierReading() {
         final RecordedTree tree = RecordedTree.named("machine-at-hand").with("proc/stat",
             "cpu  1 1 1\\ncpu1 1 1 1 1 1 1 1 5 0 0");
         final CpuCounters before = CpuCounters.read(tree.expand(root.resolve("before")));

@@ -38,7 +38,7 @@ class LatencyRunTest {
     }
 
     @Test
-    void shouldMarkARunWhoseCpuWasTakenAwayAndCountTheTurns() {
+    void shouldMarkARunThatLostItsCpuAndCountTheTurns() {
         final LatencyRun run = run(PINNED, window(0, 100, 0, 0, LOSS), window(1, 100, 0, 0, NO_LOSS));
         assertEquals(Set.of(RunMark.LOST_CPU), run.marks());
         assertEquals(1, run.turnsWithoutCpu());

@@ -32,7 +32,7 @@ class PerftestContestantTest {
     }
 
     @Test
-    void shouldEndATurnWhoseClientDoesNotEnd(@TempDir final Path folder) throws IOException {
+    void shouldEndATurnIfTheClientHangs(@TempDir final Path folder) throws IOException {
         final Path tool = folder.resolve("hanging_lat");
         Files.writeString(tool, "#!/bin/sh\necho connecting\nexec sleep 1000\n");
         Files.setPosixFilePermissions(tool, PosixFilePermissions.fromString("rwx------"));

@@ -24,7 +24,7 @@ class SyntheticContestantTest {
     private static final long TURN_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     @Test
-    void shouldCountWhatIsHandledAfterTheEndOfItsTurn() {
+    void shouldCountCompletionsHandledAfterTheEndOfTheirTurn() {
         Device.choose(DeviceKind.LOOPBACK);
         try (SyntheticSource source = SyntheticSource.open()) {
             final HotThreads threads =

@@ -27,7 +27,7 @@ class CpuWatchTest {
     }
 
     @Test
-    void shouldAddUpWhatHotThreadsLostAndLeaveTheOthersOut() throws IOException {
+    void shouldSumTheLossOfHotThreadsOnly() throws IOException {
         final CpuWatch watch = new CpuWatch(proc);
         watch.start();
         thread(11, "bench-poller", 5_400, 5);
@@ -40,7 +40,7 @@ class CpuWatchTest {
     }
 
     @Test
-    void shouldCountWhatTheHypervisorTook() throws IOException {
+    void shouldCountStealTime() throws IOException {
         final CpuWatch watch = new CpuWatch(proc);
         watch.start();
         stat(103);
@@ -57,7 +57,7 @@ class CpuWatchTest {
     }
 
     @Test
-    void shouldKnowNothingWhereTheKernelDoesNotTell() {
+    void shouldReportNoLossWithoutTheCountersOfTheKernel() {
         final CpuWatch watch = new CpuWatch(proc.resolve("nothing"));
         watch.start();
         assertEquals(0, watch.stop().lostNs());

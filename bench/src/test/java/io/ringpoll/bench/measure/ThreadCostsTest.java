@@ -76,7 +76,7 @@ class ThreadCostsTest {
     }
 
     @Test
-    void shouldTellTheProcessorsTicksByWhatTheyDid() {
+    void shouldCountTheTicksOfTheProcessorsByUse() {
         final MachineTicks ticks = MachineTicks.parse("cpu  100 20 30 5000 40 3 4 90 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n");
         assertEquals(new MachineTicks(120, 30, 7), ticks);
         assertEquals(new MachineTicks(20, 10, 2), ticks.since(new MachineTicks(100, 20, 5)));

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(20)
 class PercentilePlotTest {
     @Test
-    void shouldGiveEachNineTheSamePlaceOnTheAxis() {
+    void shouldSpaceNinesEvenlyOnTheAxis() {
         assertEquals(0, PercentilePlot.nines(0), 1e-9);
         assertEquals(1, PercentilePlot.nines(90), 1e-9);
         assertEquals(2, PercentilePlot.nines(99), 1e-9);

@@ -27,7 +27,7 @@ class AppendProfileTest {
         "GC Thread#0, JVM: the rest",
         "JvmPauseMonitor, others"
     })
-    void shouldKnowThreadsByWhatTheKernelKeepsOfTheirNames(final String name, final String kind) {
+    void shouldClassifyThreadsByTheirTruncatedNames(final String name, final String kind) {
         assertEquals(kind, AppendProfile.kind(name));
     }
 }

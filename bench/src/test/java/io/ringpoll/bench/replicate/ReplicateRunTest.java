@@ -32,7 +32,7 @@ class ReplicateRunTest {
     }
 
     @Test
-    void shouldNoticeARecordThatIsNotWhatWasSent() {
+    void shouldDetectACorruptedRecord() {
         final ReplicateConfig config = new ReplicateConfig("127.0.0.1", 8, 1, 0, 1, true, false);
         final ReplicateRun run = new ReplicateRun(config, Contestant.of(Transport.RINGPOLL, Map.of()));
         assertThrows(IOException.class, () -> run.verify(List.of(new RecordLog.State(1, 0, 17)), 1));

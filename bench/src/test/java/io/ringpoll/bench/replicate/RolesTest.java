@@ -31,7 +31,7 @@ class RolesTest {
     private Path folder;
 
     @Test
-    void shouldReadBackWhatAClientWasTold() throws Exception {
+    void shouldVerifyTheAcknowledgedRecordsOfAClient() throws Exception {
         final Path acknowledged = folder.resolve("acknowledged");
         final List<String> peers = List.of(HOST + ":" + freePort(), HOST + ":" + freePort(), HOST + ":" + freePort());
         final List<Path> folders = new ArrayList<>();

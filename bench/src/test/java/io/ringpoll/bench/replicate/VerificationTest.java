@@ -51,7 +51,7 @@ class VerificationTest {
     }
 
     @Test
-    void shouldFindARecordThatIsNotWhole() {
+    void shouldDetectAnIncompleteRecord() {
         record(0);
         final byte[] bytes = contents[0].toByteArray();
         bytes[18] ^= 1;

@@ -44,7 +44,7 @@ class BenchSuiteTest {
     }
 
     @Test
-    void shouldPlanHalfAnHourForAllAndFiveMinutesForWhatMattersMost() {
+    void shouldPlanHalfAnHourForAllPartsAndFiveMinutesForTheQuickRun() {
         final RunPlan full = RunPlan.of(EnumSet.allOf(Part.class), Effort.FULL, folder);
         final RunPlan quick = RunPlan.of(EnumSet.allOf(Part.class), Effort.QUICK, folder);
         assertTrue(full.expectedNs() < TimeUnit.MINUTES.toNanos(32), full.toString());
@@ -53,7 +53,7 @@ class BenchSuiteTest {
     }
 
     @Test
-    void shouldTellWhatIsLeftAtThePaceOfTheStepsThatAreDone() {
+    void shouldEstimateTheRemainingTimeByThePaceOfFinishedSteps() {
         final Progress progress = new Progress(new PrintWriter(out, true), new RunPlan(3, TimeUnit.MINUTES.toNanos(3)));
         progress.begin();
         progress.next("a", 0, TimeUnit.MINUTES.toNanos(1));

@@ -40,7 +40,7 @@ class ThroughputReportTest {
     }
 
     @Test
-    void shouldSayWhyATableIsEmpty() {
+    void shouldReportWhyATableIsEmpty() {
         final List<HandOff> handOffs = List.of(new RingpollHandOff(), HandOffs.of("c"));
         report(handOffs, List.of(
             window(0, "ringpoll", 11, 0, LOSS), window(0, "c", 10, 0, NO_LOSS))).printTable(new PrintWriter(out, true));

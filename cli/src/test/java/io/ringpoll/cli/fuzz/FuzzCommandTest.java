@@ -28,7 +28,7 @@ class FuzzCommandTest {
 
     @ParameterizedTest
     @CsvSource({"mix, 18", "fault-plan, 94", "address, 18", "private-data, 26", "stat-options, 68"})
-    void shouldStandWhatOnceWasAFinding(final String target, final String seed) {
+    void shouldPassInputsOfFormerFindings(final String target, final String seed) {
         assumeTrue(TestDevice.isLoopback(), "what posts nonsense is for the loopback device");
         assertEquals(0, execute("--target", target, "--seed", seed, "--inputs", "1"), () -> out + "\n" + err);
     }

@@ -34,7 +34,7 @@ class LatencyCommandTest {
     private Path folder;
 
     @Test
-    void shouldMeasureOverTheSyntheticQueueBesideC() throws IOException {
+    void shouldMeasureRingpollAndCOverTheSyntheticQueue() throws IOException {
         final JsonNode root = json("--rate 20000 --duration 0.2 --warm-up 0 --lead-in 20");
         final JsonNode runs = root.path("latencies").path(0).path("runs");
         assertEquals("ringpoll", runs.path(0).path("name").asText());
@@ -115,7 +115,7 @@ class LatencyCommandTest {
     }
 
     @Test
-    void shouldBindMemoryToANumaNodeAndTellWhereItWas() throws IOException {
+    void shouldBindMemoryToANumaNodeAndReportItsPlacement() throws IOException {
         assumeTrue(Files.exists(Path.of("/proc/self/numa_maps")), "the kernel has no NUMA");
         try {
             final JsonNode numa = json("--numa-node 0 --rate 1000 --duration 0.1 --warm-up 0 --lead-in 0").path("numa");
@@ -153,7 +153,7 @@ class LatencyCommandTest {
         "--wait dance | --wait 'dance'",
         "--ring-size 3 | --ring-size 3 is not a power of two",
     })
-    void shouldRefuseWhatCannotBeMeasuredInOneLine(final String arguments, final String reason) {
+    void shouldRejectInvalidMeasurementsInOneLine(final String arguments, final String reason) {
         assertEquals(2, run(arguments));
         assertTrue(err.toString().contains(reason.strip()), err.toString());
         assertEquals(1, err.toString().lines().count());

@@ -90,7 +90,7 @@ class RunCommandTest {
 
     @Test
     @Tag(TestDevice.TAG)
-    void shouldSayWhetherMemoryAndAllocationStayAsTheyAre() throws IOException {
+    void shouldReportTheDriftOfMemoryAndAllocation() throws IOException {
         execute("--seconds", "5", "--soak", "--json");
         final JsonNode soak = new ObjectMapper().readTree(out.toString()).get("soak");
         assertTrue(soak.get("samples").size() >= 1, out::toString);
@@ -100,7 +100,7 @@ class RunCommandTest {
     }
 
     @Test
-    void shouldSayWhichCallOfSetUpHasFailedByThePlan() {
+    void shouldNameTheSetUpCallThatFailedByThePlan() {
         assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");
         assertEquals(1, execute("--operations", "10", "--faults", "call:ibv_alloc_pd:EMFILE@1"));
         assertEquals(1, err.toString().strip().lines().count(), err::toString);
@@ -131,7 +131,7 @@ class RunCommandTest {
     }
 
     @Test
-    void shouldPinEachThreadWhereThePlanSays() {
+    void shouldPinEachThreadAsPlanned() {
         final AffinityPlan plan = AffinityPlan.plan(Topology.ofThisMachine(), PlanRequest.ofPipeline());
         assertEquals(0, execute("--operations", "2000", "--pin", "auto"), () -> out + "\n" + err);
         final String pinned = plan.cpus().isEmpty() ? "no thread pinned" : "pinned " + plan.cpus() + " (by plan)";
@@ -153,7 +153,7 @@ class RunCommandTest {
 
     @Test
     @Tag(TestDevice.TAG)
-    void shouldSayThatThePortIsInUse() {
+    void shouldReportThatThePortIsInUse() {
         try (Peer peer = Peer.ofLocal(ADDRESS); Endpoint endpoint = peer.listen(ADDRESS, "7460")) {
             assertEquals(1, execute("--operations", "10", "--address", ADDRESS + ":7460"));
             assertEquals(
@@ -208,7 +208,7 @@ class RunCommandTest {
     }
 
     @Test
-    void shouldMeasureAfterTheWarmUpsLimitAndSayWhetherTheHotThreadsHadSettled() throws IOException {
+    void shouldMeasureAfterTheWarmUpLimitAndReportWhetherTheHotThreadsHadSettled() throws IOException {
         assertEquals(0, execute("--seconds", "0.2", "--warm-up", "0", "--json"), err::toString);
         final JsonNode allocated = new ObjectMapper().readTree(out.toString()).get("allocatedBytes");
         assertFalse(allocated.get("settled").asBoolean(), out::toString);
@@ -217,21 +217,21 @@ class RunCommandTest {
 
     @Test
     @Tag(TestDevice.TAG)
-    void shouldSayThatNoServerIsThere() {
+    void shouldReportThatThereIsNoServer() {
         assertEquals(1, execute("--role", "client", "--operations", "10", "--address", ADDRESS + ":7459"));
         assertTrue(
             err.toString().contains("no connection to " + ADDRESS + ", port 7459 (is the server there?)"), err.toString());
     }
 
     @Test
-    void shouldSayThatAnAddressBelongsToNoDevice() {
+    void shouldReportThatAnAddressBelongsToNoDevice() {
         assertEquals(1, execute("--operations", "10", "--address", "203.0.113.77"));
         assertEquals(1, err.toString().strip().lines().count(), err.toString());
         assertTrue(err.toString().contains("203.0.113.77"), err.toString());
     }
 
     @Test
-    void shouldSayWhereLibrpmaIsMissing() throws Exception {
+    void shouldReportThatLibrpmaIsMissing() throws Exception {
         final Process process = start("-Dringpoll.librpma=/nowhere/librpma.so", "--operations", "10");
         assertTrue(process.waitFor(60, TimeUnit.SECONDS));
         final String said = new String(process.getErrorStream().readAllBytes()).strip();

@@ -66,7 +66,7 @@ class StatCommandTest {
     }
 
     @Test
-    void shouldGiveTheSameAsJsonWithRates() throws Exception {
+    void shouldPrintTheSameAsJsonWithRates() throws Exception {
         try (Pipeline pipeline = Pipeline.builder().name("orders").ringSize(256).countersFolder(folder)
             .onAll((wc, sequence, endOfBatch) -> { }, options -> options.name("all"))
             .queue(new SyntheticQueue("queue", 3000)).start()) {
@@ -114,7 +114,7 @@ class StatCommandTest {
     }
 
     @Test
-    void shouldSayThatNothingRuns() throws Exception {
+    void shouldReportThatNoPipelineRuns() throws Exception {
         final Stat stat = Stat.run("--folder", folder.toString());
         assertEquals(1, stat.exit);
         assertEquals("ringpoll stat: no pipeline is running: no counters file of one in " + folder +
@@ -122,7 +122,7 @@ class StatCommandTest {
     }
 
     @Test
-    void shouldSayThatAFileIsDamaged() throws Exception {
+    void shouldReportADamagedFile() throws Exception {
         Files.writeString(folder.resolve(ProcessHandle.current().pid() + "-1.counters"), "x".repeat(1000));
         final Stat stat = Stat.run("--folder", folder.toString());
         assertEquals(1, stat.exit);

@@ -51,7 +51,7 @@ class BenchCommandTest {
     }
 
     @Test
-    void shouldRefuseWhatItCannotDoInOneLine() {
+    void shouldRejectInvalidOptionsInOneLine() {
         assertEquals(2, run("--quick", "--full"));
         assertTrue(err.toString().contains("exclude each other"), err.toString());
         assertEquals(2, run("--only", "everything"));

@@ -23,7 +23,7 @@ class ThroughputCommandTest {
     private final StringWriter err = new StringWriter();
 
     @Test
-    void shouldGiveEachItsTurnInBothRegimes() throws IOException {
+    void shouldMeasureEachHandOffInBothRegimes() throws IOException {
         assertEquals(0, run("--rounds 2 --warm-up 0 --window 20 --lead-in 10 --pin none --wait yield --handlers 2 "
             + "--against c,c-bare-loop --json"), err.toString());
         final JsonNode windows = new ObjectMapper().readTree(out.toString()).path("windows");
@@ -53,7 +53,7 @@ class ThroughputCommandTest {
         "--against pigeon | no hand-off 'pigeon'",
         "--handlers 2 --against spsc-array-queue | one handler, not 2",
     })
-    void shouldRefuseWhatCannotBeMeasuredInOneLine(final String arguments, final String reason) {
+    void shouldRejectInvalidMeasurementsInOneLine(final String arguments, final String reason) {
         assertEquals(2, run(arguments));
         assertTrue(err.toString().contains(reason.strip()), err.toString());
         assertEquals(1, err.toString().lines().count());

@@ -56,7 +56,7 @@ class CommandTest {
     }
 
     @Test
-    void shouldSayWhyOfEveryCheckWhenAsked() {
+    void shouldExplainEveryCheckWithVerbose() {
         assertEquals(0, run("doctor", "--verbose", "--root", tree("tuned-server")));
         assertTrue(out.toString().contains("System.nanoTime reads it"), out::toString);
     }

@@ -168,7 +168,7 @@ class HotCallsTest {
     }
 
     @Test
-    void shouldTellBothPartnersWhenTwoThreadsCall() {
+    void shouldNotifyBothMarksWhenTwoThreadsCall() {
         assertFalse(isShared(calls));
         assertFalse(isShared(partner));
         final HotMark own = calls.enter();
@@ -187,7 +187,7 @@ class HotCallsTest {
     }
 
     @Test
-    void shouldTellPartnersOfALockThatItIsShared() {
+    void shouldNotifyMarksOfALockThatItIsShared() {
         assertFalse(isShared(partner));
         takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
         assertTrue(isShared(partner));

@@ -27,7 +27,7 @@ class NativeResourceTest {
     private static final long CALL_MS = 500;
 
     @Test
-    void shouldCloseAtTheSecondTryWhatACallIntoCHeldUpAtTheFirst() throws InterruptedException {
+    void shouldCloseAtTheSecondTryIfACallIntoCBlockedTheFirst() throws InterruptedException {
         final Resource needed = new Resource("what it needs");
         final Resource resource = new Resource("the resource");
         resource.needs(needed);
@@ -61,7 +61,7 @@ class NativeResourceTest {
     }
 
     @Test
-    void shouldNotFreeWhatSomethingWasMadeOfWhileItWasClosing() {
+    void shouldNotFreeAnObjectThatGotADependentDuringItsClose() {
         final Resource late = new Resource("a late comer");
         final Resource resource = new Resource("the resource") {
             @Override
@@ -190,7 +190,7 @@ class NativeResourceTest {
     }
 
     @Test
-    void shouldCloseAtTheSecondTryWhateverAPartThrewAtTheFirst() {
+    void shouldCloseAtTheSecondTryAfterAnExceptionOfAPart() {
         final Resource needed = new Resource("what it needs");
         final Resource resource = new Resource("the resource") {
             private boolean failed;
@@ -212,7 +212,7 @@ class NativeResourceTest {
     }
 
     @Test
-    void shouldLetGoOfWhatItNeededIfItCannotBeFreed() {
+    void shouldReleaseItsDependenciesIfItCannotBeFreed() {
         final Resource needed = new Resource("what it needs");
         final Resource resource = new Resource("the resource") {
             @Override

@@ -26,7 +26,7 @@ class AccountsTest {
     private boolean payloadsArrive = true;
 
     @Test
-    void shouldFindNothingWrongWhenEachCompletionComesOnce() {
+    void shouldReportNoErrorIfEachCompletionArrivesOnce() {
         final long write = post(0, OperationKind.WRITE);
         final long receive = post(1, OperationKind.RECEIVE);
         final long failing = post(2, OperationKind.FAILING);
@@ -47,7 +47,7 @@ class AccountsTest {
     }
 
     @Test
-    void shouldShowACompletionThatCameTwice() {
+    void shouldDetectADuplicateCompletion() {
         final long write = post(0, OperationKind.WRITE);
         queue.add(write, WcStatus.SUCCESS, WcOpcode.RDMA_WRITE);
         queue.add(write, WcStatus.SUCCESS, WcOpcode.RDMA_WRITE);
@@ -84,7 +84,7 @@ class AccountsTest {
     }
 
     @Test
-    void shouldShowAPayloadThatIsNotWhatWasSent() {
+    void shouldDetectACorruptedPayload() {
         payloadsArrive = false;
         queue.add(post(0, OperationKind.READ), WcStatus.SUCCESS, WcOpcode.RDMA_READ);
         final RunReport report = run();

@@ -28,7 +28,7 @@ class HandshakeTest {
     }
 
     @Test
-    void shouldRefuseWhateverAPeerSendsInstead() {
+    void shouldRejectInvalidPrivateData() {
         final Random random = new Random(1);
         for (int i = 0; i < 20_000; i++) {
             final byte[] bytes = i % 2 == 0 ? HELLO.encode() : new Welcome(new byte[30], new byte[30]).encode();

@@ -26,7 +26,7 @@ class MixTest {
     }
 
     @Test
-    void shouldKeepTheSharesOfOthersBesideManyThatFail() {
+    void shouldKeepTheSharesOfOtherOperationsWithAHighFailureShare() {
         final Mix mix = Mix.parse("write=40,send=3,read=20,write-imm=9.9,fail=362181435447972.1");
         int writes = 0;
         final int draws = 1 << 16;
@@ -47,7 +47,7 @@ class MixTest {
         "write=0,fail=0 | at least one operation that can succeed must have a weight above 0",
         "fail=1 | at least one operation that can succeed must have a weight above 0"
     })
-    void shouldNameWhatIsWrongWithAMix(final String text, final String message) {
+    void shouldNameTheErrorOfAMix(final String text, final String message) {
         assertEquals(message, assertThrows(IllegalArgumentException.class, () -> Mix.parse(text)).getMessage());
     }
 }

@@ -54,7 +54,7 @@ class SceneTest {
     }
 
     @Test
-    void shouldSayHowAWrongSceneIsPlayedAgain() {
+    void shouldPrintTheCommandThatPlaysAFailedSceneAgain() {
         final TortureReport report =
             new TortureReport(5, 3, 100, 7, 1.5, Scene.of(7), List.of("send 3 of endpoint 1 ended 2 times"));
         final StringWriter out = new StringWriter();

@@ -72,7 +72,7 @@ class SceneJvmTest {
     }
 
     @Test
-    void shouldReportWhatWasWrong() throws IOException, InterruptedException {
+    void shouldReportViolations() throws IOException, InterruptedException {
         final SceneJvm jvm = play("4");
         assertEquals(List.of("this and that"), jvm.violations());
         assertEquals(0, jvm.scenes());
