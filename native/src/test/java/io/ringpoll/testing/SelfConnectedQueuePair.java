@@ -95,7 +95,7 @@ public final class SelfConnectedQueuePair implements AutoCloseable {
 
     private final long attached;
 
-    /** Makes one; the queue must be closed after it. */
+    /** Creates a queue pair; the completion queue must be closed after it. */
     public SelfConnectedQueuePair(final long contextAddress, final long cqAddress) {
         attached = (long) call("attach",
             FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG),

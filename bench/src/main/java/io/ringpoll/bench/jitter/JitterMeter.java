@@ -31,11 +31,11 @@ public final class JitterMeter {
         /**
          * A slice begins.
          *
-         * @param what    name of the loop
+         * @param loop    name of the loop
          * @param doneNs  time that the loop has run so far, in nanoseconds
          * @param totalNs total time of the loop, in nanoseconds
          */
-        void slice(String what, long doneNs, long totalNs);
+        void slice(String loop, long doneNs, long totalNs);
     }
 
     /**

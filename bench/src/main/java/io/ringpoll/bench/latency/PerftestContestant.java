@@ -69,9 +69,9 @@ final class PerftestContestant implements Contestant {
             Long.toString(iterations));
         final Process server = start(command, ProcessBuilder.Redirect.DISCARD);
         try {
-            final String said = connect(command, endS + TimeUnit.MILLISECONDS.toSeconds(iterations));
-            final Histogram latencyNs = parse(said);
-            final String fault = latencyNs.getTotalCount() > 0 ? "" : tool + " printed no latencies: " + lastLine(said);
+            final String printed = connect(command, endS + TimeUnit.MILLISECONDS.toSeconds(iterations));
+            final Histogram latencyNs = parse(printed);
+            final String fault = latencyNs.getTotalCount() > 0 ? "" : tool + " printed no latencies: " + lastLine(printed);
             return new LatencyWindow(turn.round(), label(), latencyNs, 0, 0,
                 new CpuLoss(System.nanoTime() - beganNs, 0, 0, 0), 0, fault);
         } finally {
@@ -88,12 +88,12 @@ final class PerftestContestant implements Contestant {
     /**
      * Parses the output of {@code -U}: one line per iteration with its number and its latency in microseconds.
      *
-     * @param said output of the client
+     * @param printed output of the client
      * @return the latencies in nanoseconds
      */
-    static Histogram parse(final String said) {
+    static Histogram parse(final String printed) {
         final Histogram histogram = new Histogram(3);
-        new BufferedReader(new StringReader(said)).lines().forEach(line -> {
+        new BufferedReader(new StringReader(printed)).lines().forEach(line -> {
             final int comma = line.indexOf(',');
             if (comma > 0 && line.substring(0, comma).strip().chars().allMatch(Character::isDigit)) {
                 histogram.recordValue(Math.round(Double.parseDouble(line.substring(comma + 1).strip()) * 1_000));
@@ -156,7 +156,7 @@ final class PerftestContestant implements Contestant {
         }
     }
 
-    private static String lastLine(final String said) {
-        return said.strip().lines().reduce("", (first, second) -> second);
+    private static String lastLine(final String printed) {
+        return printed.strip().lines().reduce("", (first, second) -> second);
     }
 }

@@ -30,12 +30,12 @@ public final class Timing {
      *
      * @param condition  the condition
      * @param deadlineNs by {@link System#nanoTime()}
-     * @param what       description of the condition, for the exception
+     * @param expected   description of the condition, for the exception
      * @throws TimeoutException if it does not hold by the deadline
      */
-    public static void await(final BooleanSupplier condition, final long deadlineNs, final String what)
+    public static void await(final BooleanSupplier condition, final long deadlineNs, final String expected)
         throws TimeoutException {
-        await(condition, deadlineNs, what, POLL_NS);
+        await(condition, deadlineNs, expected, POLL_NS);
     }
 
     /**
@@ -44,15 +44,15 @@ public final class Timing {
      *
      * @param condition  the condition
      * @param deadlineNs by {@link System#nanoTime()}
-     * @param what       description of the condition, for the exception
+     * @param expected   description of the condition, for the exception
      * @param pollNs     interval in nanoseconds
      * @throws TimeoutException if it does not hold by the deadline
      */
-    public static void await(final BooleanSupplier condition, final long deadlineNs, final String what, final long pollNs)
+    public static void await(final BooleanSupplier condition, final long deadlineNs, final String expected, final long pollNs)
         throws TimeoutException {
         while (!condition.getAsBoolean()) {
             if (System.nanoTime() - deadlineNs > 0) {
-                throw new TimeoutException("not in time: " + what);
+                throw new TimeoutException("not in time: " + expected);
             }
             LockSupport.parkNanos(Math.min(pollNs, Math.max(1, deadlineNs - System.nanoTime())));
         }

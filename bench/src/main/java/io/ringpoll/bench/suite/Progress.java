@@ -36,16 +36,16 @@ final class Progress {
     /**
      * Prints the next step.
      *
-     * @param what       name of the step
+     * @param title      name of the step
      * @param elapsedNs  time since the start of the run
      * @param expectedNs time of the step on an idle machine
      */
-    void next(final String what, final long elapsedNs, final long expectedNs) {
+    void next(final String title, final long elapsedNs, final long expectedNs) {
         doneNs += presentNs;
         presentNs = expectedNs;
         step++;
         out.printf("[%d/%d, %d s, %s left] %s%n", step, plan.steps(), TimeUnit.NANOSECONDS.toSeconds(elapsedNs),
-            about(leftNs(elapsedNs)), what);
+            about(leftNs(elapsedNs)), title);
         out.flush();
     }
 

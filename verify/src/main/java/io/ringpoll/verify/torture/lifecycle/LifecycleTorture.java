@@ -28,7 +28,7 @@ public final class LifecycleTorture {
      * Prepares a torture.
      *
      * @param run      seed and time
-     * @param scenes   how many to play instead of going by the time; 0 for the time
+     * @param scenes   number of scenes instead of a time; 0 for the time
      * @param kind     of JVM; null for all in turn
      * @param address  of the device
      * @param progress takes lines while it goes on
