@@ -6,9 +6,9 @@
  *   -------------|--------------------------|-------------------------|--------->
  *    free again  |  to be handled           |  free                   |  not free yet
  *
- * Sequences count slots from 0 and never wrap in practice. Two stores order everything: the poller
- * publishes with release what the handlers read with acquire, and the handlers free slots with
- * release what the poller reads with acquire.
+ * Sequences count slots from 0 and never wrap in practice. Two release stores order everything: the
+ * poller publishes records by one, which the handlers read with acquire; the handlers free slots by the
+ * other, which the poller reads with acquire.
  *
  * docs/results.md describes the optimizations. The experiments without effect are still here, to be
  * tried on other machines by the script `variants`:

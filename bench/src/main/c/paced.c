@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * paced.c: operations posted at their due times over a link. A write or read ends with the completion at the client,
- * whose wr_id is the due time; a send ends with the receive at the server. Messages arrive in send order, so the
+ * with the due time as its wr_id; a send ends with the receive at the server. Messages arrive in send order, so the
  * schedule has the due time of each.
  */
 #include <errno.h>

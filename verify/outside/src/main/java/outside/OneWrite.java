@@ -48,7 +48,7 @@ public final class OneWrite {
             .start()) {
             pipeline.addQueue(client.completionQueue());
             require(client.write(remote, 0, source, 0, 8, CompletionFlag.ALWAYS, 42), "the send queue is full");
-            require(handled.await(TIMEOUT_MS, TimeUnit.MILLISECONDS), "no completion came");
+            require(handled.await(TIMEOUT_MS, TimeUnit.MILLISECONDS), "no completion arrived");
             pipeline.removeQueue(client.completionQueue());
         }
     }

@@ -66,7 +66,7 @@ public final class Completions {
             }
             got += polled;
             if (System.nanoTime() - deadlineNs > 0) {
-                fail(queue.name() + " gave " + got + " of " + count + " completions in 10 s");
+                fail(queue.name() + " returned " + got + " of " + count + " completions in 10 s");
             }
             if (polled == 0) {
                 Thread.onSpinWait();

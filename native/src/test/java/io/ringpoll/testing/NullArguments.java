@@ -58,7 +58,7 @@ public final class NullArguments {
     /** Checks the public classes of the package that a class is in. */
     public NullArguments check(final Class<?> member) {
         final List<String> names = namesBeside(member);
-        assertFalse(names.isEmpty(), () -> "there are no classes beside " + member);
+        assertFalse(names.isEmpty(), () -> "there are no classes in the package of " + member);
         for (final String name : names) {
             try {
                 checkClass(Class.forName(member.getPackageName() + "." + name.substring(0, name.length() - ".class".length()),

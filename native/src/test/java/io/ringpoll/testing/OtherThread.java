@@ -48,8 +48,8 @@ public final class OtherThread<T> {
         final long startNs = System.nanoTime();
         int asleep = 0;
         while (asleep < LOOKS_ASLEEP) {
-            assertTrue(thread.isAlive(), () -> "it did not wait, but gave " + result + " or " + failure);
-            assertTrue(System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS), "it does not come to wait");
+            assertTrue(thread.isAlive(), () -> "it did not wait, but returned " + result + " or threw " + failure);
+            assertTrue(System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS), "it does not wait");
             // The JVM's own waits are not RUNNABLE; one look could meet a moment's lock in C.
             asleep = thread.getState() == Thread.State.RUNNABLE && isAsleep() ? asleep + 1 : 0;
             LockSupport.parkNanos(LOOK_INTERVAL_NS);
@@ -66,8 +66,8 @@ public final class OtherThread<T> {
         final long startNs = System.nanoTime();
         int parked = 0;
         while (parked < LOOKS_ASLEEP) {
-            assertTrue(thread.isAlive(), () -> "it did not wait, but gave " + result + " or " + failure);
-            assertTrue(System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS), "it does not come to wait");
+            assertTrue(thread.isAlive(), () -> "it did not wait, but returned " + result + " or threw " + failure);
+            assertTrue(System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS), "it does not wait");
             final Thread.State state = thread.getState();
             parked = state == Thread.State.WAITING || state == Thread.State.BLOCKED ? parked + 1 : 0;
             LockSupport.parkNanos(LOOK_INTERVAL_NS);

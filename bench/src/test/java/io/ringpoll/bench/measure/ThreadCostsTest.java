@@ -70,7 +70,7 @@ class ThreadCostsTest {
         final Cost cost = ThreadCosts.ofThisProcess().since(before, UnaryOperator.identity()).get("a-sleeper");
         counted.countDown();
         sleeper.join();
-        assertNotNull(cost, "the kernel tells nothing of threads");
+        assertNotNull(cost, "the kernel has no counters of threads");
         // A thread that was runnable but not running when its time arrived was not woken.
         assertTrue(cost.wakeUps() >= NAPS / 2 && cost.cpuNs() > 0, cost.toString());
     }

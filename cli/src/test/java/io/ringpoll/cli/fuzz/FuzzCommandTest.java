@@ -21,7 +21,7 @@ class FuzzCommandTest {
 
     @Test
     void shouldFindEveryInputTakenOrRefusedInOneLine() {
-        assumeTrue(TestDevice.isLoopback(), "what posts nonsense is for the loopback device");
+        assumeTrue(TestDevice.isLoopback(), "targets that post invalid requests need the loopback device");
         assertEquals(0, execute("--seconds", "6", "--seed", "1"), () -> out + "\n" + err);
         assertTrue(out.toString().contains("targets from seed 1"), out.toString());
     }
@@ -29,7 +29,7 @@ class FuzzCommandTest {
     @ParameterizedTest
     @CsvSource({"mix, 18", "fault-plan, 94", "address, 18", "private-data, 26", "stat-options, 68"})
     void shouldPassInputsOfFormerFindings(final String target, final String seed) {
-        assumeTrue(TestDevice.isLoopback(), "what posts nonsense is for the loopback device");
+        assumeTrue(TestDevice.isLoopback(), "targets that post invalid requests need the loopback device");
         assertEquals(0, execute("--target", target, "--seed", seed, "--inputs", "1"), () -> out + "\n" + err);
     }
 

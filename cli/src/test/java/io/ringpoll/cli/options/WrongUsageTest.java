@@ -215,7 +215,7 @@ class WrongUsageTest {
         if (status == 0 ? wrong : status != CommandLine.ExitCode.USAGE) {
             problems.add(shown + " ends with " + status + ": " + said);
         } else if (status != 0 && said.lines().count() != 1) {
-            problems.add(shown + " says: " + said);
+            problems.add(shown + " prints: " + said);
         } else if (status != 0 && !said.startsWith("ringpoll")) {
             problems.add(shown + " does not name the command: " + said);
         } else if (status != 0 && !said.contains(name)) {

@@ -146,7 +146,7 @@ class StatCommandTest {
     private static void awaitCompletions(final Pipeline pipeline, final long completions) throws InterruptedException {
         final long startNs = System.nanoTime();
         while (pipeline.pollerCounters().completions() < completions) {
-            assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(20), "the completions do not come");
+            assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(20), "the completions do not arrive");
             Thread.sleep(1);
         }
         // Handlers pass the published completions a moment later.

@@ -51,7 +51,7 @@ class CommandTest {
         assertTrue(text.contains("warning      CPU frequency governor: powersave on CPUs 17-21\n"), text);
         assertTrue(text.contains("A governor that follows the load"), text);
         assertTrue(text.contains("-> sudo tuning/scripts/cpu-power --cpus 17-21 --governor performance --apply\n"), text);
-        assertFalse(text.contains("System.nanoTime reads it"), "why is said of what is well");
+        assertFalse(text.contains("System.nanoTime reads it"), "only findings are explained");
         assertEquals("", err.toString());
     }
 

@@ -28,7 +28,7 @@ class NativeResourceTest {
 
     @Test
     void shouldCloseAtTheSecondTryIfACallIntoCBlockedTheFirst() throws InterruptedException {
-        final Resource needed = new Resource("what it needs");
+        final Resource needed = new Resource("a dependency");
         final Resource resource = new Resource("the resource");
         resource.needs(needed);
         final CountDownLatch inside = new CountDownLatch(1);
@@ -81,7 +81,7 @@ class NativeResourceTest {
 
     @Test
     void shouldStayOpenIfSomethingNeedsIt() {
-        final Resource needed = new Resource("what it needs");
+        final Resource needed = new Resource("a dependency");
         final Resource resource = new Resource("the resource");
         resource.needs(needed);
         assertThrows(IllegalStateException.class, needed::close);
@@ -191,7 +191,7 @@ class NativeResourceTest {
 
     @Test
     void shouldCloseAtTheSecondTryAfterAnExceptionOfAPart() {
-        final Resource needed = new Resource("what it needs");
+        final Resource needed = new Resource("a dependency");
         final Resource resource = new Resource("the resource") {
             private boolean failed;
 
@@ -213,7 +213,7 @@ class NativeResourceTest {
 
     @Test
     void shouldReleaseItsDependenciesIfItCannotBeFreed() {
-        final Resource needed = new Resource("what it needs");
+        final Resource needed = new Resource("a dependency");
         final Resource resource = new Resource("the resource") {
             @Override
             protected void destroy(final long lastAddress) {
