@@ -12,7 +12,7 @@ module io.ringpoll.rpma {
     exports io.ringpoll.os;
     exports io.ringpoll.rpma;
     exports io.ringpoll.verbs;
-    exports io.ringpoll.internal.device to io.ringpoll.loopback;
+    exports io.ringpoll.internal.device to io.ringpoll.loopback, io.ringpoll.pipeline;
     exports io.ringpoll.internal.ffm to io.ringpoll.loopback;
     exports io.ringpoll.internal.lifecycle to io.ringpoll.loopback;
     exports io.ringpoll.internal.verbs to io.ringpoll.loopback, io.ringpoll.poller, io.ringpoll.pipeline;

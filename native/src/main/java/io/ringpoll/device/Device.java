@@ -1,6 +1,7 @@
 package io.ringpoll.device;
 
 import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.device.JvmFlags;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.ServiceLoader;
@@ -57,10 +58,11 @@ public final class Device {
      * The device of this process. Loads its libraries at the first call.
      *
      * @return the device; constant
-     * @throws DeviceException if there is no such device or a library is missing; the message names the remedy
+     * @throws DeviceException if there is no such device, or a library or a JVM flag is missing; the message names the remedy
      */
     public static synchronized Device current() {
         if (loaded == null) {
+            JvmFlags.require();
             loaded = load(asked());
         }
         return loaded;

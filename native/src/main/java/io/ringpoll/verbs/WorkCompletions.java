@@ -1,5 +1,6 @@
 package io.ringpoll.verbs;
 
+import io.ringpoll.internal.device.JvmFlags;
 import java.lang.foreign.Arena;
 import java.util.Objects;
 import org.agrona.DirectBuffer;
@@ -36,9 +37,11 @@ public final class WorkCompletions {
      * @param capacity how many, at least 1
      * @return all zero, freed when it is reachable no more
      * @throws IllegalArgumentException if the capacity is below 1, or more than a buffer can hold
+     * @throws io.ringpoll.device.DeviceException if the JVM lacks a flag; the message names it
      */
     public static WorkCompletions allocate(final int capacity) {
         final int lengthBytes = lengthBytes(capacity);
+        JvmFlags.require();
         return new WorkCompletions(
             new UnsafeBuffer(Arena.ofAuto().allocate(lengthBytes, CACHE_LINE_BYTES).asByteBuffer()), 0, capacity);
     }

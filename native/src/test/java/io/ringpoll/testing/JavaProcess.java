@@ -20,6 +20,7 @@ public final class JavaProcess {
     private final Map<String, String> environment;
     private int timeoutSeconds = DEFAULT_TIMEOUT_SECONDS;
     private String classPath = System.getProperty("java.class.path");
+    private String missingFlag;
 
     private JavaProcess(final Map<String, String> environment) {
         this.environment = environment;
@@ -47,6 +48,12 @@ public final class JavaProcess {
         return option("-XX:+UnlockDiagnosticVMOptions").option("-XX:+SafepointTimeout").option("-XX:SafepointTimeoutDelay=10000")
             .option("-XX:+AbortVMOnSafepointTimeout").option("-XX:HandshakeTimeout=10000").option("-XX:-CreateCoredumpOnCrash")
             .option("-XX:ErrorFile=/dev/null");
+    }
+
+    /** Leaves out the flag that starts with a text. */
+    public JavaProcess withoutFlag(final String start) {
+        missingFlag = start;
+        return this;
     }
 
     /** Sets an environment variable. */
@@ -79,7 +86,7 @@ public final class JavaProcess {
     /** Runs a class to its end and returns its output, including standard error. */
     public String run(final Class<?> main, final String... arguments) {
         final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        command.addAll(flags());
+        command.addAll(flags().stream().filter(flag -> missingFlag == null || !flag.startsWith(missingFlag)).toList());
         command.addAll(options);
         command.addAll(List.of("-cp", classPath, main.getName()));
         command.addAll(List.of(arguments));

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.device.JvmFlags;
 import io.ringpoll.pipeline.counters.CountersFile;
 import io.ringpoll.poller.CompletionPoller;
 import io.ringpoll.poller.CounterType;
@@ -88,8 +89,10 @@ public final class Pipeline implements AutoCloseable {
      * Creates a builder.
      *
      * @return a builder with defaults for everything but the handlers
+     * @throws io.ringpoll.device.DeviceException if the JVM lacks a flag; the message names it
      */
     public static PipelineBuilder builder() {
+        JvmFlags.require();
         return new PipelineBuilder();
     }
 
