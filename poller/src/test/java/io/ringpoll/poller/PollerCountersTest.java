@@ -1,12 +1,17 @@
 package io.ringpoll.poller;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.verbs.WcStatus;
 import java.util.HashMap;
 import java.util.Map;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersManager;
+import org.agrona.concurrent.status.CountersReader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -66,6 +71,29 @@ class PollerCountersTest {
             counters.onError(unknown);
         }
         assertEquals(5, value(CounterType.ERRORS_BY_STATUS, WcStatus.COUNT));
+    }
+
+    @Test
+    void shouldFindATypeByItsIdAndNoneByAnyOther() {
+        for (final CounterType type : CounterType.values()) {
+            assertEquals(type, CounterType.ofId(type.id()));
+            assertNotNull(type.kind());
+            assertFalse(type.label().isEmpty());
+        }
+        for (int id = -2; id < 2000; id++) {
+            final CounterType type = CounterType.ofId(id);
+            assertTrue(type == null || type.id() == id, "id " + id);
+        }
+    }
+
+    @Test
+    void shouldReadAnOwnerUpToTheLengthThatAKeyHasRoomFor() {
+        final int room = CountersReader.MAX_KEY_LENGTH - 2 * Integer.BYTES;
+        for (final int length : new int[]{1, room, room + 1}) {
+            final UnsafeBuffer key = new UnsafeBuffer(new byte[2 * CountersReader.MAX_KEY_LENGTH]);
+            key.putStringAscii(Integer.BYTES, "n".repeat(length));
+            assertEquals(length > room ? "" : "n".repeat(length), CounterType.owner(key));
+        }
     }
 
     @Test
