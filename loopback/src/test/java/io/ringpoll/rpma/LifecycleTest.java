@@ -46,6 +46,18 @@ class LifecycleTest {
     }
 
     @Test
+    void shouldRefuseAClosedConfigurationAlsoWithoutARequest() {
+        final ConnectionConfig config = ConnectionConfig.create();
+        config.close();
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            Endpoint endpoint = peer.listen(TestDevice.address(), ConnectedPair.anyPort())) {
+            assertThrows(IllegalStateException.class, () -> endpoint.nextRequest(config, 0));
+            assertThrows(IllegalStateException.class, () -> endpoint.nextRequest(config, -1));
+            assertTrue(endpoint.nextRequest(0).isEmpty(), "a request that nobody made");
+        }
+    }
+
+    @Test
     void shouldNotCloseASharedReceiveQueueBeforeWhatUsesIt() {
         try (Peer peer = Peer.ofLocal(TestDevice.address());
             SharedReceiveQueueConfig queueConfig = SharedReceiveQueueConfig.create();

@@ -202,6 +202,8 @@ class MemoryTest {
                 config.timeoutMs(), config.cqSize(), config.rcqSize(), config.sqSize(), config.rqSize()});
             assertTrue(config.sharedCompletionChannel());
             assertThrows(IllegalArgumentException.class, () -> config.cqSize(-1));
+            assertThrows(IllegalArgumentException.class, () -> config.cqSize(0));
+            assertThrows(IllegalArgumentException.class, () -> config.timeoutMs(-1));
         }
         try (SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create().rqSize(3).rcqSize(4)) {
             assertEquals(3, config.rqSize());

@@ -40,10 +40,14 @@ public final class ConnectionConfig extends NativeResource {
      *
      * @param timeoutMs in milliseconds
      * @return this
+     * @throws IllegalArgumentException if it is negative
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_set_timeout.3.html">
      *     rpma_conn_cfg_set_timeout(3)</a>
      */
     public ConnectionConfig timeoutMs(final int timeoutMs) {
+        if (timeoutMs < 0) {
+            throw new IllegalArgumentException("a time-out of " + timeoutMs + " ms is negative");
+        }
         final long config = enter();
         try {
             RpmaException.check("rpma_conn_cfg_set_timeout", Librpma.CONFIG.rpma_conn_cfg_set_timeout(config, timeoutMs));
@@ -75,11 +79,14 @@ public final class ConnectionConfig extends NativeResource {
      *
      * @param entries at least that many
      * @return this
-     * @throws IllegalArgumentException if it is negative
+     * @throws IllegalArgumentException if it is less than 1
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_set_cq_size.3.html">
      *     rpma_conn_cfg_set_cq_size(3)</a>
      */
     public ConnectionConfig cqSize(final int entries) {
+        if (entries == 0) {
+            throw new IllegalArgumentException("the main CQ cannot have 0 entries: each connection needs one, of at least 1");
+        }
         final long config = enter();
         try {
             RpmaException.check("rpma_conn_cfg_set_cq_size",
@@ -337,6 +344,12 @@ public final class ConnectionConfig extends NativeResource {
                 copy.close();
             }
         }
+    }
+
+    /** Refuses a closed configuration; null means the defaults. */
+    static void requireOpen(final ConnectionConfig config) {
+        enter(config);
+        exit(config);
     }
 
     /** Enters a configuration for a call that copies it; null means the defaults and returns 0. */

@@ -113,12 +113,13 @@ public final class Endpoint extends NativeResource {
      * @param config    sizes of the connection's queues; copied
      * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits until this is closed
      * @return the request, or empty if there was none in time
-     * @throws IllegalStateException    if this is closed, now or while it waits
+     * @throws IllegalStateException    if this is closed, now or while it waits, or the configuration is closed
      * @throws WaitInterruptedException if the thread is interrupted before or while it waits; not with a time-out of 0
      * @throws RpmaException            as in rpma_ep_next_conn_req(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_next_conn_req.3.html">rpma_ep_next_conn_req(3)</a>
      */
     public Optional<ConnectionRequest> nextRequest(final ConnectionConfig config, final int timeoutMs) {
+        ConnectionConfig.requireOpen(config);
         final long endpoint = enter();
         try {
             final long startNs = System.nanoTime();

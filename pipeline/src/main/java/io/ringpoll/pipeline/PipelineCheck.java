@@ -65,10 +65,15 @@ final class PipelineCheck {
         if (ringSize < 2 || ringSize > CompletionSlab.MAX_CAPACITY || Integer.bitCount(ringSize) != 1) {
             faults.add("ring size " + ringSize + " is not a power of two from 2 to " + CompletionSlab.MAX_CAPACITY);
         }
-        if (description.effectiveBatchLimit() < 1 || description.effectiveBatchLimit() > ringSize) {
+        // The limits derive from the ring size: without a ring, their faults would be consequences of the first.
+        if (hasRing() && (description.effectiveBatchLimit() < 1 || description.effectiveBatchLimit() > ringSize)) {
             faults.add("batch limit " + description.effectiveBatchLimit() + " is not from 1 to the ring size, " + ringSize);
         }
         checkCpu("the poller", description.pollerCpu);
+    }
+
+    private boolean hasRing() {
+        return description.ringSize >= 2;
     }
 
     private void checkPaths() {
@@ -130,11 +135,11 @@ final class PipelineCheck {
 
     private void checkHasThread(
         final HandlerOptions options, final String subject, final Set<String> names, final Set<WaitStrategy> strategies) {
-        if (options.batchLimit < 0 || options.batchLimit > description.ringSize) {
+        if (hasRing() && (options.batchLimit < 0 || options.batchLimit > description.ringSize)) {
             faults.add(subject + ": batch limit " + options.batchLimit + " is not from 1 to the ring size, " +
                 description.ringSize);
         }
-        if (options.maxHeld < 0 || options.maxHeld > description.ringSize / 2) {
+        if (hasRing() && (options.maxHeld < 0 || options.maxHeld > description.ringSize / 2)) {
             faults.add(subject + ": it must not hold " + options.maxHeld + " slots, only up to half of the ring, " +
                 description.ringSize / 2);
         }

@@ -52,6 +52,15 @@ class PipelineBuilderTest {
     }
 
     @Test
+    void shouldReportARingWithoutSlotsOnce() {
+        for (final int size : new int[] {0, 1, -1, Integer.MIN_VALUE}) {
+            assertEquals(
+                List.of("ring size " + size + " is not a power of two from 2 to 33554432"),
+                faultsOf(Pipeline.builder().ringSize(size).onAll(handler)));
+        }
+    }
+
+    @Test
     void shouldRejectAPollerAndAHandlerSpinningOnOneCpu() {
         assertEquals(
             List.of("handler ringpoll-all and the poller both spin on CPU 1: pin one elsewhere, or let one of them yield"),

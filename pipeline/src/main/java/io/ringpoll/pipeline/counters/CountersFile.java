@@ -73,7 +73,7 @@ public final class CountersFile implements AutoCloseable {
             }
         } catch (final IOException failure) {
             throw new UncheckedIOException(
-                "the counters file cannot be created in " + place + ": " + failure.getMessage(), failure);
+                "the counters file cannot be created in " + place + ": " + CountersFolder.reason(failure), failure);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

@@ -3,9 +3,11 @@ package io.ringpoll.pipeline.counters;
 import io.ringpoll.os.ProcessOwner;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
@@ -88,6 +90,14 @@ public final class CountersFolder {
         if (owner != ProcessOwner.uid()) {
             throw new IOException("it belongs to user " + owner);
         }
+    }
+
+    /** The reason of a failure in words: the message of some exceptions is only the path. */
+    static String reason(final IOException failure) {
+        if (failure instanceof NoSuchFileException) {
+            return failure.getMessage() + ": no such file or directory";
+        }
+        return failure instanceof AccessDeniedException ? failure.getMessage() + ": permission denied" : failure.getMessage();
     }
 
     /** Removes the files of processes that have ended. */

@@ -101,6 +101,14 @@ class CountersFileTest {
     }
 
     @Test
+    void shouldNameTheReasonForAFolderThatCannotBeMade() {
+        final Path impossible = Path.of("/proc/ringpoll");
+        assertEquals(
+            "the counters file cannot be created in /proc/ringpoll: /proc/ringpoll: no such file or directory",
+            assertThrows(UncheckedIOException.class, () -> CountersFile.create(impossible, "p")).getMessage());
+    }
+
+    @Test
     void shouldCreateTheFileWhenTheCallerIsInterrupted() throws InterruptedException {
         final AtomicInteger made = new AtomicInteger();
         final Thread caller = new Thread(() -> {
