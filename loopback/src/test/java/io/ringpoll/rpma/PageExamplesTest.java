@@ -41,7 +41,7 @@ class PageExamplesTest {
         final String code = normalized(Files.readString(SOURCE));
         boolean inExample = false;
         int lines = 0;
-        for (final String line : Files.readAllLines(Path.of("..", "docs", page))) {
+        for (final String line : Files.readAllLines(Path.of("..", "docs", "reference", page))) {
             if (line.strip().startsWith("```")) {
                 inExample = line.strip().equals("```java");
             } else if (inExample && !line.isBlank()) {

@@ -114,7 +114,7 @@ class ViewCloseTest {
             resource.close();
             return true;
         } catch (final IllegalStateException inUse) {
-            assertTrue(inUse.getMessage().contains(" cannot be closed before what was made of it: "), inUse::getMessage);
+            assertTrue(inUse.getMessage().contains(" cannot be closed before its dependents: "), inUse::getMessage);
             refusals.incrementAndGet();
             return false;
         }

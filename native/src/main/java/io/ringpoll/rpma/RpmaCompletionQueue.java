@@ -19,6 +19,7 @@ import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.WorkCompletions;
 import java.lang.foreign.Arena;
 import java.lang.ref.Reference;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -87,6 +88,8 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      */
     @Override
     public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+        // Compiled code throws an implicit exception without a message.
+        Objects.requireNonNull(records, "the records to poll into are null");
         final HotMark mark = calls.enter();
         try {
             final int count = poll(mark, records.address(first, maxEntries), maxEntries);

@@ -125,6 +125,8 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
      */
     @Override
     public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+        // Compiled code throws an implicit exception without a message.
+        Objects.requireNonNull(records, "the records to poll into are null");
         final HotMark mark = calls.enter();
         try {
             final int result = poll(mark, records.address(first, maxEntries), maxEntries);
