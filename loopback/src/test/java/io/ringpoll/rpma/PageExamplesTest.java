@@ -10,6 +10,7 @@ import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verbs.CompletionChannel;
 import io.ringpoll.verbs.VerbsCompletionQueue;
+import io.ringpoll.verbs.VerbsContext;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
@@ -77,9 +78,9 @@ class PageExamplesTest {
             final LocalMemoryRegion memory = pair.memory(64);
             final RemoteMemoryRegion remote = pair.remote(memory);
             assertTrue(pair.client().read(memory, 0, remote, 32, 8, CompletionFlag.ALWAYS, 7));
-            assertEquals(List.of(7L, 8L), byTheOldCall(pair.client().completionQueue()));
+            assertEquals(List.of(7L, 8L), byTheOldCall(pair.client()));
             assertTrue(pair.client().read(memory, 0, remote, 32, 8, CompletionFlag.ALWAYS, 7));
-            assertEquals(List.of(7L, 8L), byTheNewCall(pair.client().completionQueue(), records));
+            assertEquals(List.of(7L, 8L), byTheNewCall(pair.client(), records));
         }
     }
 
@@ -100,6 +101,20 @@ class PageExamplesTest {
         }
     }
 
+    @Test
+    void shouldCreateAQueueWithAChannel() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            final VerbsContext context = peer.context();
+            final int n = 8;
+            CompletionChannel channel = CompletionChannel.create(context);
+            VerbsCompletionQueue queue = VerbsCompletionQueue.create(context, "mine", n, channel);
+            queue.requestNotification(false);
+            assertEquals(0, queue.poll(records, 0, n));
+            queue.close();
+            channel.close();
+        }
+    }
+
     private void client(final String address, final String port) {
         try (Peer peer = Peer.ofRemote(address);
              LocalMemoryRegion memory = peer.allocate(1024, MemoryUsage.WRITE_SOURCE);
@@ -114,7 +129,8 @@ class PageExamplesTest {
         }
     }
 
-    private static List<Long> byTheOldCall(final RpmaCompletionQueue queue) {
+    private static List<Long> byTheOldCall(final Connection connection) {
+        RpmaCompletionQueue queue = connection.completionQueue();
         LegacyCompletion completion = new LegacyCompletion();
         int result = queue.getCompletion(completion);
         if (result != RpmaError.SUCCESS) {
@@ -133,7 +149,8 @@ class PageExamplesTest {
         return List.of(opContext, (long) byteLen + flags + imm);
     }
 
-    private static List<Long> byTheNewCall(final RpmaCompletionQueue queue, final WorkCompletions records) {
+    private static List<Long> byTheNewCall(final Connection connection, final WorkCompletions records) {
+        RpmaCompletionQueue queue = connection.completionQueue();
         WorkCompletion wc = records.show(0, new WorkCompletion());      // records: WorkCompletions.allocate(1)
         int got = queue.poll(records, 0, 1);                            // 0: empty; negative: the queue has failed
         if (got < 0) {
