@@ -22,6 +22,8 @@ import java.util.stream.Stream;
 public final class CountersFolder {
     private static final String SUFFIX = ".counters";
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
+    /** Empty if unknown. */
+    private static final String PID_NAMESPACE = pidNamespace();
 
     private CountersFolder() {
     }
@@ -71,9 +73,23 @@ public final class CountersFolder {
         }
     }
 
-    /** The name of a new file. */
+    /** The name of a new file: process id, number, and the namespace in which the process id is valid. */
     static Path newFile(final Path folder, final long pid, final int number) {
-        return folder.resolve(pid + "-" + number + SUFFIX);
+        return folder.resolve(pid + "-" + number + PID_NAMESPACE + SUFFIX);
+    }
+
+    /** Whether the process id of a file can be looked up here: containers that share the folder have process ids of their own. */
+    private static boolean hasPidOfThisNamespace(final Path file) {
+        final String name = file.getFileName().toString();
+        return name.indexOf('-') == name.lastIndexOf('-') || name.endsWith(PID_NAMESPACE + SUFFIX);
+    }
+
+    private static String pidNamespace() {
+        try {
+            return "-" + Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).toString().replaceAll("\\D", "");
+        } catch (final IOException | UnsupportedOperationException unknown) {
+            return "";
+        }
     }
 
     /** Creates the folder with access for this user only, if missing. */
@@ -100,11 +116,11 @@ public final class CountersFolder {
         return failure instanceof AccessDeniedException ? failure.getMessage() + ": permission denied" : failure.getMessage();
     }
 
-    /** Removes the files of processes that have ended. */
+    /** Removes the files of processes that have ended; in a folder shared with containers, those of this container. */
     static void removeStale(final Path folder) {
         for (final Path file : files(folder)) {
             final long pid = pid(file);
-            if (pid > 0 && ProcessHandle.of(pid).isEmpty()) {
+            if (pid > 0 && hasPidOfThisNamespace(file) && ProcessHandle.of(pid).isEmpty()) {
                 try {
                     Files.deleteIfExists(file);
                 } catch (final IOException gone) {

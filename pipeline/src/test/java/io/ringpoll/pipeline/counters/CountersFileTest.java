@@ -101,6 +101,17 @@ class CountersFileTest {
     }
 
     @Test
+    void shouldKeepTheFilesOfContainersThatShareTheFolder() throws IOException {
+        final Path elsewhere = Files.createFile(folder.resolve(NO_SUCH_PID + "-1-1.counters"));
+        final Path here = Files.createFile(CountersFolder.newFile(folder, NO_SUCH_PID, 2));
+        try (CountersFile file = CountersFile.create(folder, "p")) {
+            assertEquals(ProcessHandle.current().pid(), CountersFolder.pid(file.path()));
+            assertTrue(Files.exists(elsewhere), "its process id is that of a process in another namespace");
+            assertFalse(Files.exists(here));
+        }
+    }
+
+    @Test
     void shouldNameTheReasonForAFolderThatCannotBeMade() {
         final Path impossible = Path.of("/proc/ringpoll");
         assertEquals(
