@@ -61,7 +61,8 @@ class JitterTest {
             assertTrue(seen.lostShare() > 0.2, () -> "lost only " + seen.lostShare());
             assertTrue(seen.gaps().getMaxValue() > MS, () -> "longest gap " + seen.gaps().getMaxValue());
             assertTrue(seen.involuntarySwitches() > 0);
-            assertEquals(0, seen.voluntarySwitches());
+            // A safepoint may suspend the measuring thread.
+            assertTrue(seen.voluntarySwitches() < seen.involuntarySwitches(), () -> seen.voluntarySwitches() + " voluntary");
         });
     }
 
