@@ -71,6 +71,13 @@ class ErrorsTest {
     }
 
     @Test
+    void shouldExplainAnAddressOfNoInterfaceOfThisMachine() {
+        // 192.0.2.0/24 is reserved for documentation.
+        final RpmaException error = assertThrows(RpmaException.class, () -> Peer.ofLocal("192.0.2.1"));
+        assertTrue(error.getMessage().endsWith("; no network interface of this machine has the address"), error.getMessage());
+    }
+
+    @Test
     void shouldTellThatANameIsNone() {
         final RpmaException error = assertThrows(RpmaException.class, () -> Peer.ofLocal("no such name.invalid"));
         assertEquals(RpmaError.PROVIDER, error.code());

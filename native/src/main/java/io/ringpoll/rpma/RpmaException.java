@@ -12,6 +12,8 @@ import java.util.function.IntFunction;
 public final class RpmaException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    private static final int EADDRNOTAVAIL = 99;
+
     private final String function;
     private final int code;
     private final int errno;
@@ -21,6 +23,7 @@ public final class RpmaException extends RuntimeException {
         super(function + " failed: " + RpmaError.name(code) + " (" + RpmaError.meaning(code) + ")" +
             (errno == 0 ? "" : ", errno " + Errno.describe(errno)) + (detail.isEmpty() ? "" : "; librpma: " + detail) +
             (isUnresolved(errno, detail) ? "; the name cannot be resolved: check it, or use an IP address" : "") +
+            (isForeign(errno, detail) ? "; no network interface of this machine has the address" : "") +
             (remedy.isEmpty() ? "" : "; " + remedy));
         this.function = function;
         this.code = code;
@@ -30,6 +33,10 @@ public final class RpmaException extends RuntimeException {
     /** Whether the resolver refused: its reason is in librpma's text, not in errno. */
     private static boolean isUnresolved(final int errno, final String detail) {
         return errno != Errno.EMFILE && errno != Errno.ENFILE && detail.contains("rdma_getaddrinfo(");
+    }
+
+    private static boolean isForeign(final int errno, final String detail) {
+        return errno == EADDRNOTAVAIL && detail.contains("rdma_bind_addr(");
     }
 
     /**
