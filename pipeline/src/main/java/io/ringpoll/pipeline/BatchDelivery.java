@@ -13,7 +13,7 @@ final class BatchDelivery extends Delivery {
     BatchDelivery(
         final HandlerConfig config, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
         super(config, slab, failures, context);
-        this.batchHandler = ((BatchingHandler) config.handler()).handler();
+        this.batchHandler = (BatchHandler) config.handler();
         this.batch = new CompletionBatch(slabAddress, mask, config.batchLimit());
     }
 

@@ -3,8 +3,8 @@ package io.ringpoll.pipeline;
 /**
  * A user's handler for the completions of one or more paths, called with batches.
  *
- * <p>All methods are called on the handler's own thread, in ring order. {@link CompletionHandler#inBatches} adapts it to a {@link
- * CompletionHandler}.
+ * <p>All methods are called on the handler's own thread, in ring order. Added by {@link PipelineBuilder#onAllBatch} and the
+ * other methods for batches.
  */
 @FunctionalInterface
 public interface BatchHandler extends HandlerLifecycle {

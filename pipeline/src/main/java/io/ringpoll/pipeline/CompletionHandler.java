@@ -1,7 +1,6 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.verbs.WorkCompletion;
-import java.util.Objects;
 
 /**
  * A user's handler for the completions of one or more paths, called with one completion at a time.
@@ -19,14 +18,4 @@ public interface CompletionHandler extends HandlerLifecycle {
      * @throws Exception passed to the handler's {@link FailurePolicy}
      */
     void onCompletion(WorkCompletion completion, long sequence, boolean endOfBatch) throws Exception;
-
-    /**
-     * Adapts a batch handler.
-     *
-     * @param handler of batches
-     * @return a handler to pass to a {@link PipelineBuilder}
-     */
-    static CompletionHandler inBatches(final BatchHandler handler) {
-        return new BatchingHandler(Objects.requireNonNull(handler, "the handler of batches is null"));
-    }
 }

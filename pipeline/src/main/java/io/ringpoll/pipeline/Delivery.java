@@ -20,10 +20,10 @@ abstract class Delivery {
     final UnsafeBuffer slab;
     final long slabAddress;
     final int mask;
-    final CompletionHandler handler;
     final HandlerFailures failures;
     /** Bit set, see {@link CompletionPaths#bits}. */
     final int acceptedPaths;
+    private final HandlerLifecycle handler;
     private final HandlerContext context;
 
     Delivery(

@@ -34,8 +34,7 @@ final class DeliveryClass extends ClassValue<MethodHandle> {
     /** Creates a delivery to a handler, of the delivery class of the handler's class. */
     static Delivery newDelivery(
         final HandlerConfig config, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
-        final MethodHandle constructor = config.handler() instanceof BatchingHandler batching ?
-            BATCH.get(batching.handler().getClass()) : SINGLE.get(config.handler().getClass());
+        final MethodHandle constructor = (config.inBatches() ? BATCH : SINGLE).get(config.handler().getClass());
         try {
             return (Delivery) constructor.invokeExact(config, slab, failures, context);
         } catch (final Throwable failure) {

@@ -10,7 +10,8 @@ import java.util.Set;
  *
  * @param roleName      of its thread
  * @param paths         delivered to the handler
- * @param handler       the user's handler
+ * @param handler       the user's handler: a {@link BatchHandler} if {@code inBatches}, otherwise a {@link CompletionHandler}
+ * @param inBatches     whether completions are delivered in batches
  * @param after         indexes of the handlers that pass a slot before this one
  * @param waitStrategy  of its thread
  * @param signalled     whether the wait strategy needs a signal at publication
@@ -22,7 +23,8 @@ import java.util.Set;
 record HandlerConfig(
     String roleName,
     Set<CompletionPath> paths,
-    CompletionHandler handler,
+    HandlerLifecycle handler,
+    boolean inBatches,
     List<Integer> after,
     WaitStrategy waitStrategy,
     boolean signalled,

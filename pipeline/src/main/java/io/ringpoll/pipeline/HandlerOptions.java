@@ -20,7 +20,9 @@ public final class HandlerOptions {
     /** Index of the handler that precedes it by {@link PipelineBuilder#then}; {@link #NONE} if there is none. */
     int predecessor = NONE;
     Set<CompletionPath> paths = Set.of();
-    CompletionHandler handler;
+    /** A {@link BatchHandler} if {@link #inBatches}, otherwise a {@link CompletionHandler}. */
+    HandlerLifecycle handler;
+    boolean inBatches;
     int cpu = ThreadPlacement.ANY_CPU;
     WaitMode wait;
     WaitStrategy waitStrategy;
@@ -134,6 +136,7 @@ public final class HandlerOptions {
             roleName,
             paths,
             handler,
+            inBatches,
             predecessors(all),
             own ? waitStrategy : effectiveWait.newWaitStrategy(),
             own || effectiveWait.isSignalled(),

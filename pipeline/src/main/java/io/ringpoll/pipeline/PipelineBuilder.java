@@ -203,6 +203,27 @@ public final class PipelineBuilder {
     }
 
     /**
+     * Adds a batch handler for successful sends, writes, reads, flushes and atomics.
+     *
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @return this
+     */
+    public PipelineBuilder onSendWriteBatch(final BatchHandler handler) {
+        return onSendWriteBatch(handler, options -> { });
+    }
+
+    /**
+     * Adds a batch handler for successful sends, writes, reads, flushes and atomics.
+     *
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @param options receives the options to set
+     * @return this
+     */
+    public PipelineBuilder onSendWriteBatch(final BatchHandler handler, final Consumer<HandlerOptions> options) {
+        return onBatch(EnumSet.of(CompletionPath.SEND_WRITE), handler, options);
+    }
+
+    /**
      * Adds a handler for successful receives.
      *
      * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
@@ -221,6 +242,27 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder onReceive(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
         return on(EnumSet.of(CompletionPath.RECEIVE), handler, options);
+    }
+
+    /**
+     * Adds a batch handler for successful receives.
+     *
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @return this
+     */
+    public PipelineBuilder onReceiveBatch(final BatchHandler handler) {
+        return onReceiveBatch(handler, options -> { });
+    }
+
+    /**
+     * Adds a batch handler for successful receives.
+     *
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @param options receives the options to set
+     * @return this
+     */
+    public PipelineBuilder onReceiveBatch(final BatchHandler handler, final Consumer<HandlerOptions> options) {
+        return onBatch(EnumSet.of(CompletionPath.RECEIVE), handler, options);
     }
 
     /**
@@ -245,6 +287,27 @@ public final class PipelineBuilder {
     }
 
     /**
+     * Adds a batch handler for failed completions, sends and receives, and for failed queues.
+     *
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @return this
+     */
+    public PipelineBuilder onErrorBatch(final BatchHandler handler) {
+        return onErrorBatch(handler, options -> { });
+    }
+
+    /**
+     * Adds a batch handler for failed completions, sends and receives, and for failed queues.
+     *
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @param options receives the options to set
+     * @return this
+     */
+    public PipelineBuilder onErrorBatch(final BatchHandler handler, final Consumer<HandlerOptions> options) {
+        return onBatch(EnumSet.of(CompletionPath.ERROR), handler, options);
+    }
+
+    /**
      * Adds a handler for all completions.
      *
      * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
@@ -266,6 +329,27 @@ public final class PipelineBuilder {
     }
 
     /**
+     * Adds a batch handler for all completions.
+     *
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @return this
+     */
+    public PipelineBuilder onAllBatch(final BatchHandler handler) {
+        return onAllBatch(handler, options -> { });
+    }
+
+    /**
+     * Adds a batch handler for all completions.
+     *
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @param options receives the options to set
+     * @return this
+     */
+    public PipelineBuilder onAllBatch(final BatchHandler handler, final Consumer<HandlerOptions> options) {
+        return onBatch(EnumSet.allOf(CompletionPath.class), handler, options);
+    }
+
+    /**
      * Adds a handler for a set of paths; a path may have several handlers.
      *
      * @param paths   at least one
@@ -275,7 +359,20 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder on(
         final Set<CompletionPath> paths, final CompletionHandler handler, final Consumer<HandlerOptions> options) {
-        return add(paths, handler, options, -1);
+        return add(paths, handler, false, options, HandlerOptions.NONE);
+    }
+
+    /**
+     * Adds a batch handler for a set of paths; a path may have several handlers.
+     *
+     * @param paths   at least one
+     * @param handler run on its own thread, or on the poller's with {@link #runToCompletion()}
+     * @param options receives the options to set
+     * @return this
+     */
+    public PipelineBuilder onBatch(
+        final Set<CompletionPath> paths, final BatchHandler handler, final Consumer<HandlerOptions> options) {
+        return add(paths, handler, true, options, HandlerOptions.NONE);
     }
 
     /**
@@ -299,10 +396,30 @@ public final class PipelineBuilder {
      * @throws IllegalStateException if no handler has been added before
      */
     public PipelineBuilder then(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
-        if (handlers.isEmpty()) {
-            throw new IllegalStateException("then() follows a handler, but no handler has been added");
-        }
-        return add(handlers.getLast().paths, handler, options, handlers.size() - 1);
+        return addStage("then", handler, false, options);
+    }
+
+    /**
+     * Adds a stage that receives batches, see {@link #then(CompletionHandler)}.
+     *
+     * @param handler run on its own thread
+     * @return this
+     * @throws IllegalStateException if no handler has been added before
+     */
+    public PipelineBuilder thenBatch(final BatchHandler handler) {
+        return thenBatch(handler, options -> { });
+    }
+
+    /**
+     * Adds a stage that receives batches, see {@link #then(CompletionHandler, Consumer)}.
+     *
+     * @param handler run on its own thread
+     * @param options receives the options to set
+     * @return this
+     * @throws IllegalStateException if no handler has been added before
+     */
+    public PipelineBuilder thenBatch(final BatchHandler handler, final Consumer<HandlerOptions> options) {
+        return addStage("thenBatch", handler, true, options);
     }
 
     /**
@@ -447,15 +564,25 @@ public final class PipelineBuilder {
         return idleStrategy != null ? idleStrategy : defaultWait().newIdleStrategy();
     }
 
+    private PipelineBuilder addStage(
+        final String method, final HandlerLifecycle handler, final boolean inBatches, final Consumer<HandlerOptions> options) {
+        if (handlers.isEmpty()) {
+            throw new IllegalStateException(method + "() follows a handler, but no handler has been added");
+        }
+        return add(handlers.getLast().paths, handler, inBatches, options, handlers.size() - 1);
+    }
+
+    /** Adds a handler: a {@link BatchHandler} for batches, a {@link CompletionHandler} otherwise. */
     private PipelineBuilder add(
-        final Set<CompletionPath> paths, final CompletionHandler handler, final Consumer<HandlerOptions> options,
-        final int predecessor) {
+        final Set<CompletionPath> paths, final HandlerLifecycle handler, final boolean inBatches,
+        final Consumer<HandlerOptions> options, final int predecessor) {
         Objects.requireNonNull(paths, "the handler's paths are null");
         Objects.requireNonNull(options, "the handler's options are null: leave them out for the defaults");
         final HandlerOptions described = new HandlerOptions();
         options.accept(described);
         described.paths = HandlerOptions.copyOf(paths);
         described.handler = handler;
+        described.inBatches = inBatches;
         described.predecessor = predecessor;
         if (described.roleName == null) {
             described.roleName = unusedName(name + "-" + HandlerOptions.label(described.paths));

@@ -9,11 +9,13 @@ import org.agrona.UnsafeApi;
  * Delivers one completion at a time.
  */
 final class SingleDelivery extends Delivery {
+    private final CompletionHandler completionHandler;
     private final WorkCompletion completion = new WorkCompletion();
 
     SingleDelivery(
         final HandlerConfig config, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
         super(config, slab, failures, context);
+        this.completionHandler = (CompletionHandler) config.handler();
     }
 
     @Override
@@ -71,7 +73,7 @@ final class SingleDelivery extends Delivery {
             return 0;
         }
         try {
-            handler.onCompletion(RecordAddress.show(completion, record), slot, slot == end);
+            completionHandler.onCompletion(RecordAddress.show(completion, record), slot, slot == end);
         } catch (final Throwable failure) {
             failures.onFailure(failure, slot, 1);
         }

@@ -28,7 +28,7 @@ class AllocationTest {
         assertAllocatesNothing(Pipeline.builder()
             .ringSize(4096)
             .onSendWrite((wc, sequence, endOfBatch) -> { }, options -> options.maxHeld(8))
-            .onReceive(CompletionHandler.inBatches(batch -> { }))
+            .onReceiveBatch(batch -> { })
             .then((wc, sequence, endOfBatch) -> { }, options -> options.waitStrategy(WaitMode.BLOCK))
             .onError((wc, sequence, endOfBatch) -> { }));
     }
@@ -38,7 +38,7 @@ class AllocationTest {
         assertAllocatesNothing(Pipeline.builder()
             .runToCompletion()
             .onSendWrite((wc, sequence, endOfBatch) -> { })
-            .onReceive(CompletionHandler.inBatches(batch -> { }))
+            .onReceiveBatch(batch -> { })
             .onError((wc, sequence, endOfBatch) -> { }));
     }
 

@@ -9,9 +9,14 @@ import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletion;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,13 +30,13 @@ class BatchHandlerTest {
         final List<Integer> sizes = new ArrayList<>();
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(256)
-                .onReceive(CompletionHandler.inBatches(batch -> {
+                .onReceiveBatch(batch -> {
                     sizes.add(batch.size());
                     for (int i = 0; i < batch.size(); i++) {
                         assertEquals(batch.sequence(i), batch.completion(i).workRequestId());
                         ids.add(batch.completion(i).workRequestId());
                     }
-                }))
+                })
                 .discard(CompletionPath.SEND_WRITE)
                 .discard(CompletionPath.ERROR)
                 .queue(new SyntheticQueue("queue", 30_000))
@@ -66,7 +71,7 @@ class BatchHandlerTest {
             }
         };
         try (Pipeline pipeline =
-                Pipeline.builder().onAll(CompletionHandler.inBatches(handler)).queue(failing).start()) {
+                Pipeline.builder().onAllBatch(handler).queue(failing).start()) {
             assertTrue(pipeline.drain(BOUND_NS).inTime());
         }
         assertEquals(List.of("completion 1", "completion 2", "failing -7"), heard);
@@ -77,10 +82,10 @@ class BatchHandlerTest {
         final List<Long> asked = new ArrayList<>();
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(64)
-                .onAll(
-                    CompletionHandler.inBatches(batch -> {
+                .onAllBatch(
+                    batch -> {
                         throw new IllegalStateException("provoked");
-                    }),
+                    },
                     options -> options.onFailure((failure, sequence) -> {
                         asked.add(sequence);
                         return FailurePolicy.Decision.CONTINUE;
@@ -94,15 +99,63 @@ class BatchHandlerTest {
     }
 
     @Test
+    void shouldDeliverBatchesOfEachPathAndToAStage() {
+        final Map<String, Long> counts = new ConcurrentHashMap<>();
+        final Function<String, BatchHandler> counting =
+            name -> batch -> counts.merge(name, (long) batch.size(), Long::sum);
+        try (Pipeline pipeline = Pipeline.builder()
+                .ringSize(64)
+                .onSendWriteBatch(counting.apply("send-write"))
+                .onReceiveBatch(counting.apply("receive"))
+                .onErrorBatch(counting.apply("error"))
+                .thenBatch(counting.apply("after error"))
+                .onBatch(Set.of(CompletionPath.SEND_WRITE, CompletionPath.RECEIVE), counting.apply("success"), options -> { })
+                .queue(new SyntheticQueue("queue", 300))
+                .start()) {
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertEquals(0, pipeline.handlerExceptions());
+        }
+        assertEquals(
+            Map.of("send-write", 100L, "receive", 100L, "error", 100L, "after error", 100L, "success", 200L), counts);
+    }
+
+    @Test
+    void shouldDeliverInTheFormInWhichAHandlerOfBothWasAdded() {
+        final Both both = new Both();
+        try (Pipeline pipeline =
+                Pipeline.builder().ringSize(64).onAllBatch(both).queue(new SyntheticQueue("queue", 100)).start()) {
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+        }
+        assertEquals(0, both.single);
+        assertEquals(100, both.inBatches);
+    }
+
+    @Test
     void shouldRejectAnIndexOutsideTheBatch() {
         final List<Throwable> thrown = new ArrayList<>();
         try (Pipeline pipeline = Pipeline.builder()
-                .onAll(CompletionHandler.inBatches(batch ->
-                    thrown.add(assertThrows(IndexOutOfBoundsException.class, () -> batch.completion(batch.size())))))
+                .onAllBatch(batch ->
+                    thrown.add(assertThrows(IndexOutOfBoundsException.class, () -> batch.completion(batch.size()))))
                 .queue(new SyntheticQueue("queue", 1))
                 .start()) {
             assertTrue(pipeline.drain(BOUND_NS).inTime());
         }
         assertEquals("completion 1 of a batch of 1", thrown.getFirst().getMessage());
+    }
+
+    /** A handler of completions and of batches. */
+    private static final class Both implements CompletionHandler, BatchHandler {
+        private long single;
+        private long inBatches;
+
+        @Override
+        public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+            single++;
+        }
+
+        @Override
+        public void onBatch(final CompletionBatch batch) {
+            inBatches += batch.size();
+        }
     }
 }

@@ -37,8 +37,7 @@ class DeliveryClassTest {
         assertNotSame(SingleDelivery.class, delivery(first).getClass());
         final BatchHandler inBatches = batch -> seen.add((long) batch.size());
         final BatchHandler otherInBatches = batch -> seen.add(-1L);
-        assertNotSame(delivery(CompletionHandler.inBatches(inBatches)).getClass(),
-            delivery(CompletionHandler.inBatches(otherInBatches)).getClass());
+        assertNotSame(delivery(inBatches, true).getClass(), delivery(otherInBatches, true).getClass());
     }
 
     @Test
@@ -70,11 +69,15 @@ class DeliveryClassTest {
     }
 
     private Delivery delivery(final CompletionHandler handler) {
+        return delivery(handler, false);
+    }
+
+    private Delivery delivery(final HandlerLifecycle handler, final boolean inBatches) {
         final ErrorHandler errorLog = failure -> {
             throw new AssertionError(failure);
         };
-        final HandlerConfig config = new HandlerConfig("handler", EnumSet.of(CompletionPath.SEND_WRITE), handler, List.of(), null,
-            false, FailurePolicy.HALT, -1, SLOTS, 0);
+        final HandlerConfig config = new HandlerConfig("handler", EnumSet.of(CompletionPath.SEND_WRITE), handler, inBatches,
+            List.of(), null, false, FailurePolicy.HALT, -1, SLOTS, 0);
         return DeliveryClass.newDelivery(config, slab, new HandlerFailures(config, null, errorLog), new NoContext(errorLog));
     }
 

@@ -49,7 +49,7 @@ class EndOfBatchTest {
     @ParameterizedTest
     @CsvSource({"false", "true"})
     void shouldDeliverTheBatchBeforeEachFault(final boolean runsToCompletion) throws InterruptedException {
-        final CompletionHandler batches = CompletionHandler.inBatches(new BatchHandler() {
+        final BatchHandler batches = new BatchHandler() {
             @Override
             public void onBatch(final CompletionBatch batch) throws InterruptedException {
                 for (int i = 0; i < batch.size(); i++) {
@@ -61,8 +61,8 @@ class EndOfBatchTest {
             public void onQueueFault(final int queueIndex, final String queueName, final int code) {
                 flushing.onQueueFault(queueIndex, queueName, code);
             }
-        });
-        final PipelineBuilder description = Pipeline.builder().ringSize(64).onAll(batches).queue(queue).queue(other);
+        };
+        final PipelineBuilder description = Pipeline.builder().ringSize(64).onAllBatch(batches).queue(queue).queue(other);
         if (runsToCompletion) {
             release.countDown();
             assertFlushed(description.runToCompletion().start());

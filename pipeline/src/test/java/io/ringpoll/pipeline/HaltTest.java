@@ -172,21 +172,25 @@ class HaltTest {
     @ParameterizedTest
     @EnumSource
     void shouldCountTheBatchInWhichAHandlerHalts(final Mode mode) throws InterruptedException {
-        final CompletionHandler halting = mode == Mode.BATCH ?
-            CompletionHandler.inBatches(batch -> {
-                throw new IllegalStateException("provoked");
-            }) : (wc, sequence, endOfBatch) -> {
-                if (wc.workRequestId() == 13) {
-                    throw new IllegalStateException("provoked");
-                }
-            };
+        final Consumer<HandlerOptions> haltsOnFailure = options -> options.onFailure(FailurePolicy.HALT);
         for (int i = 0; i < 20; i++) {
             // Two of three are accepted.
             queue.add(i, WcStatus.SUCCESS, i % 3 == 0 ? WcOpcode.SEND : WcOpcode.RECV);
         }
         final PipelineBuilder description = Pipeline.builder().name("p").countersFolder(folder)
-            .ringSize(64).batchLimit(32)
-            .onReceive(halting, options -> options.onFailure(FailurePolicy.HALT)).onAll(first).queue(queue);
+            .ringSize(64).batchLimit(32).queue(queue);
+        if (mode == Mode.BATCH) {
+            description.onReceiveBatch(batch -> {
+                throw new IllegalStateException("provoked");
+            }, haltsOnFailure);
+        } else {
+            description.onReceive((wc, sequence, endOfBatch) -> {
+                if (wc.workRequestId() == 13) {
+                    throw new IllegalStateException("provoked");
+                }
+            }, haltsOnFailure);
+        }
+        description.onAll(first);
         final Pipeline pipeline = mode == Mode.IN_PLACE ? description.runToCompletion().start() : description.start();
         while (pipeline.state() != PipelineState.HALTED) {
             Thread.sleep(1);

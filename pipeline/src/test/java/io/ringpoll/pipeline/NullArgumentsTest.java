@@ -37,6 +37,9 @@ class NullArgumentsTest {
                     "PipelineBuilder.onFailure(listener)", "PipelineBuilder.onUndelivered(consumer)",
                     "PipelineBuilder.onSendWrite(handler)", "PipelineBuilder.onReceive(handler)",
                     "PipelineBuilder.onError(handler)", "PipelineBuilder.onAll(handler)", "PipelineBuilder.on(handler)",
+                    "PipelineBuilder.onSendWriteBatch(handler)", "PipelineBuilder.onReceiveBatch(handler)",
+                    "PipelineBuilder.onErrorBatch(handler)", "PipelineBuilder.onAllBatch(handler)",
+                    "PipelineBuilder.onBatch(handler)", "PipelineBuilder.thenBatch(handler)",
                     "PipelineBuilder.then(handler)", "HandlerOptions.onFailure(policy)",
                     // The default.
                     "PipelineBuilder.pollerName(threadName)", "PipelineBuilder.idleStrategy(strategy)",

@@ -121,12 +121,13 @@ class PipelinePageTest {
     @Test
     @Tag(TestDevice.TAG)
     void shouldHandleBatches() {
-        CompletionHandler whole = CompletionHandler.inBatches(batch -> {
+        final PipelineBuilder builder = Pipeline.builder();
+        builder.onAllBatch(batch -> {
             for (int i = 0; i < batch.size(); i++) {
                 bytes.addAndGet(batch.completion(i).lengthBytes());
             }
         });
-        assertHandles(whole, 3, options -> { });
+        assertHandles(builder, 3);
     }
 
     /** Holds slots for another thread. */
@@ -238,8 +239,12 @@ class PipelinePageTest {
 
     private void assertHandles(
         final CompletionHandler handler, final int count, final Consumer<HandlerOptions> options) {
+        assertHandles(Pipeline.builder().onAll(handler, options), count);
+    }
+
+    private static void assertHandles(final PipelineBuilder builder, final int count) {
         try (ConnectedPair pair = ConnectedPair.ofDefaults();
-            Pipeline pipeline = Pipeline.builder().onAll(handler, options).start()) {
+            Pipeline pipeline = builder.start()) {
             pipeline.addQueue(pair.client().completionQueue());
             for (int i = 0; i < count; i++) {
                 assertTrue(post(pair, i));

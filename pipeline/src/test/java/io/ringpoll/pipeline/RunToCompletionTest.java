@@ -53,11 +53,11 @@ class RunToCompletionTest {
         }
         try (Pipeline pipeline = Pipeline.builder().runToCompletion().ringSize(32).batchLimit(32)
                 .onSendWrite(sendWrite).onReceive(receive).onError(error)
-                .onAll(CompletionHandler.inBatches(batch -> {
+                .onAllBatch(batch -> {
                     for (int i = 0; i < batch.size(); i++) {
                         batched.add(batch.completion(i).workRequestId());
                     }
-                })).queue(queue).start()) {
+                }).queue(queue).start()) {
             final PipelineReport report = pipeline.drain(BOUND_NS);
             assertTrue(report.inTime());
             assertEquals(count, report.handled());

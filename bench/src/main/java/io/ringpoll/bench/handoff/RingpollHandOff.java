@@ -1,6 +1,8 @@
 package io.ringpoll.bench.handoff;
 
+import io.ringpoll.pipeline.BatchHandler;
 import io.ringpoll.pipeline.CompletionHandler;
+import io.ringpoll.pipeline.HandlerOptions;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineReport;
@@ -10,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.HdrHistogram.Histogram;
 
 /** A {@link Pipeline} as a user would build it, with its counters and checks. */
@@ -54,12 +57,17 @@ public final class RingpollHandOff implements HandOff {
             final int cpu = job.cpus().handler(index);
             final String name = "bench-handler-" + index;
             works.add(work);
-            builder.on(paths, inBatches ? batchHandler(index, work) : handler(index, work), options -> {
-                options.waitStrategy(job.waitStrategy()).name(name);
+            final Consumer<HandlerOptions> options = given -> {
+                given.waitStrategy(job.waitStrategy()).name(name);
                 if (cpu != HotCpus.ANY) {
-                    options.cpu(cpu);
+                    given.cpu(cpu);
                 }
-            });
+            };
+            if (inBatches) {
+                builder.onBatch(paths, batchHandler(index, work), options);
+            } else {
+                builder.on(paths, handler(index, work), options);
+            }
             index++;
         }
         builder.idleStrategy(IdleStrategies.ofPoller(job.waitStrategy()));
@@ -75,12 +83,12 @@ public final class RingpollHandOff implements HandOff {
         };
     }
 
-    private static CompletionHandler batchHandler(final int index, final Work work) {
-        return CompletionHandler.inBatches(switch (index) {
+    private static BatchHandler batchHandler(final int index, final Work work) {
+        return switch (index) {
             case 0 -> batch -> work.onBatch(batch);
             case 1 -> batch -> work.onBatch(batch);
             default -> batch -> work.onBatch(batch);
-        });
+        };
     }
 
     /** The handler of all paths or of the first path. */
