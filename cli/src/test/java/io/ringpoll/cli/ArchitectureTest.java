@@ -101,10 +101,8 @@ class ArchitectureTest {
             .resideInAnyPackage("com.fasterxml..", "org.knowm..", "org.HdrHistogram..", "org.openjdk..").check(all);
     }
 
-    /** Internal packages implement public ones and use their types: those dependencies are left out. */
     private static ArchRule noCycles() {
-        return slices().matching("io.ringpoll.(**)").should().beFreeOfCycles()
-            .ignoreDependency(JavaClass.Predicates.resideInAPackage("io.ringpoll.internal.."), DescribedPredicate.alwaysTrue());
+        return slices().matching("io.ringpoll.(**)").should().beFreeOfCycles();
     }
 
     private static ArchRule alongArrows(final Map<String, Set<String>> arrows) {

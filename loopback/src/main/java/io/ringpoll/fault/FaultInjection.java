@@ -6,7 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
@@ -155,7 +155,7 @@ public final class FaultInjection implements AutoCloseable {
 
     /** Bound when the first plan is applied, by when the device is known to have them. */
     private static final class Functions {
-        private static final NativeLibrary DEVICE = DeviceLibraries.current().ibverbs();
+        private static final NativeLibrary DEVICE = Libraries.current().ibverbs();
         private static final MethodHandle ringpoll_loopback_plan$mh =
             DEVICE.plain("ringpoll_loopback_plan", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
         private static final MethodHandle ringpoll_loopback_injected$mh =

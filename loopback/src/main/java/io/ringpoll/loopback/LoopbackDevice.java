@@ -28,7 +28,8 @@ public final class LoopbackDevice implements DeviceProvider {
     }
 
     private static Path bundled(final String name) {
-        return BundledLibraries.find(name).orElseThrow(() -> new DeviceException("the loopback device's " + name +
-            " was not built for this machine (" + BundledLibraries.folder() + "); build it with `make -C loopback/src/main/c`"));
+        return BundledLibraries.find(name, DeviceException::new).orElseThrow(() -> new DeviceException(
+            "the loopback device's " + name + " was not built for this machine (" + BundledLibraries.folder() +
+            "); build it with `make -C loopback/src/main/c`"));
     }
 }

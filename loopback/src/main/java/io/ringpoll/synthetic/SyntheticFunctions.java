@@ -4,7 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
@@ -21,7 +21,7 @@ final class SyntheticFunctions {
         ADDRESS.withName("schedule_ns"), ADDRESS.withName("pattern"), JAVA_INT.withName("schedule_length"),
         JAVA_INT.withName("pattern_length"), JAVA_INT.withName("max_batch"), JAVA_INT.withName("empty_polls"));
 
-    private static final NativeLibrary LIBIBVERBS = DeviceLibraries.current().ibverbs();
+    private static final NativeLibrary LIBIBVERBS = Libraries.current().ibverbs();
     private static final MethodHandle ringpoll_synthetic_open$mh =
         LIBIBVERBS.capturing("ringpoll_synthetic_open", FunctionDescriptor.of(JAVA_LONG));
     private static final MethodHandle ibv_close_device$mh =

@@ -1,10 +1,10 @@
 package io.ringpoll.synthetic;
 
 import io.ringpoll.device.Device;
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.access.VerbsAccess;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.lifecycle.NativeResource;
-import io.ringpoll.internal.verbs.VerbsAccess;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.rpma.SharedReceiveQueue;
@@ -32,7 +32,7 @@ public final class SyntheticSource extends NativeResource {
 
     private SyntheticSource(final long address) {
         super("synthetic device", address);
-        context = VerbsAccess.get().context(address);
+        context = VerbsAccess.context(address);
         peer = Peer.of(context);
         try (SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create()) {
             receives = peer.sharedReceiveQueue(config.rcqSize(QUEUE_ENTRIES));
@@ -49,7 +49,7 @@ public final class SyntheticSource extends NativeResource {
      */
     public static SyntheticSource open() {
         final Device device = Device.current();
-        if (!DeviceLibraries.current().ibverbs().has("ringpoll_synthetic_open")) {
+        if (!Libraries.current().ibverbs().has("ringpoll_synthetic_open")) {
             throw new UnsupportedOperationException("the synthetic queue is part of the loopback device, but the device is "
                 + device.kind() + "; choose the device loopback");
         }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.loopback.LoopbackDevice;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.CCompiler;
@@ -88,7 +88,7 @@ class DeviceTest {
 
     @Test
     void shouldLoadTheLibraryThatThePropertyNames() throws IOException {
-        final String installed = DeviceLibraries.current().rpma().description().replaceAll(".*, ", "");
+        final String installed = Libraries.current().rpma().description().replaceAll(".*, ", "");
         final Path copy = Files.copy(Path.of(installed), folder.resolve("librpma.so.0"));
         assertTrue(process().property(Device.LIBRPMA_PROPERTY, copy.toString()).run(DeviceProgram.class, "loopback")
             .endsWith(", " + copy));

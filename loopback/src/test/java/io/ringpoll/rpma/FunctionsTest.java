@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.device.MissingFunctionException;
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.CallTurn;
 import io.ringpoll.testing.CCompiler;
 import java.lang.reflect.Field;
@@ -39,7 +39,7 @@ class FunctionsTest {
 
     @Test
     void shouldBindEveryFunctionThatTheInstalledLibraryExports() {
-        final String path = DeviceLibraries.current().rpma().description().replaceAll(".*, ", "");
+        final String path = Libraries.current().rpma().description().replaceAll(".*, ", "");
         final TreeSet<String> exported = new TreeSet<>();
         for (final String line : CCompiler.execute(List.of("nm", "-D", "--defined-only", path))) {
             if (line.matches(".* T rpma_.*")) {
@@ -61,7 +61,7 @@ class FunctionsTest {
 
     @Test
     void shouldNameFunctionLibraryAndVersionOfAFunctionThatIsMissing() {
-        assumeTrue(!DeviceLibraries.current().rpma().has(REMOVED), "this librpma still has " + REMOVED);
+        assumeTrue(!Libraries.current().rpma().has(REMOVED), "this librpma still has " + REMOVED);
         Loading.require();
         final MissingFunctionException missing =
             assertThrows(MissingFunctionException.class, () -> Librpma.COMPLETION.rpma_cq_get_completion(CallTurn.PLAIN, 0, 0));

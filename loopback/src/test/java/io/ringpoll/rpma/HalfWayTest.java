@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.device.Device;
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.testing.CCompiler;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.JavaProcess;
@@ -79,7 +79,7 @@ class HalfWayTest {
         }
 
         public static void main(final String[] arguments) throws Throwable {
-            final MethodHandle failingAt = DeviceLibraries.current().rpma().plain(
+            final MethodHandle failingAt = Libraries.current().rpma().plain(
                 "failing_at", FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
             live();
             final Map<String, Long> before = ProcessResources.objects();

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.device.Device;
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.testing.CCompiler;
 import io.ringpoll.testing.ConnectedPair;
@@ -101,7 +101,7 @@ class SlowLibraryTest {
 
     private static void release(final int yes) {
         final MethodHandle release =
-            DeviceLibraries.current().rpma().plain("slow_release", FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT));
+            Libraries.current().rpma().plain("slow_release", FunctionDescriptor.ofVoid(ValueLayout.JAVA_INT));
         try {
             release.invokeExact(yes);
         } catch (final Throwable t) {
@@ -119,7 +119,7 @@ class SlowLibraryTest {
         public static void main(final String[] arguments) throws Throwable {
             ConnectionConfig.create().close();
             final MethodHandle channels =
-                DeviceLibraries.current().rpma().plain("slow_channels", FunctionDescriptor.of(ValueLayout.JAVA_INT));
+                Libraries.current().rpma().plain("slow_channels", FunctionDescriptor.of(ValueLayout.JAVA_INT));
             final int created = (int) channels.invokeExact();
             OUT.println(created);
         }

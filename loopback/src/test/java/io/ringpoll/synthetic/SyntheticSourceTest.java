@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.CompletionQueue;
@@ -33,7 +33,7 @@ class SyntheticSourceTest {
 
     @BeforeEach
     void open() {
-        assumeTrue(DeviceLibraries.current().ibverbs().has("ringpoll_synthetic_open"), "needs the loopback device");
+        assumeTrue(Libraries.current().ibverbs().has("ringpoll_synthetic_open"), "needs the loopback device");
         source = SyntheticSource.open();
     }
 

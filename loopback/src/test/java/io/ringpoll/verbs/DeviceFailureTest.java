@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Peer;
@@ -63,7 +63,7 @@ class DeviceFailureTest {
     }
 
     private static void raise(final Peer peer, final AsyncEventType type) throws Throwable {
-        final NativeLibrary device = DeviceLibraries.current().ibverbs();
+        final NativeLibrary device = Libraries.current().ibverbs();
         final MethodHandle raise = device.plain("ringpoll_loopback_raise",
             FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
         assertEquals(0, (int) raise.invokeExact(peer.context().address(), type.value()));

@@ -26,6 +26,9 @@ public final class Device {
 
     private static final String LOOPBACK_ARTIFACT = "io.ringpoll:ringpoll-loopback";
 
+    private static final DeviceLibraries.Errors ERRORS =
+        new DeviceLibraries.Errors(DeviceException::new, MissingFunctionException::new);
+
     private static DeviceKind chosen;
     private static Device loaded;
 
@@ -62,7 +65,7 @@ public final class Device {
      */
     public static synchronized Device current() {
         if (loaded == null) {
-            JvmFlags.require();
+            JvmFlags.require(DeviceException::new);
             loaded = load(asked());
         }
         return loaded;
@@ -116,7 +119,7 @@ public final class Device {
         }
         final RdmaHardware hardware = RdmaHardware.find(SYS_CLASS, DEV);
         if (hardware.isPresent()) {
-            return new Device(DeviceKind.RDMA, hardware.names(), DeviceLibraries.ofRdma());
+            return new Device(DeviceKind.RDMA, hardware.names(), DeviceLibraries.ofRdma(ERRORS));
         }
         if (asked == DeviceKind.RDMA) {
             throw new DeviceException("device rdma: " + hardware.reasonForNone() +
@@ -130,6 +133,7 @@ public final class Device {
     private static Optional<Device> loopback(final String reason) {
         return ServiceLoader.load(DeviceProvider.class, Device.class.getClassLoader()).stream().map(ServiceLoader.Provider::get)
             .filter(provider -> provider.kind() == DeviceKind.LOOPBACK).findFirst()
-            .map(provider -> new Device(DeviceKind.LOOPBACK, reason, DeviceLibraries.of(provider)));
+            .map(provider -> new Device(DeviceKind.LOOPBACK, reason,
+                DeviceLibraries.of(provider.libibverbs(), provider.librdmacm(), ERRORS)));
     }
 }

@@ -3,14 +3,14 @@ package io.ringpoll.rpma;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 
 /** {@link CompletionFunctions} by downcalls: critical where they only look, plain where they wait. */
 final class FfmCompletionFunctions implements CompletionFunctions {
-    private static final NativeLibrary LIBRPMA = DeviceLibraries.current().rpma();
+    private static final NativeLibrary LIBRPMA = Libraries.current().rpma();
     private static final MethodHandle rpma_conn_get_compl_fd$mh = LIBRPMA.plain("rpma_conn_get_compl_fd",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle rpma_conn_wait$mh = LIBRPMA.plain("rpma_conn_wait",

@@ -4,14 +4,14 @@ import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 
 /** {@link ConfigFunctions} by plain downcalls. */
 final class FfmConfigFunctions implements ConfigFunctions {
-    private static final NativeLibrary LIBRPMA = DeviceLibraries.current().rpma();
+    private static final NativeLibrary LIBRPMA = Libraries.current().rpma();
     private static final MethodHandle rpma_peer_cfg_new$mh = LIBRPMA.plain("rpma_peer_cfg_new",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
     private static final MethodHandle rpma_peer_cfg_delete$mh = LIBRPMA.plain("rpma_peer_cfg_delete",

@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
@@ -11,7 +11,7 @@ import java.lang.invoke.MethodHandle;
 
 /** {@link ConnectionFunctions} by plain downcalls. */
 final class FfmConnectionFunctions implements ConnectionFunctions {
-    private static final NativeLibrary LIBRPMA = DeviceLibraries.current().rpma();
+    private static final NativeLibrary LIBRPMA = Libraries.current().rpma();
     private static final MethodHandle rpma_conn_get_event_fd$mh = LIBRPMA.plain("rpma_conn_get_event_fd",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle rpma_conn_next_event$mh = LIBRPMA.capturing("rpma_conn_next_event",

@@ -3,14 +3,14 @@ package io.ringpoll.rpma;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 
 /** {@link LogFunctions} by plain downcalls. */
 final class FfmLogFunctions implements LogFunctions {
-    private static final NativeLibrary LIBRPMA = DeviceLibraries.current().rpma();
+    private static final NativeLibrary LIBRPMA = Libraries.current().rpma();
     private static final MethodHandle rpma_err_2str$mh = LIBRPMA.plain("rpma_err_2str",
         FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
     private static final MethodHandle rpma_log_set_threshold$mh = LIBRPMA.plain("rpma_log_set_threshold",

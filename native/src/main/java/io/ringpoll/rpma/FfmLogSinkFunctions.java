@@ -3,14 +3,14 @@ package io.ringpoll.rpma;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 
 /** {@link LogSinkFunctions} by downcalls. Only where libringpoll was built for this architecture. */
 final class FfmLogSinkFunctions implements LogSinkFunctions {
-    private static final NativeLibrary LIBRINGPOLL = DeviceLibraries.current().ringpoll().orElseThrow();
+    private static final NativeLibrary LIBRINGPOLL = Libraries.current().ringpoll().orElseThrow();
     private static final MethodHandle ringpoll_log_set_level$mh =
         LIBRINGPOLL.plain("ringpoll_log_set_level", FunctionDescriptor.ofVoid(JAVA_INT));
     private static final MethodHandle ringpoll_log_fd$mh =

@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
@@ -11,7 +11,7 @@ import java.lang.invoke.MethodHandle;
 
 /** {@link MemoryFunctions} by plain downcalls. */
 final class FfmMemoryFunctions implements MemoryFunctions {
-    private static final NativeLibrary LIBRPMA = DeviceLibraries.current().rpma();
+    private static final NativeLibrary LIBRPMA = Libraries.current().rpma();
     private static final MethodHandle rpma_mr_reg$mh = LIBRPMA.capturing("rpma_mr_reg",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_LONG));
     private static final MethodHandle rpma_mr_dereg$mh = LIBRPMA.capturing("rpma_mr_dereg",

@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.CallTurn;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
@@ -18,7 +18,7 @@ final class FfmPostingFunctions implements PostingFunctions {
     /** Longest message that is posted by a critical downcall; copying so much takes some 10 us. */
     static final int CRITICAL_LIMIT_BYTES = 64 * 1024;
 
-    private static final NativeLibrary LIBRPMA = DeviceLibraries.current().rpma();
+    private static final NativeLibrary LIBRPMA = Libraries.current().rpma();
     private static final MethodHandle rpma_conn_req_recv$mh = LIBRPMA.plain("rpma_conn_req_recv",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle rpma_srq_recv$mh = LIBRPMA.critical("rpma_srq_recv",

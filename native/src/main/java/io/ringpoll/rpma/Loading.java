@@ -1,6 +1,6 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 
 /**
  * Loads the libraries before a class needs them in its static initializer, where a failure could not be reported in one line.
@@ -22,8 +22,8 @@ final class Loading {
 
     private static synchronized void loadOnce() {
         if (!done) {
-            LogSink.install(DeviceLibraries.current());
-            Librdmacm.initialise(DeviceLibraries.current().rpma());
+            LogSink.install(Libraries.current());
+            Librdmacm.initialise(Libraries.current().rpma());
             done = true;
         }
     }

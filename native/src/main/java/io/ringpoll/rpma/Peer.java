@@ -1,8 +1,8 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.lifecycle.NativeResource;
-import io.ringpoll.internal.verbs.VerbsAccess;
 import io.ringpoll.os.BlockingCalls;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.VerbsContext;
@@ -103,7 +103,7 @@ public final class Peer extends NativeResource {
                 address + " belongs to no RDMA device: use an address of a network interface that has one" +
                     " ('rdma link' lists them)");
         }
-        return of(VerbsAccess.get().context(context), "peer " + address);
+        return of(VerbsAccess.context(context), "peer " + address);
     }
 
     private static Peer of(final VerbsContext context, final String name) {

@@ -1,6 +1,7 @@
 package io.ringpoll.rpma;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.access.VerbsAccess;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.CallTurn;
 import io.ringpoll.internal.lifecycle.HotCalls;
@@ -9,7 +10,6 @@ import io.ringpoll.internal.lifecycle.NativeObject;
 import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.verbs.CompletionHandover;
 import io.ringpoll.internal.verbs.CountedQueues;
-import io.ringpoll.internal.verbs.VerbsAccess;
 import io.ringpoll.os.FileDescriptors;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.AsyncEvent;
@@ -35,8 +35,8 @@ import org.agrona.concurrent.UnsafeBuffer;
 public final class RpmaCompletionQueue extends NativeObject implements CompletionQueue {
     private static final int CACHE_LINE_BYTES = 64;
     /** The first function of librpma 1.0 that is about shared channels. */
-    private static final boolean HAS_SHARED_CHANNELS = DeviceLibraries.current().rpma().has("rpma_conn_get_compl_fd");
-    private static final boolean HAS_GET_COMPLETION = DeviceLibraries.current().rpma().has("rpma_cq_get_completion");
+    private static final boolean HAS_SHARED_CHANNELS = Libraries.current().rpma().has("rpma_conn_get_compl_fd");
+    private static final boolean HAS_GET_COMPLETION = Libraries.current().rpma().has("rpma_cq_get_completion");
 
     static {
         CountedQueues.register(RpmaCompletionQueue.class, queue -> queue::pollUncounted);
@@ -62,7 +62,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
         fd = state.intAt(0);
         FileDescriptors.setNonBlocking(fd);
         ibvCq = RpmaCq.ibvCq(address, fd, HAS_SHARED_CHANNELS);
-        final int capacity = ibvCq == 0 ? Integer.MAX_VALUE : VerbsAccess.get().capacity(ibvCq);
+        final int capacity = ibvCq == 0 ? Integer.MAX_VALUE : VerbsAccess.capacity(ibvCq);
         budget = ibvCq == 0 ? null : new CompletionBudget(capacity);
         handover = shared ? new CompletionHandover(capacity) : null;
         calls = HotCalls.register();
@@ -247,7 +247,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
             if (ibvCq == 0) {
                 throw new UnsupportedOperationException("this librpma's struct rpma_cq is none of those of 0.10 to 1.3");
             }
-            return VerbsAccess.get().borrow(ibvCq, name() + " (verbs)", owner, this, handover);
+            return VerbsAccess.borrow(ibvCq, name() + " (verbs)", owner, this, handover);
         } finally {
             exit();
         }

@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
@@ -40,7 +40,7 @@ final class RpmaEp {
     /** The downcall, made when the first endpoint listens. */
     private static final class SourcePort {
         private static final String NAME = "rdma_get_src_port";
-        private static final NativeLibrary LIBRARY = DeviceLibraries.current().rpma();
+        private static final NativeLibrary LIBRARY = Libraries.current().rpma();
         /** Found through librpma, which depends on librdmacm. */
         private static final MethodHandle rdma_get_src_port$mh =
             LIBRARY.plain(NAME, FunctionDescriptor.of(JAVA_SHORT, JAVA_LONG));

@@ -2,10 +2,10 @@ package io.ringpoll.verbs;
 
 import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.verbs.CompletionHandover;
-import io.ringpoll.internal.verbs.VerbsAccess;
+import io.ringpoll.internal.verbs.StructAccess;
 
 /** What this package keeps from users, for the rest of the binding. */
-final class AddressAccess implements VerbsAccess {
+final class AddressAccess implements StructAccess<VerbsContext, CompletionQueue, VerbsCompletionQueue> {
     @Override
     public VerbsContext context(final long address) {
         return VerbsContext.of(address);

@@ -1,5 +1,7 @@
 package io.ringpoll.verbs;
 
+import io.ringpoll.internal.verbs.CompletionPaths;
+
 /**
  * The three paths that a completion can take, by the rules of the verbs manual.
  *
@@ -14,4 +16,12 @@ public enum CompletionPath {
     RECEIVE,
     /** Every completion whose status is not success, of either side. */
     ERROR;
+
+    /** The path of a completion by the 8 bytes at {@link IbvWc#STATUS_OFFSET}, in native byte order. */
+    static CompletionPath of(final long statusAndOpcode) {
+        if (CompletionPaths.isError(statusAndOpcode)) {
+            return ERROR;
+        }
+        return CompletionPaths.receiveBit(statusAndOpcode) != 0 ? RECEIVE : SEND_WRITE;
+    }
 }

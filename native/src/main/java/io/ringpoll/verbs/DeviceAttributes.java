@@ -1,7 +1,7 @@
 package io.ringpoll.verbs;
 
 import io.ringpoll.device.Device;
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -36,7 +36,7 @@ public record DeviceAttributes(String name, int maxCq, int maxCqe, int maxQpWr, 
      * @throws io.ringpoll.device.DeviceException if a library is missing
      */
     public static List<DeviceAttributes> ofAll() {
-        return new DeviceQuery(DeviceLibraries.current().ibverbs()).all();
+        return new DeviceQuery(Libraries.current().ibverbs()).all();
     }
 
     /**
@@ -46,7 +46,7 @@ public record DeviceAttributes(String name, int maxCq, int maxCqe, int maxQpWr, 
      * @return its attributes; empty if it does not answer
      */
     public static Optional<DeviceAttributes> of(final VerbsContext context) {
-        return new DeviceQuery(DeviceLibraries.current().ibverbs()).of(context);
+        return new DeviceQuery(Libraries.current().ibverbs()).of(context);
     }
 
     /**

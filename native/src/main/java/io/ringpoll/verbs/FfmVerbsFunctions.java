@@ -3,7 +3,7 @@ package io.ringpoll.verbs;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
@@ -14,7 +14,7 @@ import java.lang.invoke.MethodHandle;
 final class FfmVerbsFunctions implements VerbsFunctions {
     static final VerbsFunctions VERBS = new FfmVerbsFunctions();
 
-    private static final NativeLibrary LIBIBVERBS = DeviceLibraries.current().ibverbs();
+    private static final NativeLibrary LIBIBVERBS = Libraries.current().ibverbs();
     private static final MethodHandle ibv_poll_cq$mh =
         NativeLibrary.criticalPointer(FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG));
     private static final MethodHandle ibv_req_notify_cq$mh =

@@ -1,7 +1,7 @@
 package io.ringpoll.verbs;
 
 import io.ringpoll.internal.ffm.Memory;
-import io.ringpoll.internal.verbs.VerbsAccess;
+import io.ringpoll.internal.verbs.StructAccess;
 
 /**
  * An open RDMA device: the {@code struct ibv_context} that librpma works on, which lives as long as the process. Thread-safe.
@@ -10,7 +10,7 @@ import io.ringpoll.internal.verbs.VerbsAccess;
  */
 public final class VerbsContext {
     static {
-        VerbsAccess.Holder.register(new AddressAccess());
+        StructAccess.Holder.register(new AddressAccess());
     }
 
     private final long address;

@@ -1,6 +1,5 @@
 package io.ringpoll.verbs;
 
-import io.ringpoll.internal.verbs.CompletionPaths;
 import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.internal.verbs.RecordFlyweight;
 import java.nio.ByteOrder;
@@ -116,7 +115,7 @@ public final class WorkCompletion extends RecordFlyweight {
      * @return error, receive, or send/write
      */
     public CompletionPath path() {
-        return CompletionPaths.of(statusAndOpcode());
+        return CompletionPath.of(statusAndOpcode());
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.ringpoll.verbs;
 
+import io.ringpoll.device.DeviceException;
 import io.ringpoll.internal.device.JvmFlags;
 import java.lang.foreign.Arena;
 import java.util.Objects;
@@ -41,7 +42,7 @@ public final class WorkCompletions {
      */
     public static WorkCompletions allocate(final int capacity) {
         final int lengthBytes = lengthBytes(capacity);
-        JvmFlags.require();
+        JvmFlags.require(DeviceException::new);
         return new WorkCompletions(
             new UnsafeBuffer(Arena.ofAuto().allocate(lengthBytes, CACHE_LINE_BYTES).asByteBuffer()), 0, capacity);
     }

@@ -1,6 +1,6 @@
 package io.ringpoll.testing;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
@@ -10,7 +10,7 @@ import java.util.Optional;
 
 /** Lets one call into the loopback device fail: {@code ringpoll_loopback.h} lists the counted functions. */
 public final class CallFault {
-    private static final NativeLibrary DEVICE = DeviceLibraries.current().ibverbs();
+    private static final NativeLibrary DEVICE = Libraries.current().ibverbs();
     private static final MethodHandle FAIL_CALL = DEVICE.plain("ringpoll_loopback_fail_call",
         FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
     private static final MethodHandle FAILED_CALL =

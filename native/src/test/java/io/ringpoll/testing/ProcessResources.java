@@ -1,6 +1,6 @@
 package io.ringpoll.testing;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import java.io.File;
 import java.lang.foreign.Arena;
@@ -34,7 +34,7 @@ public final class ProcessResources {
     public static Map<String, Long> objects() {
         final Map<String, Long> objects = new TreeMap<>();
         objects.put("hot call marks", (long) HotCalls.registered());
-        final Optional<MemorySegment> live = DeviceLibraries.current().ibverbs().find("ringpoll_loopback_live");
+        final Optional<MemorySegment> live = Libraries.current().ibverbs().find("ringpoll_loopback_live");
         if (live.isPresent()) {
             final MethodHandle handle = downcall(live.get(), FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
             for (int kind = 0; kind < OBJECT_KINDS; kind++) {

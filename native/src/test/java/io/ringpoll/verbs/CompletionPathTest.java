@@ -20,7 +20,7 @@ class CompletionPathTest {
             for (int opcode = 0; opcode <= 2 * WcOpcode.RECV; opcode++) {
                 final long word = ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder()).putInt(status).putInt(opcode)
                     .getLong(0);
-                final CompletionPath path = CompletionPaths.of(word);
+                final CompletionPath path = CompletionPath.of(word);
                 assertEquals(1 << path.ordinal(), CompletionPaths.bit(word), status + ", " + opcode + ": " + path);
             }
         }

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.device.DeviceException;
 import io.ringpoll.internal.device.JvmFlags;
 import io.ringpoll.pipeline.counters.CountersFile;
 import io.ringpoll.poller.CompletionPoller;
@@ -92,7 +93,7 @@ public final class Pipeline implements AutoCloseable {
      * @throws io.ringpoll.device.DeviceException if the JVM lacks a flag; the message names it
      */
     public static PipelineBuilder builder() {
-        JvmFlags.require();
+        JvmFlags.require(DeviceException::new);
         return new PipelineBuilder();
     }
 

@@ -24,8 +24,8 @@ final class BaselineLibrary {
     }
 
     static Path find() {
-        return BundledLibraries.find(choose(
-            BundledLibraries.find(FEATURES).map(BaselineLibrary::read).orElse(""), read(Path.of("/proc/cpuinfo"))))
+        final String features = BundledLibraries.find(FEATURES, IllegalStateException::new).map(BaselineLibrary::read).orElse("");
+        return BundledLibraries.find(choose(features, read(Path.of("/proc/cpuinfo"))), IllegalStateException::new)
             .orElseThrow(() -> new IllegalStateException(
                 PORTABLE + " was not built for this architecture: make -C bench/src/main/c"));
     }

@@ -8,7 +8,7 @@ import io.ringpoll.bench.baseline.CQueue;
 import io.ringpoll.bench.handoff.Mixes;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
@@ -60,9 +60,9 @@ public class PollBenchmark {
     /** Bare handles; a holder class, so that the device is chosen before they are bound. */
     private static final class Handles {
         static final MethodHandle rpma_cq_get_wc_critical$mh =
-            DeviceLibraries.current().rpma().critical("rpma_cq_get_wc", RPMA_CQ_GET_WC);
+            Libraries.current().rpma().critical("rpma_cq_get_wc", RPMA_CQ_GET_WC);
         static final MethodHandle rpma_cq_get_wc_plain$mh =
-            DeviceLibraries.current().rpma().plain("rpma_cq_get_wc", RPMA_CQ_GET_WC);
+            Libraries.current().rpma().plain("rpma_cq_get_wc", RPMA_CQ_GET_WC);
         static final MethodHandle poll_cq_critical$mh = NativeLibrary.criticalPointer(POLL_CQ);
         static final MethodHandle poll_cq_plain$mh = NativeLibrary.plainPointer(POLL_CQ);
 

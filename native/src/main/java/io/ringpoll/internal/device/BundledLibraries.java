@@ -1,6 +1,5 @@
 package io.ringpoll.internal.device;
 
-import io.ringpoll.device.DeviceException;
 import io.ringpoll.os.ProcessOwner;
 import java.io.IOException;
 import java.io.InputStream;
@@ -44,11 +43,11 @@ public final class BundledLibraries {
     /**
      * Finds a library in {@code native/linux-ARCH} on the class path.
      *
-     * @param name of the file
+     * @param name    of the file
+     * @param failure makes the exception if it cannot be unpacked from its jar
      * @return a file to be loaded by its path, or empty if there is none for this architecture
-     * @throws DeviceException if it cannot be unpacked from its jar
      */
-    public static Optional<Path> find(final String name) {
+    public static Optional<Path> find(final String name, final DeviceFailure failure) {
         final URL url = BundledLibraries.class.getClassLoader().getResource(folder() + "/" + name);
         if (url == null) {
             return Optional.empty();
@@ -56,7 +55,7 @@ public final class BundledLibraries {
         try {
             return Optional.of("file".equals(url.getProtocol()) ? Path.of(url.toURI()) : unpack(url, name, cacheFolder()));
         } catch (final IOException | URISyntaxException e) {
-            throw new DeviceException("cannot unpack " + name + ": " + e.getMessage() +
+            throw failure.of("cannot unpack " + name + ": " + e.getMessage() +
                 "; set the property java.io.tmpdir to a folder that can be written and executed from", e);
         }
     }

@@ -1,7 +1,6 @@
 package io.ringpoll.internal.device;
 
 import io.ringpoll.device.Device;
-import io.ringpoll.device.DeviceException;
 import io.ringpoll.device.DeviceProvider;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.io.IOException;
@@ -11,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 
 /**
  * Loads the C libraries of a device, in the order that decides which libibverbs librpma gets.
@@ -31,13 +31,23 @@ public record DeviceLibraries(NativeLibrary ibverbs, NativeLibrary rpma, Optiona
     private static volatile DeviceLibraries current;
 
     /**
-     * The libraries of this process's device, loaded at the first call.
+     * The exceptions of a device. Their public types are in a package that depends on this one.
      *
-     * @return always the same
-     * @throws DeviceException as {@link Device#current()} does
+     * @param unusable a library cannot be used
+     * @param missing  a library lacks a function: by the function's name and the library's description
      */
-    public static DeviceLibraries current() {
-        Device.current();
+    public record Errors(DeviceFailure unusable, BiFunction<String, String, RuntimeException> missing) {
+        private NativeLibrary library(final SymbolLookup lookup, final String description) {
+            return new NativeLibrary(lookup, description, missing);
+        }
+    }
+
+    /**
+     * The libraries of this process's device.
+     *
+     * @return null until {@link Device#current()} has loaded them
+     */
+    public static DeviceLibraries loaded() {
         return current;
     }
 
@@ -53,49 +63,49 @@ public record DeviceLibraries(NativeLibrary ibverbs, NativeLibrary rpma, Optiona
     /**
      * Loads the libraries of a device in user space.
      *
-     * @param device provides libibverbs and librdmacm
+     * @param libibverbs of the device
+     * @param librdmacm  of the device
+     * @param errors     made if one cannot be loaded, or lacks a function
      * @return the loaded libraries
-     * @throws DeviceException if one cannot be loaded
      */
-    public static DeviceLibraries of(final DeviceProvider device) {
-        final Path ibverbs = device.libibverbs();
-        final SymbolLookup lookup = load(ibverbs.toString());
-        load(device.librdmacm().toString());
-        return of(new NativeLibrary(lookup, ibverbs.toString()));
+    public static DeviceLibraries of(final Path libibverbs, final Path librdmacm, final Errors errors) {
+        final SymbolLookup lookup = load(libibverbs.toString());
+        load(librdmacm.toString());
+        return of(errors.library(lookup, libibverbs.toString()), errors);
     }
 
     /**
      * Loads the installed libraries.
      *
+     * @param errors made if one is not installed, or lacks a function
      * @return the loaded libraries
-     * @throws DeviceException if one is not installed
      */
-    public static DeviceLibraries ofRdma() {
+    public static DeviceLibraries ofRdma(final Errors errors) {
         try {
-            return of(new NativeLibrary(load(IBVERBS), pathOf(IBVERBS).orElse(IBVERBS)));
+            return of(errors.library(load(IBVERBS), pathOf(IBVERBS).orElse(IBVERBS)), errors);
         } catch (final IllegalArgumentException e) {
-            throw new DeviceException(
+            throw errors.unusable().of(
                 "libibverbs is not installed: " + installHint("libibverbs1 ibverbs-providers librdmacm1"), e);
         }
     }
 
-    private static DeviceLibraries of(final NativeLibrary ibverbs) {
-        final SymbolLookup rpma = loadRpma();
+    private static DeviceLibraries of(final NativeLibrary ibverbs, final Errors errors) {
+        final SymbolLookup rpma = loadRpma(errors);
         final String path = RPMA_NAMES.stream().map(DeviceLibraries::pathOf).flatMap(Optional::stream).findFirst()
             .orElse(RPMA_NAMES.getFirst());
-        final Optional<NativeLibrary> ringpoll = BundledLibraries.find(RINGPOLL)
-            .map(file -> new NativeLibrary(load(file.toString()), file.toString()));
+        final Optional<NativeLibrary> ringpoll = BundledLibraries.find(RINGPOLL, errors.unusable())
+            .map(file -> errors.library(load(file.toString()), file.toString()));
         final String description = LibrpmaVersion.of(rpma, Path.of(path)) + ", " + path;
-        return new DeviceLibraries(ibverbs, new NativeLibrary(rpma, description), ringpoll);
+        return new DeviceLibraries(ibverbs, errors.library(rpma, description), ringpoll);
     }
 
-    private static SymbolLookup loadRpma() {
+    private static SymbolLookup loadRpma(final Errors errors) {
         final String path = System.getProperty(Device.LIBRPMA_PROPERTY);
         if (path != null && !path.isBlank()) {
             try {
                 return load(Path.of(path.strip()).toAbsolutePath().toString());
             } catch (final IllegalArgumentException e) {
-                throw new DeviceException("cannot load librpma from " + path + ", which the property " +
+                throw errors.unusable().of("cannot load librpma from " + path + ", which the property " +
                     Device.LIBRPMA_PROPERTY + " names: " + e.getMessage(), e);
             }
         }
@@ -107,7 +117,7 @@ public record DeviceLibraries(NativeLibrary ibverbs, NativeLibrary rpma, Optiona
                 last = e;
             }
         }
-        throw new DeviceException("librpma is not installed: " + installHint("librpma0") +
+        throw errors.unusable().of("librpma is not installed: " + installHint("librpma0") +
             ", or set its path by the property " + Device.LIBRPMA_PROPERTY, last);
     }
 

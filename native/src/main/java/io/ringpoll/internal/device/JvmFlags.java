@@ -1,6 +1,5 @@
 package io.ringpoll.internal.device;
 
-import io.ringpoll.device.DeviceException;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -21,33 +20,33 @@ public final class JvmFlags {
     /**
      * Throws if a flag is missing.
      *
-     * @throws DeviceException with the missing flag
+     * @param failure makes the exception, with the missing flag
      */
-    public static void require() {
+    public static void require(final DeviceFailure failure) {
         if (!checked) {
-            requireUnsafe();
-            requireNativeAccess();
+            requireUnsafe(failure);
+            requireNativeAccess(failure);
             checked = true;
         }
     }
 
-    private static void requireUnsafe() {
+    private static void requireUnsafe(final DeviceFailure failure) {
         final Module agrona = UnsafeBuffer.class.getModule();
         if (!Object.class.getModule().isExported(UNSAFE_PACKAGE, agrona)) {
-            throw new DeviceException("the JVM needs the flag --add-opens=java.base/" + UNSAFE_PACKAGE + "=" + nameOf(agrona) +
-                ": Agrona accesses off-heap memory by this package");
+            throw failure.of("the JVM needs the flag --add-opens=java.base/" + UNSAFE_PACKAGE + "=" + nameOf(agrona) +
+                ": Agrona accesses off-heap memory by this package", null);
         }
     }
 
     @SuppressWarnings("restricted")
-    private static void requireNativeAccess() {
+    private static void requireNativeAccess(final DeviceFailure failure) {
         final Module binding = JvmFlags.class.getModule();
         if (!binding.isNativeAccessEnabled()) {
             try {
                 // Permitted with a warning, unless the JVM denies it.
                 Linker.nativeLinker().downcallHandle(FunctionDescriptor.ofVoid());
             } catch (final IllegalCallerException denied) {
-                throw new DeviceException(
+                throw failure.of(
                     "the JVM needs the flag --enable-native-access=" + nameOf(binding) + ": the binding calls C", denied);
             }
         }

@@ -1,6 +1,5 @@
 package io.ringpoll.internal.ffm;
 
-import io.ringpoll.device.MissingFunctionException;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
@@ -9,11 +8,12 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Optional;
+import java.util.function.BiFunction;
 
 /**
  * A loaded C library that method handles are made from.
  *
- * <p>A function that the library lacks is no reason to fail at load time: its handle throws {@link MissingFunctionException},
+ * <p>A function that the library lacks is no reason to fail at load time: its handle throws an exception,
  * naming function and library, when it is called. Thread-safe.
  */
 public final class NativeLibrary {
@@ -24,6 +24,7 @@ public final class NativeLibrary {
 
     private final SymbolLookup lookup;
     private final String description;
+    private final BiFunction<String, String, RuntimeException> missing;
 
     /**
      * Wraps a loaded library.
@@ -32,8 +33,22 @@ public final class NativeLibrary {
      * @param description path and version, for error messages
      */
     public NativeLibrary(final SymbolLookup lookup, final String description) {
+        this(lookup, description,
+            (function, library) -> new UnsupportedOperationException(function + " is not in " + library));
+    }
+
+    /**
+     * Wraps a loaded library.
+     *
+     * @param lookup      finds the library's symbols
+     * @param description path and version, for error messages
+     * @param missing     makes the exception of a function that the library lacks, by its name and the description
+     */
+    public NativeLibrary(final SymbolLookup lookup, final String description,
+        final BiFunction<String, String, RuntimeException> missing) {
         this.lookup = lookup;
         this.description = description;
+        this.missing = missing;
     }
 
     /**
@@ -157,13 +172,14 @@ public final class NativeLibrary {
     private MethodHandle missing(final String name, final MethodType type) {
         final MethodHandle create;
         try {
-            create = MethodHandles.lookup().findConstructor(MissingFunctionException.class,
-                MethodType.methodType(void.class, String.class, String.class));
+            create = MethodHandles.lookup().findVirtual(BiFunction.class, "apply", MethodType.genericMethodType(2))
+                .bindTo(missing)
+                .asType(MethodType.methodType(RuntimeException.class, String.class, String.class));
         } catch (final ReflectiveOperationException e) {
             throw new AssertionError(e);
         }
         final MethodHandle thrower = MethodHandles.foldArguments(
-            MethodHandles.throwException(type.returnType(), MissingFunctionException.class),
+            MethodHandles.throwException(type.returnType(), RuntimeException.class),
             MethodHandles.insertArguments(create, 0, name, description));
         return MethodHandles.dropArguments(thrower, 0, type.parameterList());
     }

@@ -24,22 +24,9 @@ public final class CompletionPaths {
     }
 
     /**
-     * Decides the path of a completion.
-     *
-     * @param statusAndOpcode the 8 bytes at {@link IbvWc#STATUS_OFFSET}, in native byte order
-     * @return its path
-     */
-    public static CompletionPath of(final long statusAndOpcode) {
-        if (isError(statusAndOpcode)) {
-            return CompletionPath.ERROR;
-        }
-        return receiveBit(statusAndOpcode) != 0 ? CompletionPath.RECEIVE : CompletionPath.SEND_WRITE;
-    }
-
-    /**
      * Decides the path of a completion, as a bit: for sets of paths.
      *
-     * @param statusAndOpcode as for {@link #of}
+     * @param statusAndOpcode the 8 bytes at {@link IbvWc#STATUS_OFFSET}, in native byte order
      * @return {@code 1 << ordinal()} of its path, without access to an object
      */
     public static int bit(final long statusAndOpcode) {
@@ -49,7 +36,7 @@ public final class CompletionPaths {
     /**
      * Whether a completion takes the error path.
      *
-     * @param statusAndOpcode as for {@link #of}
+     * @param statusAndOpcode as for {@link #bit}
      * @return true if its status is not success
      */
     public static boolean isError(final long statusAndOpcode) {
@@ -59,7 +46,7 @@ public final class CompletionPaths {
     /**
      * The status alone.
      *
-     * @param statusAndOpcode as for {@link #of}
+     * @param statusAndOpcode as for {@link #bit}
      * @return a value of {@link WcStatus}
      */
     public static int status(final long statusAndOpcode) {
@@ -69,7 +56,7 @@ public final class CompletionPaths {
     /**
      * Distinguishes a successful receive from a successful send or write, as a number that a loop can add up without a branch.
      *
-     * @param statusAndOpcode as for {@link #of}, of a completion that is no error
+     * @param statusAndOpcode as for {@link #bit}, of a completion that is no error
      * @return 1 for a receive, 0 for anything else
      */
     public static int receiveBit(final long statusAndOpcode) {
@@ -90,12 +77,12 @@ public final class CompletionPaths {
     /**
      * Several paths in one number.
      *
-     * @param paths which
+     * @param paths of {@link CompletionPath}
      * @return the bits that {@link #bit} has for their completions
      */
-    public static int bits(final Set<CompletionPath> paths) {
+    public static int bits(final Set<? extends Enum<?>> paths) {
         int bits = 0;
-        for (final CompletionPath path : paths) {
+        for (final Enum<?> path : paths) {
             bits |= 1 << path.ordinal();
         }
         return bits;

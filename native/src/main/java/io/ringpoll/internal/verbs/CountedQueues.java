@@ -1,6 +1,5 @@
 package io.ringpoll.internal.verbs;
 
-import io.ringpoll.verbs.CompletionQueue;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -10,7 +9,7 @@ import java.util.function.Function;
  * safe.
  */
 public final class CountedQueues {
-    private static final Map<Class<?>, Function<CompletionQueue, CountedQueue>> BY_CLASS = new ConcurrentHashMap<>();
+    private static final Map<Class<?>, Function<Object, CountedQueue>> BY_CLASS = new ConcurrentHashMap<>();
 
     private CountedQueues() {
     }
@@ -22,21 +21,21 @@ public final class CountedQueues {
      * @param counted gives the poll of one of its queues
      * @param <Q>     its type
      */
-    public static <Q extends CompletionQueue> void register(final Class<Q> queues, final Function<Q, CountedQueue> counted) {
+    public static <Q> void register(final Class<Q> queues, final Function<Q, CountedQueue> counted) {
         BY_CLASS.put(queues, queue -> counted.apply(queues.cast(queue)));
     }
 
     /**
      * The poll of a queue.
      *
-     * @param queue any
+     * @param queue any {@link io.ringpoll.verbs.CompletionQueue}
      * @return null if the queue updates its budget itself
      */
-    public static CountedQueue of(final CompletionQueue queue) {
+    public static CountedQueue of(final Object queue) {
         if (queue instanceof final CountedQueue counted) {
             return counted;
         }
-        final Function<CompletionQueue, CountedQueue> counted = BY_CLASS.get(queue.getClass());
+        final Function<Object, CountedQueue> counted = BY_CLASS.get(queue.getClass());
         return counted == null ? null : counted.apply(queue);
     }
 }

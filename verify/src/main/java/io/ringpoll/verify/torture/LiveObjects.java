@@ -3,7 +3,7 @@ package io.ringpoll.verify.torture;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import io.ringpoll.internal.device.DeviceLibraries;
+import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.FunctionDescriptor;
@@ -17,7 +17,7 @@ import java.util.TreeMap;
  * <p>Stateless.
  */
 public final class LiveObjects {
-    private static final NativeLibrary DEVICE = DeviceLibraries.current().ibverbs();
+    private static final NativeLibrary DEVICE = Libraries.current().ibverbs();
     private static final MethodHandle ringpoll_loopback_live$mh =
         DEVICE.plain("ringpoll_loopback_live", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
     private static final MethodHandle ringpoll_loopback_live_name$mh =

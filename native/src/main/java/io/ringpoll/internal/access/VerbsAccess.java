@@ -1,20 +1,18 @@
-package io.ringpoll.internal.verbs;
+package io.ringpoll.internal.access;
 
 import io.ringpoll.internal.lifecycle.NativeResource;
+import io.ringpoll.internal.verbs.CompletionHandover;
+import io.ringpoll.internal.verbs.StructAccess;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.VerbsContext;
 import java.lang.invoke.MethodHandles;
 
 /** Makes objects of {@link io.ringpoll.verbs} for structs that C has made, by their addresses. Thread-safe. */
-public interface VerbsAccess {
-    /**
-     * The access.
-     *
-     * @return always the same
-     */
-    static VerbsAccess get() {
-        return Holder.ACCESS;
+public final class VerbsAccess {
+    private static final StructAccess<VerbsContext, CompletionQueue, VerbsCompletionQueue> ACCESS = find();
+
+    private VerbsAccess() {
     }
 
     /**
@@ -23,7 +21,9 @@ public interface VerbsAccess {
      * @param address of its {@code struct ibv_context}, which the caller vouches for
      * @return the device
      */
-    VerbsContext context(long address);
+    public static VerbsContext context(final long address) {
+        return ACCESS.context(address);
+    }
 
     /**
      * How many completions a queue holds.
@@ -31,7 +31,9 @@ public interface VerbsAccess {
      * @param address of its {@code struct ibv_cq}, which the caller vouches for
      * @return entries
      */
-    int capacity(long address);
+    public static int capacity(final long address) {
+        return ACCESS.capacity(address);
+    }
 
     /**
      * Wraps a queue that something else has created and will destroy.
@@ -43,33 +45,18 @@ public interface VerbsAccess {
      * @param handover whose completions its polls give first; null if the queue is not shared
      * @return to be closed before the owner
      */
-    VerbsCompletionQueue borrow(
-        long address, String name, NativeResource owner, CompletionQueue viewed, CompletionHandover handover);
+    public static VerbsCompletionQueue borrow(final long address, final String name, final NativeResource owner,
+        final CompletionQueue viewed, final CompletionHandover handover) {
+        return ACCESS.borrow(address, name, owner, viewed, handover);
+    }
 
-    /** The implementation, which {@link VerbsContext} registers when it is initialized. */
-    final class Holder {
-        private static VerbsAccess registered;
-        private static final VerbsAccess ACCESS = find();
-
-        private Holder() {
+    @SuppressWarnings("unchecked")
+    private static StructAccess<VerbsContext, CompletionQueue, VerbsCompletionQueue> find() {
+        try {
+            MethodHandles.lookup().ensureInitialized(VerbsContext.class);
+        } catch (final IllegalAccessException e) {
+            throw new AssertionError(e);
         }
-
-        /**
-         * Registers the implementation.
-         *
-         * @param access the only one
-         */
-        public static void register(final VerbsAccess access) {
-            registered = access;
-        }
-
-        private static VerbsAccess find() {
-            try {
-                MethodHandles.lookup().ensureInitialized(VerbsContext.class);
-            } catch (final IllegalAccessException e) {
-                throw new AssertionError(e);
-            }
-            return registered;
-        }
+        return (StructAccess<VerbsContext, CompletionQueue, VerbsCompletionQueue>) StructAccess.Holder.registered();
     }
 }

@@ -1,0 +1,2 @@
+/** The loaded device, for the packages that call its libraries. */
+package io.ringpoll.internal.binding;

@@ -1,0 +1,68 @@
+package io.ringpoll.internal.verbs;
+
+import io.ringpoll.internal.lifecycle.NativeResource;
+
+/**
+ * Makes the binding's objects for structs that C has made, by their addresses. Thread-safe.
+ *
+ * <p>Its types are parameters, because the package of those types depends on this one.
+ *
+ * @param <C> the context
+ * @param <Q> any queue
+ * @param <V> a queue of verbs
+ */
+public interface StructAccess<C, Q, V extends Q> {
+    /**
+     * Wraps a context that C has opened.
+     *
+     * @param address of its {@code struct ibv_context}
+     * @return the device
+     */
+    C context(long address);
+
+    /**
+     * How many completions a queue holds.
+     *
+     * @param address of its {@code struct ibv_cq}
+     * @return entries
+     */
+    int capacity(long address);
+
+    /**
+     * Wraps a queue that something else has created and will destroy.
+     *
+     * @param address  of its {@code struct ibv_cq}
+     * @param name     for reports
+     * @param owner    which the queue ends with, and which cannot be closed before it
+     * @param viewed   the queue of the binding that it is a view of, with the budget that its polls update
+     * @param handover whose completions its polls give first; null if the queue is not shared
+     * @return to be closed before the owner
+     */
+    V borrow(long address, String name, NativeResource owner, Q viewed, CompletionHandover handover);
+
+    /** The implementation. */
+    final class Holder {
+        private static volatile StructAccess<?, ?, ?> registered;
+
+        private Holder() {
+        }
+
+        /**
+         * Registers the implementation, when the class of contexts is initialized.
+         *
+         * @param access the only one
+         */
+        public static void register(final StructAccess<?, ?, ?> access) {
+            registered = access;
+        }
+
+        /**
+         * The implementation.
+         *
+         * @return null until the class of contexts is initialized
+         */
+        public static StructAccess<?, ?, ?> registered() {
+            return registered;
+        }
+    }
+}
