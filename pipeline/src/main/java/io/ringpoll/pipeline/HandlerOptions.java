@@ -2,35 +2,25 @@ package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.WaitStrategy;
 import io.ringpoll.verbs.CompletionPath;
-import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 
 /**
- * Describes one handler and its thread; defaults depend on the machine.
+ * The options of one handler and its thread; defaults depend on the machine.
  *
- * <p>Confined to the thread that builds the pipeline.
+ * <p>Confined to the thread that builds the pipeline. The options are read when the handler is added; later changes have no
+ * effect.
  */
 public final class HandlerOptions {
-    static final int NONE = -1;
-
-    /** Index of the handler that precedes it by {@link PipelineBuilder#then}; {@link #NONE} if there is none. */
-    int predecessor = NONE;
-    Set<CompletionPath> paths = Set.of();
-    /** A {@link BatchHandler} if {@link #inBatches}, otherwise a {@link CompletionHandler}. */
-    HandlerLifecycle handler;
-    boolean inBatches;
-    int cpu = ThreadPlacement.ANY_CPU;
-    WaitMode wait;
-    WaitStrategy waitStrategy;
-    FailurePolicy failurePolicy = FailurePolicy.CONTINUE;
-    String roleName;
-    int batchLimit;
-    int maxHeld;
-    List<String> after = List.of();
+    private String roleName;
+    private int cpu = ThreadPlacement.ANY_CPU;
+    private WaitMode wait;
+    private WaitStrategy waitStrategy;
+    private FailurePolicy failurePolicy = FailurePolicy.CONTINUE;
+    private int batchLimit;
+    private int maxHeld;
+    private List<String> after = List.of();
 
     HandlerOptions() {
     }
@@ -128,57 +118,12 @@ public final class HandlerOptions {
         return this;
     }
 
-    /** The immutable configuration of the handler, with the defaults filled in. */
-    HandlerConfig conclude(final List<HandlerOptions> all, final WaitMode defaultWait, final int defaultBatchLimit) {
-        final WaitMode effectiveWait = wait != null ? wait : defaultWait;
-        final boolean own = waitStrategy != null;
-        return new HandlerConfig(
-            roleName,
-            paths,
-            handler,
-            inBatches,
-            predecessors(all),
-            own ? waitStrategy : effectiveWait.newWaitStrategy(),
-            own || effectiveWait.isSignalled(),
-            failurePolicy,
-            cpu,
-            batchLimit > 0 ? batchLimit : defaultBatchLimit,
-            maxHeld);
-    }
-
-    private List<Integer> predecessors(final List<HandlerOptions> all) {
-        final List<Integer> positions = new ArrayList<>();
-        if (predecessor != NONE) {
-            positions.add(predecessor);
-        }
-        for (int i = 0; i < all.size(); i++) {
-            if (after.contains(all.get(i).roleName) && !positions.contains(i)) {
-                positions.add(i);
-            }
-        }
-        return positions;
-    }
-
-    /** A name for a handler of some paths, for instance {@code send-write+receive}. */
-    static String label(final Set<CompletionPath> paths) {
-        if (paths.size() == CompletionPath.values().length) {
-            return "all";
-        }
-        final List<String> labels = new ArrayList<>();
-        for (final CompletionPath path : paths) {
-            labels.add(label(path));
-        }
-        return String.join("+", labels);
-    }
-
-    static String label(final CompletionPath path) {
-        return path.name().toLowerCase(Locale.ROOT).replace('_', '-');
-    }
-
-    static Set<CompletionPath> copyOf(final Set<CompletionPath> paths) {
-        for (final CompletionPath path : paths) {
-            Objects.requireNonNull(path, "a path among the handler's paths is null");
-        }
-        return paths.isEmpty() ? Set.of() : EnumSet.copyOf(paths);
+    /** The description of a handler with the options as set now; later changes of the options have no effect on it. */
+    HandlerDescription describe(
+        final Set<CompletionPath> paths, final HandlerLifecycle handler, final boolean inBatches, final int predecessor,
+        final String defaultName) {
+        return new HandlerDescription(
+            roleName != null ? roleName : defaultName, paths, handler, inBatches, predecessor, after, wait, waitStrategy,
+            failurePolicy, cpu, batchLimit, maxHeld);
     }
 }

@@ -25,7 +25,7 @@ public final class PipelineBuilder {
     private static final int RUN_TO_COMPLETION_BATCHES = 4;
 
     final List<CompletionQueue> queues = new ArrayList<>();
-    final List<HandlerOptions> handlers = new ArrayList<>();
+    final List<HandlerDescription> handlers = new ArrayList<>();
     final Set<CompletionPath> discarded = EnumSet.noneOf(CompletionPath.class);
     String name = "ringpoll";
     int ringSize = 8192;
@@ -359,7 +359,7 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder on(
         final Set<CompletionPath> paths, final CompletionHandler handler, final Consumer<HandlerOptions> options) {
-        return add(paths, handler, false, options, HandlerOptions.NONE);
+        return add(paths, handler, false, options, HandlerDescription.NONE);
     }
 
     /**
@@ -372,7 +372,7 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder onBatch(
         final Set<CompletionPath> paths, final BatchHandler handler, final Consumer<HandlerOptions> options) {
-        return add(paths, handler, true, options, HandlerOptions.NONE);
+        return add(paths, handler, true, options, HandlerDescription.NONE);
     }
 
     /**
@@ -529,13 +529,13 @@ public final class PipelineBuilder {
         return Pipeline.start(config);
     }
 
-    /** The handlers with all defaults filled in. */
-    List<HandlerConfig> concludedHandlers() {
+    /** The handlers, as placed, with all defaults filled in. */
+    List<HandlerConfig> concludedHandlers(final List<HandlerDescription> placed) {
         final WaitMode defaultWait = defaultWait();
         final int defaultBatchLimit = runsToCompletion ? effectiveBatchLimit() : Math.max(1, ringSize / 4);
         final List<HandlerConfig> configs = new ArrayList<>();
-        for (final HandlerOptions options : handlers) {
-            configs.add(options.conclude(handlers, defaultWait, defaultBatchLimit));
+        for (final HandlerDescription handler : placed) {
+            configs.add(handler.conclude(placed, defaultWait, defaultBatchLimit));
         }
         return configs;
     }
@@ -559,17 +559,12 @@ public final class PipelineBuilder {
         return pollerName != null ? pollerName : name + "-poller";
     }
 
-    /** The idle strategy as set, or by the number of cores. */
-    IdleStrategy effectiveIdleStrategy() {
-        return idleStrategy != null ? idleStrategy : defaultWait().newIdleStrategy();
-    }
-
     private PipelineBuilder addStage(
         final String method, final HandlerLifecycle handler, final boolean inBatches, final Consumer<HandlerOptions> options) {
         if (handlers.isEmpty()) {
             throw new IllegalStateException(method + "() follows a handler, but no handler has been added");
         }
-        return add(handlers.getLast().paths, handler, inBatches, options, handlers.size() - 1);
+        return add(handlers.getLast().paths(), handler, inBatches, options, handlers.size() - 1);
     }
 
     /** Adds a handler: a {@link BatchHandler} for batches, a {@link CompletionHandler} otherwise. */
@@ -578,16 +573,11 @@ public final class PipelineBuilder {
         final Consumer<HandlerOptions> options, final int predecessor) {
         Objects.requireNonNull(paths, "the handler's paths are null");
         Objects.requireNonNull(options, "the handler's options are null: leave them out for the defaults");
-        final HandlerOptions described = new HandlerOptions();
-        options.accept(described);
-        described.paths = HandlerOptions.copyOf(paths);
-        described.handler = handler;
-        described.inBatches = inBatches;
-        described.predecessor = predecessor;
-        if (described.roleName == null) {
-            described.roleName = unusedName(name + "-" + HandlerOptions.label(described.paths));
-        }
-        handlers.add(described);
+        final HandlerOptions given = new HandlerOptions();
+        options.accept(given);
+        final Set<CompletionPath> copied = HandlerDescription.copyOf(paths);
+        final String defaultName = unusedName(name + "-" + HandlerDescription.label(copied));
+        handlers.add(given.describe(copied, handler, inBatches, predecessor, defaultName));
         return this;
     }
 
@@ -600,6 +590,6 @@ public final class PipelineBuilder {
     }
 
     private boolean isUsed(final String candidate) {
-        return handlers.stream().anyMatch(options -> options.roleName.equals(candidate));
+        return handlers.stream().anyMatch(handler -> handler.roleName().equals(candidate));
     }
 }

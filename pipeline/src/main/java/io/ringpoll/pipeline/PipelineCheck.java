@@ -17,10 +17,12 @@ import java.util.Set;
  */
 final class PipelineCheck {
     private final PipelineBuilder description;
+    private final PinnedThreads threads;
     private final List<String> faults = new ArrayList<>();
 
-    PipelineCheck(final PipelineBuilder description) {
+    PipelineCheck(final PipelineBuilder description, final PinnedThreads threads) {
         this.description = description;
+        this.threads = threads;
     }
 
     List<String> faults() {
@@ -32,9 +34,9 @@ final class PipelineCheck {
         checkPaths();
         final Set<String> names = new HashSet<>();
         final Set<WaitStrategy> strategies = Collections.newSetFromMap(new IdentityHashMap<>());
-        for (final HandlerOptions options : description.handlers) {
-            checkHandler(options, names, strategies);
-            names.add(options.roleName);
+        for (final HandlerDescription handler : threads.handlers()) {
+            checkHandler(handler, names, strategies);
+            names.add(handler.roleName());
         }
         if (names.contains(description.effectivePollerName())) {
             faults.add("the poller and a handler are both named " + description.effectivePollerName());
@@ -69,7 +71,7 @@ final class PipelineCheck {
         if (hasRing() && (description.effectiveBatchLimit() < 1 || description.effectiveBatchLimit() > ringSize)) {
             faults.add("batch limit " + description.effectiveBatchLimit() + " is not from 1 to the ring size, " + ringSize);
         }
-        checkCpu("the poller", description.pollerCpu);
+        checkCpu("the poller", threads.pollerCpu());
     }
 
     private boolean hasRing() {
@@ -79,52 +81,52 @@ final class PipelineCheck {
     private void checkPaths() {
         final Set<CompletionPath> unhandled = EnumSet.allOf(CompletionPath.class);
         unhandled.removeAll(description.discarded);
-        for (final HandlerOptions options : description.handlers) {
-            unhandled.removeAll(options.paths);
+        for (final HandlerDescription handler : threads.handlers()) {
+            unhandled.removeAll(handler.paths());
         }
         for (final CompletionPath path : unhandled) {
-            faults.add("the " + HandlerOptions.label(path) + " path has no handler: set one, or discard the path");
+            faults.add("the " + HandlerDescription.label(path) + " path has no handler: set one, or discard the path");
         }
-        if (description.handlers.isEmpty() && unhandled.isEmpty()) {
+        if (threads.handlers().isEmpty() && unhandled.isEmpty()) {
             faults.add("all paths are discarded: set a handler for one at least");
         }
     }
 
-    private void checkHandler(final HandlerOptions options, final Set<String> names, final Set<WaitStrategy> strategies) {
-        final String subject = "handler " + options.roleName;
-        if (options.handler == null) {
+    private void checkHandler(final HandlerDescription handler, final Set<String> names, final Set<WaitStrategy> strategies) {
+        final String subject = "handler " + handler.roleName();
+        if (handler.handler() == null) {
             faults.add(subject + " is null");
         }
-        if (options.paths.isEmpty()) {
+        if (handler.paths().isEmpty()) {
             faults.add(subject + " has no path");
         }
-        if (names.contains(options.roleName)) {
-            faults.add("two handlers are named " + options.roleName + ": use unique names");
+        if (names.contains(handler.roleName())) {
+            faults.add("two handlers are named " + handler.roleName() + ": use unique names");
         }
         if (description.runsToCompletion) {
-            checkRunsToCompletion(options, subject);
+            checkRunsToCompletion(handler, subject);
         } else {
-            checkHasThread(options, subject, names, strategies);
+            checkHasThread(handler, subject, names, strategies);
         }
-        if (options.failurePolicy == null) {
+        if (handler.failurePolicy() == null) {
             faults.add(subject + " has no failure policy");
         }
     }
 
-    private void checkRunsToCompletion(final HandlerOptions options, final String subject) {
-        if (options.predecessor != HandlerOptions.NONE || !options.after.isEmpty()) {
+    private void checkRunsToCompletion(final HandlerDescription handler, final String subject) {
+        if (handler.predecessor() != HandlerDescription.NONE || !handler.after().isEmpty()) {
             refuse(subject, "follows another", "handlers run there in the order of their description");
         }
-        if (options.cpu != ThreadPlacement.ANY_CPU) {
+        if (handler.cpu() != ThreadPlacement.ANY_CPU) {
             refuse(subject, "has a CPU", "set pollerCpu");
         }
-        if (options.wait != null || options.waitStrategy != null) {
+        if (handler.waitMode() != null || handler.waitStrategy() != null) {
             refuse(subject, "has a wait", "set idleStrategy");
         }
-        if (options.batchLimit != 0) {
+        if (handler.batchLimit() != 0) {
             refuse(subject, "has a batch limit", "set the pipeline's batchLimit");
         }
-        if (options.maxHeld != 0) {
+        if (handler.maxHeld() != 0) {
             refuse(subject, "holds slots", "copy completions that outlive the call");
         }
     }
@@ -134,25 +136,25 @@ final class PipelineCheck {
     }
 
     private void checkHasThread(
-        final HandlerOptions options, final String subject, final Set<String> names, final Set<WaitStrategy> strategies) {
-        if (hasRing() && (options.batchLimit < 0 || options.batchLimit > description.ringSize)) {
-            faults.add(subject + ": batch limit " + options.batchLimit + " is not from 1 to the ring size, " +
+        final HandlerDescription handler, final String subject, final Set<String> names, final Set<WaitStrategy> strategies) {
+        if (hasRing() && (handler.batchLimit() < 0 || handler.batchLimit() > description.ringSize)) {
+            faults.add(subject + ": batch limit " + handler.batchLimit() + " is not from 1 to the ring size, " +
                 description.ringSize);
         }
-        if (hasRing() && (options.maxHeld < 0 || options.maxHeld > description.ringSize / 2)) {
-            faults.add(subject + ": it must not hold " + options.maxHeld + " slots, only up to half of the ring, " +
+        if (hasRing() && (handler.maxHeld() < 0 || handler.maxHeld() > description.ringSize / 2)) {
+            faults.add(subject + ": it must not hold " + handler.maxHeld() + " slots, only up to half of the ring, " +
                 description.ringSize / 2);
         }
-        for (final String name : options.after) {
+        for (final String name : handler.after()) {
             if (!names.contains(name)) {
                 faults.add(subject + " follows " + name + ", but no handler of that name was added before");
             }
         }
-        if (options.waitStrategy != null && !strategies.add(options.waitStrategy)) {
+        if (handler.waitStrategy() != null && !strategies.add(handler.waitStrategy())) {
             faults.add(subject + " shares its wait strategy with another handler: use separate instances");
         }
-        checkCpu(subject, options.cpu);
-        checkSharedCpu(options, subject);
+        checkCpu(subject, handler.cpu());
+        checkSharedCpu(handler, subject);
     }
 
     private void checkCpu(final String subject, final int cpu) {
@@ -161,12 +163,12 @@ final class PipelineCheck {
         }
     }
 
-    private void checkSharedCpu(final HandlerOptions options, final String subject) {
-        final boolean handlerSpins = options.waitStrategy == null && options.wait == WaitMode.BUSY_SPIN;
-        final boolean pollerSpins = PollerLoop.isSpinning(description.idleStrategy);
-        if (handlerSpins && pollerSpins && options.cpu != ThreadPlacement.ANY_CPU &&
-            options.cpu == description.pollerCpu) {
-            faults.add(subject + " and the poller both spin on CPU " + description.pollerCpu +
+    private void checkSharedCpu(final HandlerDescription handler, final String subject) {
+        final boolean handlerSpins = handler.waitStrategy() == null && handler.waitMode() == WaitMode.BUSY_SPIN;
+        final boolean pollerSpins = PollerLoop.isSpinning(threads.idleStrategy());
+        if (handlerSpins && pollerSpins && handler.cpu() != ThreadPlacement.ANY_CPU &&
+            handler.cpu() == threads.pollerCpu()) {
+            faults.add(subject + " and the poller both spin on CPU " + threads.pollerCpu() +
                 ": pin one elsewhere, or let one of them yield");
         }
     }

@@ -38,16 +38,17 @@ final class PipelineConfig {
     /** Creates a thread from its task and its name. */
     final BiFunction<Runnable, String, Thread> threadFactory;
 
-    private PipelineConfig(final PipelineBuilder description) {
+    private PipelineConfig(final PipelineBuilder description, final PinnedThreads threads) {
         name = description.name;
         pollerName = description.effectivePollerName();
-        pollerCpu = description.pollerCpu;
-        idleStrategy = description.effectiveIdleStrategy();
+        pollerCpu = threads.pollerCpu();
+        idleStrategy =
+            threads.idleStrategy() != null ? threads.idleStrategy() : description.defaultWait().newIdleStrategy();
         stallThresholdNs = description.stallThresholdNs;
         ringSize = description.effectiveRingSize();
         batchLimit = description.effectiveBatchLimit();
         runsToCompletion = description.runsToCompletion;
-        handlers = List.copyOf(description.concludedHandlers());
+        handlers = List.copyOf(description.concludedHandlers(threads.handlers()));
         queues = List.copyOf(description.queues);
         startTimeoutNs = description.startTimeoutNs;
         shutdownTimeoutNs = description.shutdownTimeoutNs;
@@ -64,11 +65,11 @@ final class PipelineConfig {
      * @throws IllegalArgumentException with all errors of the description, one per line
      */
     static PipelineConfig conclude(final PipelineBuilder description) {
-        new PinningStep(description).apply();
-        final List<String> faults = new PipelineCheck(description).faults();
+        final PinnedThreads threads = PinnedThreads.of(description);
+        final List<String> faults = new PipelineCheck(description, threads).faults();
         if (!faults.isEmpty()) {
             throw new IllegalArgumentException(String.join("\n", faults));
         }
-        return new PipelineConfig(description);
+        return new PipelineConfig(description, threads);
     }
 }

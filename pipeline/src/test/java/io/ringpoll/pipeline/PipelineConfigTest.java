@@ -1,13 +1,16 @@
 package io.ringpoll.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.verbs.CompletionPath;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.agrona.concurrent.YieldingIdleStrategy;
 import org.junit.jupiter.api.Test;
@@ -51,6 +54,42 @@ class PipelineConfigTest {
         assertEquals(16, handler.batchLimit());
         assertEquals(ThreadPlacement.ANY_CPU, handler.cpu());
         assertEquals(FailurePolicy.CONTINUE, handler.failurePolicy());
+    }
+
+    @Test
+    void shouldNotChangeWithTheOptionsOfAnAddedHandler() {
+        options.getFirst().name(null).batchLimit(1).cpu(1).maxHeld(4).onFailure(FailurePolicy.HALT).after("missing")
+            .waitStrategy(WaitMode.BLOCK);
+        final PipelineConfig config = PipelineConfig.conclude(builder.ringSize(64).cores(2, 1).onAll(new Recorder()));
+        final HandlerConfig handler = config.handlers.getFirst();
+        assertEquals("ringpoll-all", handler.roleName());
+        assertEquals("ringpoll-all-2", config.handlers.getLast().roleName());
+        assertEquals(16, handler.batchLimit());
+        assertEquals(ThreadPlacement.ANY_CPU, handler.cpu());
+        assertEquals(0, handler.maxHeld());
+        assertEquals(FailurePolicy.CONTINUE, handler.failurePolicy());
+        assertEquals(List.of(), handler.after());
+        assertFalse(handler.signalled());
+    }
+
+    @Test
+    void shouldPlaceThreadsInTheConfigurationAndNotInTheBuilder() {
+        final List<Integer> candidates = new ArrayList<>();
+        builder.onAll(new Recorder(), given -> given.name("placed").cpu(3)).pin((threads, taken) -> {
+            candidates.add(threads.size());
+            assertEquals(Set.of(3), taken);
+            return Map.of("ringpoll-poller", new Pinning.Place(1, WaitMode.YIELD),
+                "ringpoll-all", new Pinning.Place(2, WaitMode.BLOCK), "placed", new Pinning.Place(4, WaitMode.BLOCK));
+        });
+        for (int i = 0; i < 2; i++) {
+            final PipelineConfig config = PipelineConfig.conclude(builder);
+            assertEquals(1, config.pollerCpu);
+            assertInstanceOf(YieldingIdleStrategy.class, config.idleStrategy);
+            assertEquals(2, config.handlers.getFirst().cpu());
+            assertTrue(config.handlers.getFirst().signalled());
+            assertEquals(3, config.handlers.getLast().cpu());
+        }
+        assertEquals(List.of(2, 2), candidates);
     }
 
     @Test
