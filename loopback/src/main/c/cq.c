@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cq.h"
 #include "cq_fault.h"
+#include "cq_ring.h"
 #include "qp.h"
 
 /* Not zeroed: every entry is written before it is read, and an untouched ring costs no memory. */
@@ -132,53 +132,6 @@ LB_EXPORT int ibv_destroy_cq(struct ibv_cq *ibv_cq)
     return lb_fails(__func__) ? errno : 0;
 }
 
-/* From here on every poll sees a queue that is not empty, and then that it is dead. */
-void lb_cq_die(struct lb_cq *cq, uint32_t position)
-{
-    atomic_store_explicit(&cq->dead, true, memory_order_relaxed);
-    atomic_store_explicit(&cq->producer, position + cq->capacity + 1, memory_order_release);
-    lb_async_raise(cq->base.context, IBV_EVENT_CQ_ERR, &cq->base, &cq->async_events_fetched);
-    lb_cq_notify(cq, true);
-}
-
-static void notify(struct lb_cq *cq)
-{
-    cq->notify = LB_NOTIFY_NONE;
-    if (cq->base.channel != NULL && (cq->faults == NULL || !lb_cq_faults_delay_event(cq)))
-        lb_comp_channel_raise(cq);
-}
-
-static inline bool wants_event(const struct lb_cq *cq, bool solicited)
-{
-    return cq->notify != LB_NOTIFY_NONE && (cq->notify == LB_NOTIFY_ALL || solicited);
-}
-
-void lb_cq_notify(struct lb_cq *cq, bool solicited)
-{
-    if (wants_event(cq, solicited))
-        notify(cq);
-}
-
-static inline bool write_entry(struct lb_cq *cq, const struct lb_cqe *cqe, uint32_t position)
-{
-    /* Acquire: the poller has read the entry that is about to be overwritten. */
-    const uint32_t consumer = atomic_load_explicit(&cq->consumer, memory_order_acquire);
-
-    if (atomic_load_explicit(&cq->dead, memory_order_relaxed))
-        return false;
-    if (position - consumer >= cq->capacity) {
-        lb_cq_die(cq, position);
-        return false;
-    }
-    cq->ring[position & cq->mask] = *cqe;
-    return true;
-}
-
-bool lb_cq_write(struct lb_cq *cq, const struct lb_cqe *cqe, uint32_t position)
-{
-    return write_entry(cq, cqe, position);
-}
-
 bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited)
 {
     bool pushed;
@@ -189,11 +142,10 @@ bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited)
     } else {
         const uint32_t producer = atomic_load_explicit(&cq->producer, memory_order_relaxed);
 
-        pushed = write_entry(cq, cqe, producer);
+        pushed = lb_cq_write(cq, cqe, producer);
         if (pushed) {
             atomic_store_explicit(&cq->producer, producer + 1, memory_order_release);
-            if (wants_event(cq, solicited))
-                notify(cq);
+            lb_cq_notify(cq, solicited);
         }
     }
     lb_lock_release(&cq->push_lock);

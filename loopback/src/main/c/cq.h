@@ -44,6 +44,7 @@ struct lb_cq {
     alignas(64) struct lb_lock push_lock;
     enum lb_notify notify;     /* push_lock */
     _Atomic bool dead;         /* overrun; set once, under push_lock */
+    bool (*delay_event)(struct lb_cq *cq); /* cq_fault.c: whether the plan delivers this event later; or NULL */
 
     alignas(64) _Atomic uint32_t consumer; /* entries ever polled; published with release */
     struct lb_lock poll_lock;
@@ -64,15 +65,6 @@ bool lb_cq_push(struct lb_cq *cq, const struct lb_cqe *cqe, bool solicited);
 /* Makes a failed work completion: four valid fields, all others poisoned. */
 void lb_cqe_fail(struct lb_cqe *cqe, uint64_t wr_id, uint32_t qp_num, enum ibv_wc_status status,
     uint32_t vendor_err);
-
-/* The same with push_lock held and without the fault plan; `position` is the index of the completion. */
-bool lb_cq_write(struct lb_cq *cq, const struct lb_cqe *cqe, uint32_t position);
-
-/* push_lock held. Raises the requested event if a completion of this kind was requested. */
-void lb_cq_notify(struct lb_cq *cq, bool solicited);
-
-/* push_lock held. The queue has lost a completion: it is dead, and every poll fails. */
-void lb_cq_die(struct lb_cq *cq, uint32_t position);
 
 /* Removes the completions of a queue pair that is destroyed or reset, and pushes none any more. */
 void lb_cq_clean(struct lb_cq *cq, uint32_t qp_num);

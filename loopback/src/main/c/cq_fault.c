@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "cq_fault.h"
+#include "cq_ring.h"
 #include "plan.h"
 #include "timer.h"
 
@@ -49,6 +50,45 @@ static void put(struct lb_cq_faults *faults)
     free(faults);
 }
 
+static struct lb_rule *trigger(struct lb_cq_faults *faults, enum ringpoll_loopback_fault_kind kind, uint64_t n)
+{
+    return lb_plan_strike(faults->plan, kind, RINGPOLL_LOOPBACK_OPERATION_ANY, faults->object, n);
+}
+
+static void event_is_due(struct lb_timer *timer)
+{
+    struct late_event *late = (struct late_event *)(void *)timer;
+    struct lb_cq_faults *faults = late->faults;
+
+    lb_lock_acquire(&faults->life);
+    if (faults->cq != NULL)
+        lb_comp_channel_raise(faults->cq);
+    lb_lock_release(&faults->life);
+    put(faults);
+    free(late);
+}
+
+/* Whether the plan delivers this event later. */
+static bool delay_event(struct lb_cq *cq)
+{
+    struct lb_cq_faults *faults = cq->faults;
+    const struct lb_rule *rule = trigger(faults, RINGPOLL_LOOPBACK_FAULT_LATE_EVENT, ++faults->events);
+
+    if (rule == NULL)
+        return false;
+    struct late_event *late = calloc(1, sizeof(*late));
+    if (late == NULL)
+        return false;
+    late->faults = faults;
+    atomic_fetch_add(&faults->references, 1);
+    if (lb_timer_arm(&late->timer, rule->fault.duration_ns, event_is_due)) {
+        atomic_fetch_sub(&faults->references, 1);
+        free(late);
+        return false;
+    }
+    return true;
+}
+
 int lb_cq_faults_open(struct lb_cq *cq)
 {
     struct lb_plan *plan = lb_plan_get();
@@ -65,6 +105,7 @@ int lb_cq_faults_open(struct lb_cq *cq)
     faults->references = 1;
     faults->cq = cq;
     cq->faults = faults;
+    cq->delay_event = delay_event;
     return 0;
 }
 
@@ -82,11 +123,6 @@ void lb_cq_faults_close(struct lb_cq *cq)
     if (cancelled)
         put(faults);
     put(faults);
-}
-
-static struct lb_rule *trigger(struct lb_cq_faults *faults, enum ringpoll_loopback_fault_kind kind, uint64_t n)
-{
-    return lb_plan_strike(faults->plan, kind, RINGPOLL_LOOPBACK_OPERATION_ANY, faults->object, n);
 }
 
 void lb_cq_faults_release(struct lb_cq *cq)
@@ -216,37 +252,4 @@ void lb_cq_faults_notify(struct lb_cq *cq)
 
     if (cq->base.channel != NULL && trigger(faults, RINGPOLL_LOOPBACK_FAULT_SPURIOUS_EVENT, ++faults->requests) != NULL)
         lb_comp_channel_raise(cq);
-}
-
-static void event_is_due(struct lb_timer *timer)
-{
-    struct late_event *late = (struct late_event *)(void *)timer;
-    struct lb_cq_faults *faults = late->faults;
-
-    lb_lock_acquire(&faults->life);
-    if (faults->cq != NULL)
-        lb_comp_channel_raise(faults->cq);
-    lb_lock_release(&faults->life);
-    put(faults);
-    free(late);
-}
-
-bool lb_cq_faults_delay_event(struct lb_cq *cq)
-{
-    struct lb_cq_faults *faults = cq->faults;
-    const struct lb_rule *rule = trigger(faults, RINGPOLL_LOOPBACK_FAULT_LATE_EVENT, ++faults->events);
-
-    if (rule == NULL)
-        return false;
-    struct late_event *late = calloc(1, sizeof(*late));
-    if (late == NULL)
-        return false;
-    late->faults = faults;
-    atomic_fetch_add(&faults->references, 1);
-    if (lb_timer_arm(&late->timer, rule->fault.duration_ns, event_is_due)) {
-        atomic_fetch_sub(&faults->references, 1);
-        free(late);
-        return false;
-    }
-    return true;
 }

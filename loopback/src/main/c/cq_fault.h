@@ -22,9 +22,6 @@ void lb_cq_faults_release(struct lb_cq *cq);
 /* An event was asked for: raises one if the plan wants a spurious one. */
 void lb_cq_faults_notify(struct lb_cq *cq);
 
-/* Whether the plan wants the event that is due later: it is then seen to. */
-bool lb_cq_faults_delay_event(struct lb_cq *cq);
-
 /*
  * No lock held. Returns whether this poll has to fail; otherwise it may have released completions that were held back.
  */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "device.h"
-#include "synthetic.h"
 
 #define GUID 0x0272706c6f6f7062ull /* locally administered, "rploopb" */
 
@@ -134,7 +133,7 @@ LB_EXPORT int ibv_close_device(struct ibv_context *ibv_context)
     lb_eventq_close(&context->async);
     pthread_mutex_destroy(&ibv_context->mutex);
     if (context->synthetic != NULL)
-        lb_synthetic_delete(context->synthetic);
+        context->delete_synthetic(context->synthetic);
     free(context);
     lb_count(RINGPOLL_LOOPBACK_CONTEXT, -1);
     return 0;

@@ -8,61 +8,8 @@
  */
 #include <string.h>
 
+#include "qp_fault.h"
 #include "segments.h"
-
-enum lb_outcome lb_refuse(struct lb_qp *peer, enum ibv_event_type event,
-    struct lb_failure *failure, enum ibv_wc_status status, uint32_t vendor_err,
-    struct lb_aftermath *aftermath)
-{
-    failure->status = status;
-    failure->vendor_err = vendor_err;
-    atomic_store_explicit(&peer->responding, false, memory_order_release);
-    if (aftermath->fail == NULL) {
-        lb_qp_get(peer);
-        aftermath->fail = peer;
-        aftermath->event = event;
-    }
-    return LB_FAILED;
-}
-
-char *lb_hold_remote(struct lb_qp *peer, uint32_t rkey, uint64_t address, uint64_t length,
-    unsigned int access, struct lb_region **region, struct lb_failure *failure,
-    struct lb_aftermath *aftermath)
-{
-    uint32_t reason;
-
-    if (access & ~atomic_load_explicit(&peer->remote_access, memory_order_relaxed)) {
-        (void)lb_refuse(peer, IBV_EVENT_QP_REQ_ERR, failure, IBV_WC_REM_INV_REQ_ERR,
-            RINGPOLL_LOOPBACK_VERR_QP_ACCESS, aftermath);
-        return NULL;
-    }
-    char *host = lb_region_hold_remote(rkey, peer->base.qp_base.pd, address, length, access,
-        region, &reason);
-    if (host == NULL)
-        (void)lb_refuse(peer, IBV_EVENT_QP_ACCESS_ERR, failure, IBV_WC_REM_ACCESS_ERR, reason,
-            aftermath);
-    return host;
-}
-
-enum lb_outcome lb_copy_aside(struct lb_qp *qp, struct lb_qp *receiver, const struct lb_segments *to,
-    const struct lb_segments *from)
-{
-    const uint32_t sq_epoch = qp->sq_epoch;
-    const uint32_t rq_epoch = receiver != NULL ? receiver->rq_epoch : 0;
-
-    qp->wait = LB_WAIT_COPY;
-    if (receiver != NULL)
-        lb_lock_release(&receiver->rq_lock);
-    lb_lock_release(&qp->sq_lock);
-    lb_segments_copy(to, from);
-    lb_lock_acquire(&qp->sq_lock);
-    if (receiver != NULL)
-        lb_lock_acquire(&receiver->rq_lock);
-    if (qp->sq_epoch != sq_epoch)
-        return LB_DROPPED;
-    qp->wait = LB_WAIT_NONE;
-    return receiver != NULL && receiver->rq_epoch != rq_epoch ? LB_AGAIN : LB_DONE;
-}
 
 /* Apart from the next two, which are on the path of every short write and read. */
 static __attribute__((noinline)) enum lb_outcome copy_long(struct lb_qp *qp, const struct lb_segments *local, char *host,
@@ -192,4 +139,12 @@ enum lb_outcome lb_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struc
     default: /* check_request has let nothing else pass */
         return atomic_remote(qp, wr, failure, aftermath);
     }
+}
+
+enum lb_outcome lb_execute_under_plan(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
+    struct lb_aftermath *aftermath)
+{
+    const enum lb_outcome outcome = lb_qp_faults_before(qp, wr, failure, aftermath);
+
+    return outcome == LB_DONE ? lb_execute(qp, wr, failure, aftermath) : outcome;
 }

@@ -38,6 +38,10 @@ struct lb_failure {
 enum lb_outcome lb_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
     struct lb_aftermath *aftermath);
 
+/* The same for a queue pair that was created under a fault plan. */
+enum lb_outcome lb_execute_under_plan(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
+    struct lb_aftermath *aftermath);
+
 /* complete.c; sq_lock held. Completes the work request with the number qp->executed. */
 void lb_complete_done(struct lb_qp *qp, const struct ibv_send_wr *wr, uint32_t length,
     struct lb_aftermath *aftermath);
@@ -70,14 +74,14 @@ enum lb_outcome lb_send_message(struct lb_qp *qp, const struct ibv_send_wr *wr, 
     struct lb_aftermath *aftermath);
 
 /*
- * A refusal also stops the peer: sets the requester's failure, stops the peer, and adds the error transition and its
+ * peer.c. A refusal also stops the peer: sets the requester's failure, stops the peer, and adds the error transition and its
  * event to the aftermath. Returns LB_FAILED.
  */
 enum lb_outcome lb_refuse(struct lb_qp *peer, enum ibv_event_type event,
     struct lb_failure *failure, enum ibv_wc_status status, uint32_t vendor_err,
     struct lb_aftermath *aftermath);
 
-/* Holds the peer's memory that an operation names, with the rights that it needs, or refuses. */
+/* peer.c. Holds the peer's memory that an operation names, with the rights that it needs, or refuses. */
 char *lb_hold_remote(struct lb_qp *peer, uint32_t rkey, uint64_t address, uint64_t length,
     unsigned int access, struct lb_region **region, struct lb_failure *failure,
     struct lb_aftermath *aftermath);

@@ -17,7 +17,7 @@
  *   lb_eventq.lock           events behind one file descriptor
  *   qp_table_lock, key_lock, timer_lock, lb_context.lock    leaves
  *
- * No lock is held while a long message is copied (lb_copy_aside in execute.c): sq_lock and rq_lock are released for it
+ * No lock is held while a long message is copied (lb_copy_aside in peer.c): sq_lock and rq_lock are released for it
  * and taken again, and a thread that executes a send ring then checks whether the ring has changed.
  *
  * Two send queues are never locked together: work of a requester on its peer as a whole (an error transition, waking

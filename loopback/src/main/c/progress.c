@@ -3,46 +3,9 @@
  * progress.c: the send ring: its requests are executed in order, wait, are retried, fail or are flushed.
  *
  * The thread that ends a wait executes the waiting requests up to a budget; the device thread executes the rest and
- * long requests.
+ * long requests. The aftermath of an operation is here, too: it can continue the ring of another queue pair.
  */
 #include "execute.h"
-#include "qp_fault.h"
-
-/* Nanoseconds of the 5-bit min_rnr_timer codes: InfiniBand specification, table "RNR NAK timer". */
-static const uint32_t rnr_timer_us[32] = {
-    655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640, 960, 1280, 1920, 2560, 3840,
-    5120, 7680, 10240, 15360, 20480, 30720, 40960, 61440, 81920, 122880, 163840, 245760, 327680,
-    491520,
-};
-
-void lb_send_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
-{
-    const struct lb_failure flushed = {IBV_WC_WR_FLUSH_ERR, RINGPOLL_LOOPBACK_VERR_NONE};
-
-    qp->sq_epoch++;
-    while (qp->executed != qp->posted) {
-        lb_complete_failed(qp, lb_send_slot(qp, qp->executed)->wr.wr_id, &flushed, aftermath);
-        qp->executed++;
-    }
-}
-
-void lb_send_stop_waiting(struct lb_qp *qp)
-{
-    qp->wait = LB_WAIT_NONE;
-    qp->waited_for = LB_WAIT_NONE;
-    if (qp->waiting_srq != NULL) {
-        lb_srq_stop_waiting(qp->waiting_srq, qp);
-        qp->waiting_srq = NULL;
-    }
-    if (qp->timer_armed && lb_timer_cancel(&qp->timer)) {
-        qp->timer_armed = false;
-        lb_qp_put(qp); /* never the last one: the caller has one */
-    }
-    if (qp->turn_armed && lb_timer_cancel(&qp->turn)) {
-        qp->turn_armed = false;
-        lb_qp_put(qp);
-    }
-}
 
 /* The oldest outstanding work request has failed and was completed: the queue pair fails. */
 void lb_send_fail(struct lb_qp *qp, struct lb_aftermath *aftermath)
@@ -59,11 +22,6 @@ const struct lb_failure *lb_wait_failure(enum lb_wait wait)
     static const struct lb_failure no_peer = {IBV_WC_RETRY_EXC_ERR, RINGPOLL_LOOPBACK_VERR_NO_PEER};
 
     return wait == LB_WAIT_RNR ? &no_receive : &no_peer;
-}
-
-uint64_t lb_rnr_pause_ns(const struct lb_qp *receiver)
-{
-    return rnr_timer_us[atomic_load_explicit(&receiver->min_rnr_timer, memory_order_relaxed)] * UINT64_C(1000);
 }
 
 /* How long the retries take in all: 0 if there is none, UINT64_MAX if they never end. */
@@ -162,7 +120,7 @@ void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *a
             *budget = UINT64_MAX; /* without the thread it is done here */
         }
         *budget -= cost;
-        switch ((qp->faults != NULL ? lb_qp_faults_execute : lb_execute)(qp, &send->wr, &failure, aftermath)) {
+        switch ((qp->faults != NULL ? lb_execute_under_plan : lb_execute)(qp, &send->wr, &failure, aftermath)) {
         case LB_DONE:
             qp->executed++;
             qp->waited_for = LB_WAIT_NONE;
@@ -233,3 +191,98 @@ static void wait_expired(struct lb_timer *timer)
     lb_qp_put(qp);
 }
 
+/* No lock held. Brings a queue pair into the error state, with an event if it was not in it. */
+static void fail(struct lb_qp *qp, enum ibv_event_type event)
+{
+    struct lb_aftermath aftermath = {0};
+
+    lb_lock_acquire(&qp->sq_lock);
+    lb_lock_acquire(&qp->rq_lock);
+    if (!qp->gone) {
+        if (qp->state != IBV_QPS_ERR)
+            lb_async_raise(qp->base.qp_base.context, event, qp, &qp->async_events_fetched);
+        lb_qp_enter_error(qp, &aftermath);
+    }
+    lb_lock_release(&qp->rq_lock);
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+}
+
+/* No lock held. */
+static void enter_error(struct lb_qp *qp)
+{
+    struct lb_aftermath aftermath = {0};
+
+    lb_lock_acquire(&qp->sq_lock);
+    lb_lock_acquire(&qp->rq_lock);
+    if (!qp->gone)
+        lb_qp_enter_error(qp, &aftermath);
+    lb_lock_release(&qp->rq_lock);
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+}
+
+static void (*_Atomic disconnected)(struct ibv_qp *qp);
+
+void lb_qp_on_disconnect(void (*function)(struct ibv_qp *qp))
+{
+    atomic_store(&disconnected, function);
+}
+
+/* No lock held. The connection of a queue pair is gone, without an asynchronous event, as if each side had ended it. */
+static void disconnect(struct lb_qp *qp)
+{
+    void (*tell)(struct ibv_qp *) = atomic_load(&disconnected);
+
+    lb_lock_acquire(&qp->sq_lock);
+    struct lb_qp *peer = qp->peer;
+    if (peer != NULL)
+        lb_qp_get(peer);
+    lb_lock_release(&qp->sq_lock);
+    enter_error(qp);
+    if (peer != NULL) {
+        enter_error(peer);
+        lb_qp_put(peer);
+    }
+    if (tell != NULL)
+        tell(&qp->base.qp_base);
+}
+
+void lb_aftermath_run(struct lb_aftermath *aftermath)
+{
+    struct lb_aftermath todo = *aftermath;
+
+    memset(aftermath, 0, sizeof(*aftermath));
+    if (todo.fail != NULL) {
+        fail(todo.fail, todo.event);
+        lb_qp_put(todo.fail);
+    }
+    if (todo.overrun != NULL) {
+        fail(todo.overrun, IBV_EVENT_QP_FATAL);
+        lb_qp_put(todo.overrun);
+    }
+    if (todo.disconnect != NULL) {
+        disconnect(todo.disconnect);
+        lb_qp_put(todo.disconnect);
+    }
+    if (todo.kick != NULL) {
+        uint64_t budget = LB_CALL_BUDGET;
+
+        lb_qp_kick(todo.kick, &budget);
+        lb_qp_put(todo.kick);
+    }
+}
+
+void lb_qp_kick(struct lb_qp *qp, uint64_t *budget)
+{
+    struct lb_aftermath aftermath = {0};
+
+    lb_lock_acquire(&qp->sq_lock);
+    if (qp->wait == LB_WAIT_RNR || qp->wait == LB_WAIT_PEER)
+        lb_send_progress(qp, budget, &aftermath);
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+}

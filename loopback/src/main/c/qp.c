@@ -7,61 +7,9 @@
 #include "qp.h"
 #include "qp_fault.h"
 
-#define QPN_INDEX_MASK 0xffffu
-#define QPN_FIRST_INDEX 17u /* numbers 0 and 1 belong to management, the next few look like them */
-#define QPN_GENERATIONS 0xffu
-
-static struct lb_lock qp_table_lock;
-static struct lb_qp *qp_table[QPN_INDEX_MASK + 1];
-static uint8_t qp_generation[QPN_INDEX_MASK + 1];
-static uint32_t qp_next_index = QPN_FIRST_INDEX;
-
-/* Assigns a number to a queue pair; indices are used round-robin, so a number is not reused for a long time. */
-static bool assign_number(struct lb_qp *qp)
+/* Without references, or not created completely. */
+static void free_qp(struct lb_qp *qp)
 {
-    bool assigned = false;
-
-    lb_lock_acquire(&qp_table_lock);
-    for (uint32_t tries = 0; tries <= QPN_INDEX_MASK && !assigned; tries++) {
-        const uint32_t index = qp_next_index;
-
-        qp_next_index = index == QPN_INDEX_MASK ? QPN_FIRST_INDEX : index + 1;
-        if (qp_table[index] == NULL) {
-            qp_table[index] = qp;
-            qp->base.qp_base.qp_num = (uint32_t)qp_generation[index]++ << 16 | index;
-            qp->base.qp_base.handle = index;
-            assigned = true;
-        }
-    }
-    lb_lock_release(&qp_table_lock);
-    return assigned;
-}
-
-static void release_number(struct lb_qp *qp)
-{
-    lb_lock_acquire(&qp_table_lock);
-    qp_table[lb_qp_num(qp) & QPN_INDEX_MASK] = NULL;
-    lb_lock_release(&qp_table_lock);
-}
-
-struct lb_qp *lb_qp_find(uint32_t qp_num)
-{
-    struct lb_qp *qp;
-
-    lb_lock_acquire(&qp_table_lock);
-    qp = qp_table[qp_num & QPN_INDEX_MASK];
-    if (qp != NULL && lb_qp_num(qp) == qp_num)
-        lb_qp_get(qp);
-    else
-        qp = NULL;
-    lb_lock_release(&qp_table_lock);
-    return qp;
-}
-
-void lb_qp_put(struct lb_qp *qp)
-{
-    if (atomic_fetch_sub_explicit(&qp->references, 1, memory_order_acq_rel) != 1)
-        return;
     free(qp->sq_slots);
     free(qp->recv_ring.slots);
     free(qp->taken);
@@ -157,16 +105,17 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_
     base->state = IBV_QPS_RESET;
     base->qp_type = attr->qp_type;
     qp->references = 1;
+    qp->free = free_qp;
     qp->send_cq = lb_cq_of(attr->send_cq);
     qp->recv_cq = lb_cq_of(attr->recv_cq);
     qp->srq = attr->srq != NULL ? lb_srq_of(attr->srq) : NULL;
     qp->signal_all = attr->sq_sig_all != 0;
     qp->state = IBV_QPS_RESET;
-    error = lb_qp_faults_open(qp);
+    error = lb_qp_faults_open(qp, lb_qp_kick);
     if (error)
         goto free_qp;
     error = ENOMEM;
-    if (!assign_number(qp))
+    if (!lb_qp_assign_number(qp))
         goto free_qp;
 
     attr->cap.max_send_wr = qp->sq_capacity;
@@ -183,13 +132,7 @@ static struct ibv_qp *create_qp(struct ibv_context *context, struct ibv_qp_init_
     return base;
 
 free_qp:
-    free(qp->sq_slots);
-    free(qp->recv_ring.slots);
-    free(qp->taken);
-    lb_qp_ex_close(qp);
-    if (qp->faults != NULL)
-        lb_qp_faults_free(qp);
-    free(qp);
+    free_qp(qp);
 uncount:
     lb_count(RINGPOLL_LOOPBACK_QP, -1);
 fail:
@@ -266,7 +209,7 @@ LB_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv_qp)
     if (qp->faults != NULL)
         lb_qp_faults_close(qp);
     lb_qp_clean_queues(qp);
-    release_number(qp); /* last: a queue pair that gets it has completions in these queues, too */
+    lb_qp_release_number(qp); /* last: a queue pair that gets it has completions in these queues, too */
     /*
      * A sender waiting for this queue pair may be in the list of our shared receive queue: remove it before the
      * reference is dropped.

@@ -113,6 +113,8 @@ struct lb_qp {
     /* lb_srq.lock of the peer's queue. */
     struct lb_qp *next_waiter;
     bool in_waiters;
+
+    void (*free)(struct lb_qp *qp); /* qp.c: called with the last reference gone; set once */
 };
 
 static inline struct lb_qp *lb_qp_of(struct ibv_qp *qp)
@@ -130,7 +132,12 @@ static inline void lb_qp_get(struct lb_qp *qp)
     atomic_fetch_add_explicit(&qp->references, 1, memory_order_relaxed);
 }
 
+/* qp_table.c. Drops a reference. */
 void lb_qp_put(struct lb_qp *qp);
+
+/* Assigns a number that was not in use for a long time. Returns false if there is none. */
+bool lb_qp_assign_number(struct lb_qp *qp);
+void lb_qp_release_number(struct lb_qp *qp);
 
 /* The queue pair of a number, with a reference, or NULL. */
 struct lb_qp *lb_qp_find(uint32_t qp_num);
@@ -147,7 +154,7 @@ struct lb_aftermath {
     struct lb_qp *disconnect;  /* its connection is gone: both sides fail and are notified */
 };
 
-/* Runs and clears it; no lock of this file's order may be held. */
+/* progress.c. Runs and clears it; no lock of this file's order may be held. */
 void lb_aftermath_run(struct lb_aftermath *aftermath);
 
 static inline bool lb_aftermath_any(const struct lb_aftermath *aftermath)
@@ -156,16 +163,16 @@ static inline bool lb_aftermath_any(const struct lb_aftermath *aftermath)
         aftermath->disconnect != NULL;
 }
 
-/* Brings a queue pair into the error state: all that is outstanding is flushed. */
+/* qp_error.c. Brings a queue pair into the error state: all that is outstanding is flushed. */
 void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath); /* both locks held */
 
 /* qp_state.c. Removes the queue pair's completions from its queues: it is being destroyed or reset. */
 void lb_qp_clean_queues(struct lb_qp *qp);
 
-/* Both locks held. If the peer's sender waits for this queue pair, it goes to aftermath->kick. */
+/* qp_error.c; both locks held. If the peer's sender waits for this queue pair, it goes to aftermath->kick. */
 void lb_qp_take_waiting_sender(struct lb_qp *qp, struct lb_aftermath *aftermath);
 
-/* Lets a sender that waits for its peer try again, within a budget; does nothing if it does not wait. No lock held. */
+/* progress.c. Lets a sender that waits for its peer try again, within a budget; does nothing if it does not wait. No lock held. */
 void lb_qp_kick(struct lb_qp *qp, uint64_t *budget);
 
 /* True if the peer takes messages from this queue pair. Exact only under the peer's rq_lock. */
@@ -175,11 +182,11 @@ static inline bool lb_qp_responds_to(const struct lb_qp *peer, const struct lb_q
         atomic_load_explicit(&peer->dest_qp_num, memory_order_relaxed) == lb_qp_num(qp);
 }
 
-/* progress.c. How long a sender waits before it tries again a message for which this queue pair had no receive. */
+/* peer.c. How long a sender waits before it tries again a message for which this queue pair had no receive. */
 uint64_t lb_rnr_pause_ns(const struct lb_qp *receiver);
 
 /*
- * qp_state.c. For the connection manager, which owns the queue pairs of its ids: the owner is set and read under its
+ * qp_state.c and progress.c. For the connection manager, which owns the queue pairs of its ids: the owner is set and read under its
  * lock and holds a reference, since users may destroy the queue pair directly. The function is called with no lock held
  * for a queue pair whose connection is gone and for its peer, after both have failed.
  */
@@ -199,16 +206,16 @@ static inline struct lb_send *lb_send_slot(const struct lb_qp *qp, uint32_t numb
 /* send.c. Posts all of a list, or nothing of it. Returns 0 or an errno value. */
 int lb_post_send_all(struct lb_qp *qp, const struct ibv_send_wr *first, uint32_t count);
 
-/* progress.c; sq_lock held. Completes all outstanding work requests with WR_FLUSH_ERR, in order. */
+/* qp_error.c; sq_lock held. Completes all outstanding work requests with WR_FLUSH_ERR, in order. */
 void lb_send_flush(struct lb_qp *qp, struct lb_aftermath *aftermath);
-/* progress.c; sq_lock held. Forgets that the oldest work request waits; leaves no timer behind. */
+/* qp_error.c; sq_lock held. Forgets that the oldest work request waits; leaves no timer behind. */
 void lb_send_stop_waiting(struct lb_qp *qp);
 /*
  * progress.c; sq_lock held, and released during a long copy: the caller holds a reference. Executes the ring until a
  * request has to wait or exceeds the remaining budget; the device thread continues in that case.
  */
 void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *aftermath);
-/* recv.c; rq_lock held. Completes all posted receives with WR_FLUSH_ERR, in order. */
+/* qp_error.c; rq_lock held. Completes all posted receives with WR_FLUSH_ERR, in order. */
 void lb_recv_flush(struct lb_qp *qp, struct lb_aftermath *aftermath);
 
 #endif

@@ -9,6 +9,7 @@
 struct lb_qp_faults {
     struct lb_plan *plan;
     struct lb_qp *qp;
+    void (*kick)(struct lb_qp *qp, uint64_t *budget);
     uint32_t object;
 
     /* sq_lock */
@@ -26,7 +27,7 @@ struct lb_qp_faults {
     uint64_t received;
 };
 
-int lb_qp_faults_open(struct lb_qp *qp)
+int lb_qp_faults_open(struct lb_qp *qp, void (*kick)(struct lb_qp *qp, uint64_t *budget))
 {
     struct lb_plan *plan = lb_plan_get();
 
@@ -39,6 +40,7 @@ int lb_qp_faults_open(struct lb_qp *qp)
     }
     faults->plan = plan;
     faults->qp = qp;
+    faults->kick = kick;
     faults->object = atomic_fetch_add(&plan->queue_pairs, 1) + 1;
     qp->faults = faults;
     return 0;
@@ -116,7 +118,7 @@ static void receiver_is_ready(struct lb_timer *timer)
     faults->timer_armed = false;
     lb_lock_release(&qp->sq_lock);
     uint64_t budget = LB_CALL_BUDGET;
-    lb_qp_kick(qp, &budget);
+    faults->kick(qp, &budget);
     lb_qp_put(qp);
 }
 
@@ -161,7 +163,7 @@ static enum lb_outcome fail(struct lb_qp *qp, enum ibv_wc_status status, struct 
     return LB_FAILED;
 }
 
-enum lb_outcome lb_qp_faults_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
+enum lb_outcome lb_qp_faults_before(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
     struct lb_aftermath *aftermath)
 {
     struct lb_qp_faults *faults = qp->faults;
@@ -182,7 +184,7 @@ enum lb_outcome lb_qp_faults_execute(struct lb_qp *qp, const struct ibv_send_wr 
     }
     if (qp->peer != NULL && faults->not_ready_until_ns != 0 && lb_now_ns() < faults->not_ready_until_ns)
         return LB_NO_RECEIVE;
-    return lb_execute(qp, wr, failure, aftermath);
+    return LB_DONE;
 }
 
 void lb_qp_faults_reset(struct lb_qp *qp)

@@ -5,8 +5,11 @@
 
 #include "execute.h"
 
-/* Puts a queue pair under the present plan, if there is one. Returns 0 or ENOMEM. */
-int lb_qp_faults_open(struct lb_qp *qp);
+/*
+ * Puts a queue pair under the present plan, if there is one; `kick` continues its send ring when the receiver of the plan
+ * is ready (lb_qp_kick, which is in a higher layer). Returns 0 or ENOMEM.
+ */
+int lb_qp_faults_open(struct lb_qp *qp, void (*kick)(struct lb_qp *qp, uint64_t *budget));
 
 /* No lock held: the queue pair goes. Its timer is stopped, or keeps the queue pair's memory until it has run. */
 void lb_qp_faults_close(struct lb_qp *qp);
@@ -20,8 +23,11 @@ bool lb_qp_faults_refuse(struct lb_qp *qp);
 /* A post was accepted: puts the queue pair into aftermath->disconnect if the plan ends its connection here. */
 void lb_qp_faults_accepted(struct lb_qp *qp, struct lb_aftermath *aftermath);
 
-/* Takes the place of lb_execute. Counts each work request once, however often it tries. */
-enum lb_outcome lb_qp_faults_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
+/*
+ * Called before a work request is executed. LB_DONE: it is executed as without a plan; otherwise the outcome of the
+ * plan. Counts each work request once, however often it tries.
+ */
+enum lb_outcome lb_qp_faults_before(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
     struct lb_aftermath *aftermath);
 
 /* sq_lock held. The numbers of the work requests restart; the counts of the plan continue. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * qp_state.c: queue pairs: attributes and state transitions, the error state, and the aftermath of an operation.
+ * qp_state.c: queue pairs: attributes and state transitions, and the owner of a queue pair.
  */
 #include <errno.h>
 #include <string.h>
@@ -96,76 +96,6 @@ static void reset(struct lb_qp *qp)
     atomic_store_explicit(&qp->dest_qp_num, 0, memory_order_relaxed);
 }
 
-void lb_qp_take_waiting_sender(struct lb_qp *qp, struct lb_aftermath *aftermath)
-{
-    if (qp->sender_waits && qp->peer != NULL && aftermath->kick == NULL) {
-        qp->sender_waits = false;
-        lb_qp_get(qp->peer);
-        aftermath->kick = qp->peer;
-    }
-}
-
-void lb_qp_enter_error(struct lb_qp *qp, struct lb_aftermath *aftermath)
-{
-    const bool entered = qp->state != IBV_QPS_ERR;
-
-    atomic_store_explicit(&qp->responding, false, memory_order_release);
-    qp->state = IBV_QPS_ERR;
-    if (!qp->sq_error) {
-        qp->sq_error = true;
-        lb_send_stop_waiting(qp);
-        lb_send_flush(qp, aftermath);
-    }
-    if (!qp->rq_error) {
-        qp->rq_error = true;
-        lb_recv_flush(qp, aftermath);
-    }
-    if (entered && qp->srq != NULL)
-        lb_async_raise(qp->base.qp_base.context, IBV_EVENT_QP_LAST_WQE_REACHED, qp,
-            &qp->async_events_fetched);
-    lb_qp_take_waiting_sender(qp, aftermath);
-}
-
-/* No lock held. Brings a queue pair into the error state, with an event if it was not in it. */
-static void fail(struct lb_qp *qp, enum ibv_event_type event)
-{
-    struct lb_aftermath aftermath = {0};
-
-    lb_lock_acquire(&qp->sq_lock);
-    lb_lock_acquire(&qp->rq_lock);
-    if (!qp->gone) {
-        if (qp->state != IBV_QPS_ERR)
-            lb_async_raise(qp->base.qp_base.context, event, qp, &qp->async_events_fetched);
-        lb_qp_enter_error(qp, &aftermath);
-    }
-    lb_lock_release(&qp->rq_lock);
-    lb_lock_release(&qp->sq_lock);
-    if (lb_aftermath_any(&aftermath))
-        lb_aftermath_run(&aftermath);
-}
-
-/* No lock held. */
-static void enter_error(struct lb_qp *qp)
-{
-    struct lb_aftermath aftermath = {0};
-
-    lb_lock_acquire(&qp->sq_lock);
-    lb_lock_acquire(&qp->rq_lock);
-    if (!qp->gone)
-        lb_qp_enter_error(qp, &aftermath);
-    lb_lock_release(&qp->rq_lock);
-    lb_lock_release(&qp->sq_lock);
-    if (lb_aftermath_any(&aftermath))
-        lb_aftermath_run(&aftermath);
-}
-
-static void (*_Atomic disconnected)(struct ibv_qp *qp);
-
-void lb_qp_on_disconnect(void (*function)(struct ibv_qp *qp))
-{
-    atomic_store(&disconnected, function);
-}
-
 void lb_qp_set_owner(struct ibv_qp *qp, void *owner)
 {
     struct lb_qp *owned = lb_qp_of(qp);
@@ -181,62 +111,6 @@ void lb_qp_set_owner(struct ibv_qp *qp, void *owner)
 void *lb_qp_owner(struct ibv_qp *qp)
 {
     return lb_qp_of(qp)->owner;
-}
-
-/* No lock held. The connection of a queue pair is gone, without an asynchronous event, as if each side had ended it. */
-static void disconnect(struct lb_qp *qp)
-{
-    void (*tell)(struct ibv_qp *) = atomic_load(&disconnected);
-
-    lb_lock_acquire(&qp->sq_lock);
-    struct lb_qp *peer = qp->peer;
-    if (peer != NULL)
-        lb_qp_get(peer);
-    lb_lock_release(&qp->sq_lock);
-    enter_error(qp);
-    if (peer != NULL) {
-        enter_error(peer);
-        lb_qp_put(peer);
-    }
-    if (tell != NULL)
-        tell(&qp->base.qp_base);
-}
-
-void lb_aftermath_run(struct lb_aftermath *aftermath)
-{
-    struct lb_aftermath todo = *aftermath;
-
-    memset(aftermath, 0, sizeof(*aftermath));
-    if (todo.fail != NULL) {
-        fail(todo.fail, todo.event);
-        lb_qp_put(todo.fail);
-    }
-    if (todo.overrun != NULL) {
-        fail(todo.overrun, IBV_EVENT_QP_FATAL);
-        lb_qp_put(todo.overrun);
-    }
-    if (todo.disconnect != NULL) {
-        disconnect(todo.disconnect);
-        lb_qp_put(todo.disconnect);
-    }
-    if (todo.kick != NULL) {
-        uint64_t budget = LB_CALL_BUDGET;
-
-        lb_qp_kick(todo.kick, &budget);
-        lb_qp_put(todo.kick);
-    }
-}
-
-void lb_qp_kick(struct lb_qp *qp, uint64_t *budget)
-{
-    struct lb_aftermath aftermath = {0};
-
-    lb_lock_acquire(&qp->sq_lock);
-    if (qp->wait == LB_WAIT_RNR || qp->wait == LB_WAIT_PEER)
-        lb_send_progress(qp, budget, &aftermath);
-    lb_lock_release(&qp->sq_lock);
-    if (lb_aftermath_any(&aftermath))
-        lb_aftermath_run(&aftermath);
 }
 
 LB_EXPORT int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int mask)

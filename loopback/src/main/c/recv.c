@@ -1,32 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recv.c: posting receives to a queue pair of its own receive queue, and flushing them. */
+/* recv.c: posting receives to a queue pair with its own receive queue, and to a shared receive queue. */
 #include <errno.h>
 
-#include "qp.h"
-
-static void flush_one(struct lb_qp *qp, uint64_t wr_id, struct lb_aftermath *aftermath)
-{
-    struct lb_cqe cqe;
-
-    lb_cqe_fail(&cqe, wr_id, lb_qp_num(qp), IBV_WC_WR_FLUSH_ERR, RINGPOLL_LOOPBACK_VERR_NONE);
-    if (!lb_cq_push(qp->recv_cq, &cqe, true) && aftermath->overrun == NULL) {
-        lb_qp_get(qp);
-        aftermath->overrun = qp;
-    }
-}
-
-void lb_recv_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
-{
-    qp->rq_epoch++;
-    if (qp->recv_taken) {
-        flush_one(qp, qp->taken->wr_id, aftermath);
-        qp->recv_taken = false;
-    }
-    while (lb_recv_ring_count(&qp->recv_ring) > 0) {
-        flush_one(qp, lb_recv_ring_first(&qp->recv_ring)->wr_id, aftermath);
-        qp->recv_ring.consumed++;
-    }
-}
+#include "execute.h"
 
 int lb_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
@@ -57,5 +33,50 @@ int lb_post_recv(struct ibv_qp *ibv_qp, struct ibv_recv_wr *wr, struct ibv_recv_
     lb_lock_release(&qp->rq_lock);
     if (lb_aftermath_any(&aftermath))
         lb_aftermath_run(&aftermath);
+    return error;
+}
+
+/* The oldest waiting sender, with the list's reference, if there is a receive for it. */
+static struct lb_qp *next_to_wake(struct lb_srq *srq)
+{
+    struct lb_qp *sender = NULL;
+
+    lb_lock_acquire(&srq->lock);
+    if (srq->first_waiter != NULL && lb_recv_ring_count(&srq->ring) > 0) {
+        sender = srq->first_waiter;
+        srq->first_waiter = sender->next_waiter;
+        if (srq->first_waiter == NULL)
+            srq->last_waiter = NULL;
+        sender->in_waiters = false;
+    }
+    lb_lock_release(&srq->lock);
+    return sender;
+}
+
+int lb_post_srq_recv(struct ibv_srq *ibv_srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+    struct lb_srq *srq = lb_srq_of(ibv_srq);
+    uint64_t budget = LB_CALL_BUDGET;
+    bool wake = false;
+    int error = 0;
+
+    lb_lock_acquire(&srq->lock);
+    for (; wr != NULL; wr = wr->next) {
+        error = lb_recv_ring_put(&srq->ring, wr);
+        if (error) {
+            *bad_wr = wr;
+            break;
+        }
+    }
+    wake = srq->first_waiter != NULL;
+    lb_lock_release(&srq->lock);
+    while (wake) {
+        struct lb_qp *sender = next_to_wake(srq);
+
+        if (sender == NULL)
+            break;
+        lb_qp_kick(sender, &budget);
+        lb_qp_put(sender);
+    }
     return error;
 }

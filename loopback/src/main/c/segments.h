@@ -58,7 +58,7 @@ static inline void lb_copy_bytes(char *to, const char *from, size_t length)
 void lb_segments_copy(const struct lb_segments *to, const struct lb_segments *from);
 
 /*
- * execute.c. The same; a long copy is made with neither sq_lock nor the receiver's rq_lock held. `receiver` is the
+ * peer.c. The same; a long copy is made with neither sq_lock nor the receiver's rq_lock held. `receiver` is the
  * queue pair that owns the filled receive, with a reference, or NULL. Returns LB_DONE, or LB_AGAIN or LB_DROPPED if a
  * queue pair has changed meanwhile.
  */

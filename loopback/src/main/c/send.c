@@ -158,7 +158,7 @@ static inline __attribute__((always_inline)) int post_one(struct lb_qp *qp, cons
 static __attribute__((noinline)) int post_under_plan(struct lb_qp *qp, const struct ibv_send_wr *wr, struct posting *posting,
     struct lb_aftermath *aftermath)
 {
-    const int error = post_one(qp, wr, lb_qp_faults_execute, posting, aftermath);
+    const int error = post_one(qp, wr, lb_execute_under_plan, posting, aftermath);
 
     if (!error)
         lb_qp_faults_accepted(qp, aftermath);

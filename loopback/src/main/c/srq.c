@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "execute.h"
+#include "qp.h"
 
 int lb_recv_ring_init(struct lb_recv_ring *ring, uint32_t max_wr, uint32_t max_sge)
 {
@@ -192,49 +192,4 @@ void lb_srq_stop_waiting(struct lb_srq *srq, struct lb_qp *sender)
     lb_lock_release(&srq->lock);
     if (found)
         lb_qp_put(sender);
-}
-
-/* The oldest waiting sender, with the list's reference, if there is a receive for it. */
-static struct lb_qp *next_to_wake(struct lb_srq *srq)
-{
-    struct lb_qp *sender = NULL;
-
-    lb_lock_acquire(&srq->lock);
-    if (srq->first_waiter != NULL && lb_recv_ring_count(&srq->ring) > 0) {
-        sender = srq->first_waiter;
-        srq->first_waiter = sender->next_waiter;
-        if (srq->first_waiter == NULL)
-            srq->last_waiter = NULL;
-        sender->in_waiters = false;
-    }
-    lb_lock_release(&srq->lock);
-    return sender;
-}
-
-int lb_post_srq_recv(struct ibv_srq *ibv_srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
-{
-    struct lb_srq *srq = lb_srq_of(ibv_srq);
-    uint64_t budget = LB_CALL_BUDGET;
-    bool wake = false;
-    int error = 0;
-
-    lb_lock_acquire(&srq->lock);
-    for (; wr != NULL; wr = wr->next) {
-        error = lb_recv_ring_put(&srq->ring, wr);
-        if (error) {
-            *bad_wr = wr;
-            break;
-        }
-    }
-    wake = srq->first_waiter != NULL;
-    lb_lock_release(&srq->lock);
-    while (wake) {
-        struct lb_qp *sender = next_to_wake(srq);
-
-        if (sender == NULL)
-            break;
-        lb_qp_kick(sender, &budget);
-        lb_qp_put(sender);
-    }
-    return error;
 }

@@ -8,7 +8,6 @@
 
 #include "device.h"
 #include "ringpoll_synthetic.h"
-#include "synthetic.h"
 
 /* A program as it is carried out; never changed once it is published. */
 struct program {
@@ -67,7 +66,7 @@ static void free_program(struct program *program)
     free(program);
 }
 
-void lb_synthetic_delete(struct lb_synthetic *synthetic)
+static void delete_synthetic(struct lb_synthetic *synthetic)
 {
     struct program *program = atomic_load(&synthetic->latest);
 
@@ -306,6 +305,7 @@ LB_EXPORT struct ibv_context *ringpoll_synthetic_open(void)
         return NULL;
     }
     lb_context_of(context)->synthetic = synthetic;
+    lb_context_of(context)->delete_synthetic = delete_synthetic;
     context->ops.poll_cq = poll_cq;
     return context;
 }
