@@ -107,27 +107,46 @@ static inline struct cm_channel *cm_channel_of(struct rdma_event_channel *channe
     return (struct cm_channel *)(void *)channel;
 }
 
-/* Sets errno and returns -1, as all of rdma_cm fails. */
+/* cm_base.c. Sets errno and returns -1, as all of rdma_cm fails. */
 int cm_fail(int error);
 
-/* The functions below require cm_lock unless stated otherwise. */
+/*
+ * The functions below require cm_lock unless stated otherwise. The files are in the order of their layers: each calls
+ * only the ones above it, which make check-layers verifies.
+ */
 
-/* cm_id.c */
+/* cm_base.c */
 struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
     enum ibv_qp_type qp_type);
 void cm_id_put(struct cm_id *id);
-void cm_id_discard(struct cm_id *id);   /* a connection request that nobody will see */
+void cm_join_channel(struct cm_id *id, struct rdma_event_channel *channel);
+void cm_leave_channel(struct cm_id *id);
 int cm_attach_device(struct cm_id *id); /* returns 0 or an errno value */
-void cm_timer_start(struct cm_id *id, uint64_t delay_ns);
-void cm_timer_stop(struct cm_id *id);
+void cm_detach_device(struct cm_id *id);
 
 /* cm_event.c */
 struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status);
 void cm_event_set_data(struct cm_event *event, const void *data, size_t length, size_t padded);
 void cm_event_raise(struct cm_event *event); /* NULL is allowed: an event without memory is lost */
 void cm_raise(struct cm_id *id, enum rdma_cm_event_type type, int status);
-void cm_discard_events(struct cm_id *id);
+void cm_acknowledge(struct cm_event *event);
 void cm_await_acknowledged(struct cm_id *id);
+
+/* cm_qp.c */
+int cm_modify_qp(struct cm_id *id, enum ibv_qp_state state); /* 0 or an errno value */
+
+/* cm_state.c */
+void cm_timer_start(struct cm_id *id, uint64_t delay_ns);
+void cm_timer_stop(struct cm_id *id);
+void cm_part(struct cm_id *id);              /* neither is the other's peer any more */
+void cm_raise_rejected(struct cm_id *id, int reason, const void *data, size_t length);
+void cm_enter_timewait(struct cm_id *id);
+void cm_disconnected(struct cm_id *id, int status);
+void cm_leave(struct cm_id *id);             /* notifies the peer that this id is being destroyed */
+void cm_send_ready(struct cm_id *id);
+void cm_process_response(struct cm_event *event);
+
+/* cm_fetch.c */
 int cm_complete(struct cm_id *id);           /* lock not held: a synchronous id's wait for its event */
 
 /* cm_address.c */
@@ -138,17 +157,7 @@ uint16_t cm_port_of(const struct sockaddr *address); /* host byte order; no lock
 size_t cm_address_length(const struct sockaddr *address); /* 0: not an internet address; no lock */
 void cm_set_gids(struct cm_id *id);
 
-/* cm_connect.c */
-void cm_part(struct cm_id *id);              /* neither is the other's peer any more */
-void cm_raise_rejected(struct cm_id *id, int reason, const void *data, size_t length);
-void cm_process_response(struct cm_event *event);
-
-/* cm_disconnect.c */
-void cm_connection_lost(struct ibv_qp *qp);  /* lock not held: the fault plan wants it gone */
-void cm_leave(struct cm_id *id);             /* notifies the peer that this id is being destroyed */
-void cm_timer_expired(struct cm_id *id);
-
-/* cm_qp.c */
-int cm_modify_qp(struct cm_id *id, enum ibv_qp_state state); /* 0 or an errno value */
+/* cm_id.c */
+void cm_id_discard(struct cm_id *id);   /* a connection request that nobody will see */
 
 #endif

@@ -23,25 +23,6 @@ static void pair(struct cm_id *active, struct cm_id *passive)
     passive->peer = active;
 }
 
-void cm_part(struct cm_id *id)
-{
-    if (id->peer != NULL)
-        id->peer->peer = NULL;
-    id->peer = NULL;
-}
-
-void cm_raise_rejected(struct cm_id *id, int reason, const void *data, size_t length)
-{
-    struct cm_event *event = cm_event_new(id, RDMA_CM_EVENT_REJECTED, reason);
-
-    cm_timer_stop(id);
-    id->state = CM_ENDED;
-    if (event == NULL)
-        return;
-    cm_event_set_data(event, data, length, CM_REJECT_DATA);
-    cm_event_raise(event);
-}
-
 LB_EXPORT int rdma_listen(struct rdma_cm_id *rdma_id, int backlog)
 {
     if (lb_fails(__func__))
@@ -215,49 +196,6 @@ unlock:
     return error ? cm_fail(error) : cm_complete(id);
 }
 
-/* The active side's ready-to-use: the passive side is established, too. */
-static void send_ready(struct cm_id *id)
-{
-    id->state = CM_ESTABLISHED;
-    cm_timer_stop(id->peer);
-    id->peer->state = CM_ESTABLISHED;
-    cm_raise(id->peer, RDMA_CM_EVENT_ESTABLISHED, 0);
-}
-
-/*
- * The active side fetches the reply: as in librdmacm its queue pair becomes ready now, and the user receives
- * ESTABLISHED.
- */
-void cm_process_response(struct cm_event *event)
-{
-    struct cm_id *id = event->counted_on;
-    const struct rdma_conn_param *told = &event->base.param.conn;
-    int error = 0;
-
-    id->remote_qp_num = told->qp_num;
-    id->initiator_depth = at_most(id->initiator_depth, told->initiator_depth);
-    id->responder_resources = at_most(id->responder_resources, told->responder_resources);
-    id->rnr_retry_count = told->rnr_retry_count;
-    if (id->base.qp == NULL) /* the user readies its queue pair and calls rdma_establish */
-        return;
-    if (id->state != CM_REPLY_RECEIVED || id->peer == NULL)
-        error = ECONNRESET; /* the passive side has gone since */
-    if (!error)
-        error = cm_modify_qp(id, IBV_QPS_RTR);
-    if (!error)
-        error = cm_modify_qp(id, IBV_QPS_RTS);
-    if (!error) {
-        send_ready(id);
-        event->base.event = RDMA_CM_EVENT_ESTABLISHED;
-        return;
-    }
-    (void)cm_modify_qp(id, IBV_QPS_ERR);
-    cm_leave(id);
-    id->connect_error = true;
-    event->base.event = RDMA_CM_EVENT_CONNECT_ERROR;
-    event->base.status = -error;
-}
-
 LB_EXPORT int rdma_establish(struct rdma_cm_id *rdma_id)
 {
     struct cm_id *id = cm_id_of(rdma_id);
@@ -267,7 +205,7 @@ LB_EXPORT int rdma_establish(struct rdma_cm_id *rdma_id)
     if (rdma_id->qp != NULL || id->state != CM_REPLY_RECEIVED || id->peer == NULL)
         error = EINVAL;
     else
-        send_ready(id);
+        cm_send_ready(id);
     pthread_mutex_unlock(&cm_lock);
     return error ? cm_fail(error) : 0;
 }

@@ -8,18 +8,6 @@
 #include "device.h"
 #include "qp.h"
 
-pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* The PD of ids without a PD of the user; it exists while an id has the device. */
-static struct ibv_pd *default_pd;
-static int default_pd_users;
-
-int cm_fail(int error)
-{
-    errno = error;
-    return -1;
-}
-
 LB_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 {
     if (lb_fails(__func__))
@@ -41,110 +29,18 @@ LB_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
     return &channel->base;
 }
 
-static void join_channel(struct cm_id *id, struct rdma_event_channel *channel)
+static void discard_events(struct cm_id *id)
 {
-    struct cm_channel *joined = cm_channel_of(channel);
+    struct lb_event *event = lb_eventq_remove(&cm_channel_of(id->base.channel)->events, id);
 
-    id->base.channel = channel;
-    id->next_on_channel = joined->ids;
-    if (joined->ids != NULL)
-        joined->ids->link_on_channel = &id->next_on_channel;
-    joined->ids = id;
-    id->link_on_channel = &joined->ids;
-}
+    while (event != NULL) {
+        struct lb_event *next = event->next;
+        struct cm_event *discarded = (struct cm_event *)(void *)event;
 
-static void leave_channel(struct cm_id *id)
-{
-    *id->link_on_channel = id->next_on_channel;
-    if (id->next_on_channel != NULL)
-        id->next_on_channel->link_on_channel = id->link_on_channel;
-}
-
-struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
-    enum ibv_qp_type qp_type)
-{
-    struct cm_id *id = calloc(1, sizeof(*id));
-
-    if (id == NULL)
-        return NULL;
-    id->base.context = context;
-    id->base.ps = ps;
-    id->base.qp_type = qp_type;
-    id->references = 1;
-    join_channel(id, channel);
-    lb_count(RINGPOLL_LOOPBACK_CM_ID, 1);
-    return id;
-}
-
-void cm_id_put(struct cm_id *id)
-{
-    if (--id->references > 0)
-        return;
-    free(id->base.route.path_rec);
-    free(id->qp_init_attr);
-    free(id);
-    lb_count(RINGPOLL_LOOPBACK_CM_ID, -1);
-}
-
-int cm_attach_device(struct cm_id *id)
-{
-    if (id->has_device)
-        return 0;
-    struct ibv_context *context = lb_cm_context();
-    if (context == NULL)
-        return errno;
-    if (default_pd == NULL) {
-        default_pd = ibv_alloc_pd(context);
-        if (default_pd == NULL)
-            return errno;
-    }
-    default_pd_users++;
-    id->has_device = true;
-    id->base.verbs = context;
-    id->base.pd = default_pd;
-    id->base.port_num = 1;
-    return 0;
-}
-
-static void detach_device(struct cm_id *id)
-{
-    if (!id->has_device)
-        return;
-    id->has_device = false;
-    /* If it is still in use it stays, for the next id to find. */
-    /* EBUSY: somebody has made something of it that is still there. */
-    if (--default_pd_users == 0 && ibv_dealloc_pd(default_pd) != EBUSY)
-        default_pd = NULL;
-}
-
-static void timer_expired(struct lb_timer *timer)
-{
-    struct cm_id *id = (struct cm_id *)(void *)((char *)timer - offsetof(struct cm_id, timer));
-
-    pthread_mutex_lock(&cm_lock);
-    id->timer_armed = false;
-    cm_timer_expired(id);
-    cm_id_put(id);
-    pthread_mutex_unlock(&cm_lock);
-}
-
-void cm_timer_start(struct cm_id *id, uint64_t delay_ns)
-{
-    cm_timer_stop(id);
-    if (id->timer_armed) /* about to run: it checks the deadline again */
-        return;
-    id->references++;
-    if (lb_timer_arm(&id->timer, delay_ns, timer_expired))
-        id->references--; /* without a thread there are no time-outs, but connections work */
-    else
-        id->timer_armed = true;
-}
-
-void cm_timer_stop(struct cm_id *id)
-{
-    if (id->timer_armed && lb_timer_cancel(&id->timer)) {
-        id->timer_armed = false;
-        cm_id_put(id);
+        if (discarded->child != NULL)
+            cm_id_discard(discarded->child);
+        free(discarded);
+        event = next;
     }
 }
 
@@ -156,14 +52,14 @@ static void detach(struct cm_id *id)
         lb_qp_set_owner(id->own_qp, NULL);
     cm_timer_stop(id);
     cm_release_port(id);
-    cm_discard_events(id);
-    leave_channel(id);
+    discard_events(id);
+    cm_leave_channel(id);
 }
 
 void cm_id_discard(struct cm_id *id)
 {
     detach(id);
-    detach_device(id);
+    cm_detach_device(id);
     cm_id_put(id);
 }
 
@@ -229,7 +125,7 @@ LB_EXPORT int rdma_destroy_id(struct rdma_cm_id *rdma_id)
         (void)rdma_ack_cm_event(rdma_id->event);
     pthread_mutex_lock(&cm_lock);
     cm_await_acknowledged(id);
-    detach_device(id);
+    cm_detach_device(id);
     cm_id_put(id);
     pthread_mutex_unlock(&cm_lock);
     if (own_channel != NULL)
@@ -266,8 +162,8 @@ LB_EXPORT int rdma_migrate_id(struct rdma_cm_id *rdma_id, struct rdma_event_chan
         own_event = rdma_id->event;
         rdma_id->event = NULL;
     }
-    leave_channel(id);
-    join_channel(id, channel);
+    cm_leave_channel(id);
+    cm_join_channel(id, channel);
     id->sync = sync;
     pthread_mutex_unlock(&cm_lock);
     if (own_event != NULL)

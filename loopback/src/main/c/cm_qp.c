@@ -81,6 +81,28 @@ LB_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *rdma_id, struct ibv_qp_attr *
     return error ? cm_fail(error) : 0;
 }
 
+/* As after a path that broke: neither side has asked for it, and neither waits for the other's answer. */
+static void break_off(struct cm_id *id)
+{
+    if (id->state == CM_ESTABLISHED) {
+        id->state = CM_DISCONNECT_RECEIVED;
+        cm_raise(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+    }
+}
+
+/* No lock held: the fault plan has ended the connection of this queue pair. */
+static void connection_lost(struct ibv_qp *qp)
+{
+    pthread_mutex_lock(&cm_lock);
+    struct cm_id *id = lb_qp_owner(qp);
+    if (id != NULL) {
+        break_off(id);
+        if (id->peer != NULL)
+            break_off(id->peer);
+    }
+    pthread_mutex_unlock(&cm_lock);
+}
+
 static void destroy_cqs(struct rdma_cm_id *id)
 {
     if (id->recv_cq != NULL)
@@ -167,7 +189,7 @@ LB_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_e
     id->qp = qp;
     cm_id_of(id)->own_qp = qp;
     lb_qp_set_owner(qp, cm_id_of(id));
-    lb_qp_on_disconnect(cm_connection_lost);
+    lb_qp_on_disconnect(connection_lost);
     pthread_mutex_unlock(&cm_lock);
     return 0;
 

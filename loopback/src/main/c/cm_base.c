@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cm_base.c: ids and their memory: on which channel they report, and their share of the device. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cm.h"
+#include "device.h"
+
+pthread_mutex_t cm_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* The PD of ids without a PD of the user; it exists while an id has the device. */
+static struct ibv_pd *default_pd;
+static int default_pd_users;
+
+int cm_fail(int error)
+{
+    errno = error;
+    return -1;
+}
+
+void cm_join_channel(struct cm_id *id, struct rdma_event_channel *channel)
+{
+    struct cm_channel *joined = cm_channel_of(channel);
+
+    id->base.channel = channel;
+    id->next_on_channel = joined->ids;
+    if (joined->ids != NULL)
+        joined->ids->link_on_channel = &id->next_on_channel;
+    joined->ids = id;
+    id->link_on_channel = &joined->ids;
+}
+
+void cm_leave_channel(struct cm_id *id)
+{
+    *id->link_on_channel = id->next_on_channel;
+    if (id->next_on_channel != NULL)
+        id->next_on_channel->link_on_channel = id->link_on_channel;
+}
+
+struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
+    enum ibv_qp_type qp_type)
+{
+    struct cm_id *id = calloc(1, sizeof(*id));
+
+    if (id == NULL)
+        return NULL;
+    id->base.context = context;
+    id->base.ps = ps;
+    id->base.qp_type = qp_type;
+    id->references = 1;
+    cm_join_channel(id, channel);
+    lb_count(RINGPOLL_LOOPBACK_CM_ID, 1);
+    return id;
+}
+
+void cm_id_put(struct cm_id *id)
+{
+    if (--id->references > 0)
+        return;
+    free(id->base.route.path_rec);
+    free(id->qp_init_attr);
+    free(id);
+    lb_count(RINGPOLL_LOOPBACK_CM_ID, -1);
+}
+
+int cm_attach_device(struct cm_id *id)
+{
+    if (id->has_device)
+        return 0;
+    struct ibv_context *context = lb_cm_context();
+    if (context == NULL)
+        return errno;
+    if (default_pd == NULL) {
+        default_pd = ibv_alloc_pd(context);
+        if (default_pd == NULL)
+            return errno;
+    }
+    default_pd_users++;
+    id->has_device = true;
+    id->base.verbs = context;
+    id->base.pd = default_pd;
+    id->base.port_num = 1;
+    return 0;
+}
+
+void cm_detach_device(struct cm_id *id)
+{
+    if (!id->has_device)
+        return;
+    id->has_device = false;
+    /* If it is still in use it stays, for the next id to find. */
+    /* EBUSY: somebody has made something of it that is still there. */
+    if (--default_pd_users == 0 && ibv_dealloc_pd(default_pd) != EBUSY)
+        default_pd = NULL;
+}
