@@ -20,7 +20,7 @@ includes() {
     done
 }
 
-# The same: the source files of the objects, and those whose global symbols they use.
+# The same: source files that use a global symbol of another one, by their objects.
 uses() {
     local object name
     for object in "$@"; do

@@ -234,7 +234,7 @@ void lb_qp_on_disconnect(void (*function)(struct ibv_qp *qp))
 /* No lock held. The connection of a queue pair is gone, without an asynchronous event, as if each side had ended it. */
 static void disconnect(struct lb_qp *qp)
 {
-    void (*tell)(struct ibv_qp *) = atomic_load(&disconnected);
+    void (*notify)(struct ibv_qp *) = atomic_load(&disconnected);
 
     lb_lock_acquire(&qp->sq_lock);
     struct lb_qp *peer = qp->peer;
@@ -246,8 +246,8 @@ static void disconnect(struct lb_qp *qp)
         enter_error(peer);
         lb_qp_put(peer);
     }
-    if (tell != NULL)
-        tell(&qp->base.qp_base);
+    if (notify != NULL)
+        notify(&qp->base.qp_base);
 }
 
 void lb_aftermath_run(struct lb_aftermath *aftermath)
