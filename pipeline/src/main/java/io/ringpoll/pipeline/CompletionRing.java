@@ -40,10 +40,9 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     private final Sequence cursor = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
     private final FaultMark faults = new FaultMark();
 
-    /** Set before the poller starts, as are the next two fields. */
+    /** Set before the poller starts, as is the next field. */
     private Sequence[] gatingSequences = NO_SEQUENCES;
     private WaitStrategy[] signalledWaits = {};
-    private CompletionProcessor[] processors = {};
 
     /** Set once, by any thread, when a handler has halted. */
     private volatile boolean halted;
@@ -62,14 +61,12 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     /**
      * Sets the gating sequences; before the poller starts.
      *
-     * @param last   sequences of the handlers of the last stages: those of earlier stages are never behind them
-     * @param waits  wait strategies to signal at each publication
-     * @param stages all handlers, each after those it waits for
+     * @param last  sequences of the handlers of the last stages: those of earlier stages are never behind them
+     * @param waits wait strategies to signal at each publication
      */
-    void gate(final List<Sequence> last, final List<WaitStrategy> waits, final List<CompletionProcessor> stages) {
+    void gate(final List<Sequence> last, final List<WaitStrategy> waits) {
         gatingSequences = last.toArray(NO_SEQUENCES);
         signalledWaits = waits.toArray(new WaitStrategy[0]);
-        processors = stages.toArray(new CompletionProcessor[0]);
     }
 
     int capacity() {
@@ -136,34 +133,5 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     public void publishFault() {
         faults.set(published + 1);
         publish(1);
-    }
-
-    @Override
-    public void onStall(final long elapsedNs) {
-        final CompletionProcessor slowest = slowestProcessor();
-        if (elapsedNs == 0) {
-            slowest.counters().causedStalls.incrementRelease();
-        } else {
-            slowest.counters().causedStallNs.getAndAddRelease(elapsedNs);
-        }
-    }
-
-    @Override
-    public String slowestHandler() {
-        return slowestProcessor().config().roleName();
-    }
-
-    /** The earliest stage among the slowest handlers: later stages only wait for it. */
-    private CompletionProcessor slowestProcessor() {
-        CompletionProcessor slowest = processors[0];
-        long least = slowest.gatingSequence().get();
-        for (int i = 1; i < processors.length; i++) {
-            final long passed = processors[i].gatingSequence().get();
-            if (passed < least) {
-                least = passed;
-                slowest = processors[i];
-            }
-        }
-        return slowest;
     }
 }

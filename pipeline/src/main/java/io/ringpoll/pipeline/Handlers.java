@@ -1,11 +1,12 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.poller.RingHandlers;
 import java.util.List;
 
 /**
  * The handlers of a pipeline, on their own threads or on the poller's, and their ring.
  */
-interface Handlers {
+interface Handlers extends RingHandlers {
     /** The ring to which the poller publishes. */
     PipelineRing ring();
 

@@ -57,7 +57,7 @@ public final class Pipeline implements AutoCloseable {
         pollerCounters = new PollerCounters(countersFile.counters(), pollerName);
         handlers = newHandlers(config, new Context());
         poller = new CompletionPoller(
-            pollerName, handlers.ring(), config.batchLimit, pollerCounters, errorLog, SystemNanoClock.INSTANCE);
+            pollerName, handlers.ring(), handlers, config.batchLimit, pollerCounters, errorLog, SystemNanoClock.INSTANCE);
         final PollerLoop loop = new PollerLoop(
             poller, config.idleStrategy, config.stallThresholdNs, this::onPollerDied);
         pollerThread =

@@ -25,6 +25,11 @@ final class RunToCompletionHandlers implements Handlers {
     }
 
     @Override
+    public boolean runInPlace() {
+        return true;
+    }
+
+    @Override
     public void start(final StartGate gate) {
         // The handlers start on the polling thread.
     }

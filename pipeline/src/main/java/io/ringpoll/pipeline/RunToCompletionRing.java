@@ -83,9 +83,4 @@ final class RunToCompletionRing implements PipelineRing {
         }
         passed.set(passedByAll);
     }
-
-    @Override
-    public boolean handlesInPlace() {
-        return true;
-    }
 }

@@ -35,6 +35,21 @@ final class ThreadedHandlers implements Handlers {
     }
 
     @Override
+    public void onStall(final long elapsedNs) {
+        final HandlerCounters counters = slowestProcessor().counters();
+        if (elapsedNs == 0) {
+            counters.causedStalls.incrementRelease();
+        } else {
+            counters.causedStallNs.getAndAddRelease(elapsedNs);
+        }
+    }
+
+    @Override
+    public String slowestHandler() {
+        return slowestProcessor().config().roleName();
+    }
+
+    @Override
     public void start(final StartGate gate) {
         threads.forEach(thread -> thread.start(gate));
     }
@@ -104,6 +119,20 @@ final class ThreadedHandlers implements Handlers {
         return processors.stream().mapToLong(CompletionProcessor::held).sum();
     }
 
+    /** The earliest stage among the slowest handlers: later stages only wait for it. */
+    private CompletionProcessor slowestProcessor() {
+        CompletionProcessor slowest = processors.getFirst();
+        long least = slowest.gatingSequence().get();
+        for (int i = 1; i < processors.size(); i++) {
+            final long passed = processors.get(i).gatingSequence().get();
+            if (passed < least) {
+                least = passed;
+                slowest = processors.get(i);
+            }
+        }
+        return slowest;
+    }
+
     private boolean isCaller(final int position) {
         return threads.get(position).thread() == Thread.currentThread();
     }
@@ -156,7 +185,7 @@ final class ThreadedHandlers implements Handlers {
                 last.add(processors.get(i).gatingSequence());
             }
         }
-        ring.gate(last, signalledByPoller, processors);
+        ring.gate(last, signalledByPoller);
     }
 
     private Sequence sequenceBefore(final HandlerConfig config) {

@@ -26,7 +26,7 @@ class CompletionRingTest {
     @Test
     void shouldAdvanceTheCursorBeforeSignalling() {
         final List<Long> seen = new ArrayList<>();
-        ring.gate(List.of(new Sequence()), List.of(signalled(() -> seen.add(ring.cursor().get()))), List.of());
+        ring.gate(List.of(new Sequence()), List.of(signalled(() -> seen.add(ring.cursor().get()))));
         assertEquals(4, ring.claim(4));
         ring.publish(3);
         ring.publish(1);
@@ -35,7 +35,7 @@ class CompletionRingTest {
 
     @Test
     void shouldReportAHaltConsistentlyWithItsClaims() {
-        ring.gate(List.of(new Sequence()), List.of(), List.of());
+        ring.gate(List.of(new Sequence()), List.of());
         assertFalse(ring.isHalted());
         assertEquals(1, ring.claim(1));
         ring.halt();

@@ -68,7 +68,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private volatile boolean pausedCopy;
 
     /**
-     * Creates a poller without queues, whose poll exceptions are dropped and which uses the system clock.
+     * Creates a poller without queues, for handlers on other threads that stalls are not attributed to; its poll exceptions are
+     * dropped, and it uses the system clock.
      *
      * @param roleName   of the agent and its thread
      * @param ring       destination of the completions
@@ -77,7 +78,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      */
     public CompletionPoller(
         final String roleName, final SlotRing ring, final int batchLimit, final PollerCounters counters) {
-        this(roleName, ring, batchLimit, counters, error -> { }, SystemNanoClock.INSTANCE);
+        this(roleName, ring, new RingHandlers() { }, batchLimit, counters, error -> { }, SystemNanoClock.INSTANCE);
     }
 
     /**
@@ -85,14 +86,15 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      *
      * @param roleName     of the agent and its thread
      * @param ring         destination of the completions
+     * @param handlers     of the ring
      * @param batchLimit   maximum number of completions taken from one queue in one round, at least 1
      * @param counters     used by this poller only
      * @param errorHandler receives exceptions that a queue's poll throws in breach of its contract
      * @param clock        measures how long the ring is full
      */
     public CompletionPoller(
-        final String roleName, final SlotRing ring, final int batchLimit, final PollerCounters counters,
-        final ErrorHandler errorHandler, final NanoClock clock) {
+        final String roleName, final SlotRing ring, final RingHandlers handlers, final int batchLimit,
+        final PollerCounters counters, final ErrorHandler errorHandler, final NanoClock clock) {
         if (batchLimit < 1) {
             throw new IllegalArgumentException("batch limit " + batchLimit + " is less than 1");
         }
@@ -101,13 +103,13 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.slab = ring.slab();
         this.slabAddress = slab.addressOffset();
         this.records = WorkCompletions.in(slab, 0, slab.capacity() / IbvWc.SIZE_BYTES);
-        this.handlesInPlace = ring.handlesInPlace();
+        this.handlesInPlace = Objects.requireNonNull(handlers, "the handlers are null").runInPlace();
         this.batchLimit = batchLimit;
         this.counters = Objects.requireNonNull(counters, "the counters are null");
         this.tally = new PollTally(counters);
         this.errorHandler = Objects.requireNonNull(errorHandler, "errorHandler is null");
         Objects.requireNonNull(clock, "the clock is null");
-        this.stall = new RingStall(ring, counters, clock);
+        this.stall = new RingStall(handlers, counters, clock);
         this.queues = new QueueRegistry(roleName, ring, round, commands, counters);
     }
 

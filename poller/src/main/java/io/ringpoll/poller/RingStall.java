@@ -9,7 +9,7 @@ import org.agrona.concurrent.NanoClock;
  * updated during a stall, so that a lasting stall is visible from outside.
  */
 final class RingStall {
-    private final SlotRing ring;
+    private final RingHandlers handlers;
     private final PollerCounters counters;
     private final NanoClock clock;
     private final RingStallEvent probe = new RingStallEvent();
@@ -18,8 +18,8 @@ final class RingStall {
     private long lastNs;
     private RingStallEvent event;
 
-    RingStall(final SlotRing ring, final PollerCounters counters, final NanoClock clock) {
-        this.ring = ring;
+    RingStall(final RingHandlers handlers, final PollerCounters counters, final NanoClock clock) {
+        this.handlers = handlers;
         this.counters = counters;
         this.clock = clock;
     }
@@ -39,10 +39,10 @@ final class RingStall {
             active = true;
             lastNs = nowNs;
             counters.ringFullStalls.incrementRelease();
-            ring.onStall(0);
+            handlers.onStall(0);
             if (probe.isEnabled()) {
                 event = new RingStallEvent();
-                event.handler = ring.slowestHandler();
+                event.handler = handlers.slowestHandler();
                 event.begin();
             }
         }
@@ -62,6 +62,6 @@ final class RingStall {
         final long elapsedNs = nowNs - lastNs;
         lastNs = nowNs;
         counters.ringFullNs.getAndAddRelease(elapsedNs);
-        ring.onStall(elapsedNs);
+        handlers.onStall(elapsedNs);
     }
 }

@@ -56,31 +56,4 @@ public interface SlotRing {
      * @return true permanently from the first halt on
      */
     boolean isHalted();
-
-    /**
-     * Whether {@link #publish} runs the handlers on the polling thread before it returns. Handlers may then post, add and remove
-     * queues from within it.
-     *
-     * @return always the same value; false if other threads run the handlers
-     */
-    default boolean handlesInPlace() {
-        return false;
-    }
-
-    /**
-     * Attributes a ring-full stall to the slowest handler: called with 0 when the stall begins, then periodically until it ends.
-     *
-     * @param elapsedNs time since the last call, in nanoseconds
-     */
-    default void onStall(final long elapsedNs) {
-    }
-
-    /**
-     * The handler that is furthest behind at this moment.
-     *
-     * @return name of the slowest handler
-     */
-    default String slowestHandler() {
-        return "";
-    }
 }

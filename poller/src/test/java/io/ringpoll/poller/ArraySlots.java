@@ -5,8 +5,8 @@ import io.ringpoll.verbs.WorkCompletion;
 import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** A {@link SlotRing} of a fixed number of slots, each used once, for tests of a poller without threads. */
-final class ArraySlots implements SlotRing {
+/** A {@link SlotRing} of a fixed number of slots, each used once, and its handlers, for tests of a poller without threads. */
+final class ArraySlots implements SlotRing, RingHandlers {
     private final UnsafeBuffer slab;
     private int free;
     private int published;
@@ -99,7 +99,7 @@ final class ArraySlots implements SlotRing {
     }
 
     @Override
-    public boolean handlesInPlace() {
+    public boolean runInPlace() {
         return inPlace;
     }
 }

@@ -143,7 +143,7 @@ class CompletionPollerTest {
     void shouldRemoveAQueueWithAThrowingPollAndRecordTheException() {
         final List<Throwable> recorded = new ArrayList<>();
         final CompletionPoller careful = new CompletionPoller(
-            "poller", slots, BATCH_LIMIT, counters, recorded::add, SystemNanoClock.INSTANCE);
+            "poller", slots, slots, BATCH_LIMIT, counters, recorded::add, SystemNanoClock.INSTANCE);
         final ScriptedQueue broken = new ScriptedQueue("broken");
         final IllegalStateException thrown = new IllegalStateException("provoked");
         broken.throwAtPoll(thrown);
@@ -290,7 +290,7 @@ class CompletionPollerTest {
         final ArraySlots few = new ArraySlots(64, 1);
         final CachedNanoClock clock = new CachedNanoClock();
         final CompletionPoller stalled =
-            new CompletionPoller("poller", few, BATCH_LIMIT, counters, error -> { }, clock);
+            new CompletionPoller("poller", few, few, BATCH_LIMIT, counters, error -> { }, clock);
         stalled.queues().add(queueOf("a", 1, 2, 3));
         stalled.doWork();
         stalled.doWork();
@@ -311,7 +311,7 @@ class CompletionPollerTest {
 
     @Test
     void shouldNotReadTheClockWhileTheRingHasRoom() {
-        final CompletionPoller healthy = new CompletionPoller("poller", slots, BATCH_LIMIT, counters, error -> { }, () -> {
+        final CompletionPoller healthy = new CompletionPoller("poller", slots, slots, BATCH_LIMIT, counters, error -> { }, () -> {
             throw new AssertionError("the clock was read");
         });
         healthy.queues().add(queueOf("a", 1, 2, 3, 4, 5));
@@ -374,8 +374,8 @@ class CompletionPollerTest {
                 final List<Boolean> hadRoom = new ArrayList<>();
                 final Runnable handler = () -> hadRoom.add(budget.inFlight() < budget.depth());
                 final ArraySlots handled = new ArraySlots(64, 64);
-                final CompletionPoller returning = new CompletionPoller("poller",
-                    inPlace ? handled.handledInPlaceBy(handler) : handled.handledBy(handler), BATCH_LIMIT, counters);
+                final CompletionPoller returning =
+                    polling(inPlace ? handled.handledInPlaceBy(handler) : handled.handledBy(handler), counters);
                 final ScriptedQueue queue = queueOf("a", 1);
                 returning.queues().add(countsItself ? countingItself(queue, budget) : counted(queue, budget));
                 assertTrue(budget.reserveSend(true, false));
@@ -427,7 +427,7 @@ class CompletionPollerTest {
         final ArraySlots failing = new ArraySlots(64, 64).handledInPlaceBy(() -> {
             throw new IllegalStateException("provoked");
         });
-        final CompletionPoller thrown = new CompletionPoller("poller", failing, BATCH_LIMIT, counters);
+        final CompletionPoller thrown = polling(failing, counters);
         thrown.queues().add(queueOf("a", 1, 2, 3));
         assertThrows(IllegalStateException.class, thrown::doWork);
         thrown.onClose();
@@ -441,7 +441,7 @@ class CompletionPollerTest {
             final PollerCounters halting = new PollerCounters(TestCounters.create(), "halting");
             final ArraySlots handled = new ArraySlots(64, 64);
             final ScriptedQueue queue = queueOf("a", 1, 2, 3);
-            final CompletionPoller halted = new CompletionPoller("poller", handled, BATCH_LIMIT, halting);
+            final CompletionPoller halted = polling(handled, halting);
             handled.handledInPlaceBy(() -> {
                 handled.halt();
                 if (removes) {
@@ -455,6 +455,12 @@ class CompletionPollerTest {
             assertEquals(3, halting.completions(), "removes: " + removes);
             assertEquals(3, halting.published.get());
         }
+    }
+
+    /** A poller of a ring with its handlers. */
+    private static CompletionPoller polling(final ArraySlots slots, final PollerCounters counters) {
+        return new CompletionPoller(
+            "poller", slots, slots, BATCH_LIMIT, counters, error -> { }, SystemNanoClock.INSTANCE);
     }
 
     private static void remove(final CompletionPoller poller, final ScriptedQueue queue) {

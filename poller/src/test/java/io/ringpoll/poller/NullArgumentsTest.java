@@ -27,7 +27,7 @@ class NullArgumentsTest {
     void shouldNameNullArguments() {
         assertEquals("", new NullArguments()
             .sample(poller).sample(poller.queues()).sample(counters).sample(manager)
-            .sample(slots, SlotRing.class).sample(new ScriptedQueue("queue"), CompletionQueue.class)
+            .sample(slots, SlotRing.class, RingHandlers.class).sample(new ScriptedQueue("queue"), CompletionQueue.class)
             .sample(new EventDrivenIdle()).sample(NoOpIdleStrategy.INSTANCE, IdleStrategy.class)
             .sample(errors, ErrorHandler.class).sample(SystemNanoClock.INSTANCE, NanoClock.class)
             .sample(new UnsafeBuffer(new byte[64])).sample(CounterType.POLLS)

@@ -21,6 +21,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.agrona.concurrent.SystemNanoClock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -544,8 +545,8 @@ class QueueRegistryTest {
     }
 
     private CompletionPoller inPlace(final Runnable handler) {
-        self = new CompletionPoller("in-place", slots.handledInPlaceBy(handler), 4,
-            new PollerCounters(TestCounters.create(), "in-place"));
+        self = new CompletionPoller("in-place", slots.handledInPlaceBy(handler), slots, 4,
+            new PollerCounters(TestCounters.create(), "in-place"), error -> { }, SystemNanoClock.INSTANCE);
         return self;
     }
 

@@ -26,7 +26,7 @@ public class SlotReuseStress {
 
     /** Initial state: a full ring. */
     public SlotReuseStress() {
-        ring.gate(List.of(passed), List.of(), List.of());
+        ring.gate(List.of(passed), List.of());
         ring.claim(CAPACITY);
         slots.putLong(IbvWc.WR_ID_OFFSET, 7);
         ring.publish(CAPACITY);
