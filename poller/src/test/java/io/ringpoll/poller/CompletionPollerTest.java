@@ -387,6 +387,22 @@ class CompletionPollerTest {
     }
 
     @Test
+    void shouldRetireEachCompletionOfAMixedBatchOnce() {
+        final CompletionBudget budget = new CompletionBudget(16);
+        final ScriptedQueue queue = new ScriptedQueue("mixed");
+        queue.add(0, WcStatus.SUCCESS, WcOpcode.RDMA_WRITE).add(1, WcStatus.SUCCESS, WcOpcode.RECV)
+            .add(2, WcStatus.WR_FLUSH_ERR, WcOpcode.RDMA_WRITE).add(3, WcStatus.SUCCESS, WcOpcode.SEND);
+        for (int i = 0; i < 10; i++) {
+            assertTrue(budget.reserveSend(true, false));
+        }
+        assertTrue(budget.reserveReceive(false));
+        final CompletionPoller mixed = new CompletionPoller("poller", slots, BATCH_LIMIT, counters);
+        mixed.queues().add(counted(queue, budget));
+        assertEquals(4, mixed.doWork());
+        assertEquals(7, budget.inFlight());
+    }
+
+    @Test
     void shouldRemoveAFailedQueueWhenTheRingIsFullAfterItsFault() {
         final ArraySlots few = new ArraySlots(64, 1);
         final CompletionPoller stalled = new CompletionPoller("poller", few, BATCH_LIMIT, counters);
