@@ -1,6 +1,6 @@
 package io.ringpoll.os;
 
-import static io.ringpoll.os.FfmPosixFunctions.POSIX;
+import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
 
 import io.ringpoll.internal.ffm.CallState;
 import java.lang.foreign.Arena;

@@ -15,9 +15,18 @@ public final class OsException extends RuntimeException {
         this.errno = errno;
     }
 
+    /**
+     * Creates the exception of a call that has just failed.
+     *
+     * @param function the call, with its object
+     * @param errno    the reason
+     */
+    public OsException(final String function, final int errno) {
+        this(function, errno, function + " failed: " + Errno.describe(errno));
+    }
+
     static OsException of(final String function) {
-        final int errno = CallState.current().errno();
-        return new OsException(function, errno, function + " failed: " + Errno.describe(errno));
+        return new OsException(function, CallState.current().errno());
     }
 
     /**

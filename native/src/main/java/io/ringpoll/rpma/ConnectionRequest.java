@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.internal.lifecycle.NativeResource;
-import io.ringpoll.os.BlockingCalls;
+import io.ringpoll.internal.os.BlockingCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

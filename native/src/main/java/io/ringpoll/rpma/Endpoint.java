@@ -2,9 +2,9 @@ package io.ringpoll.rpma;
 
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.lifecycle.NativeResource;
-import io.ringpoll.os.BlockingCalls;
+import io.ringpoll.internal.os.BlockingCalls;
+import io.ringpoll.internal.os.FileDescriptors;
 import io.ringpoll.os.Errno;
-import io.ringpoll.os.FileDescriptors;
 import io.ringpoll.os.WaitInterruptedException;
 import java.lang.foreign.Arena;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.ringpoll.rpma;
 
 import io.ringpoll.internal.ffm.Memory;
-import io.ringpoll.os.Wakeup;
+import io.ringpoll.internal.os.Wakeup;
 import java.lang.foreign.Arena;
 
 /** The daemon thread that passes librpma's messages from the sink's ring to {@link System.Logger}. */

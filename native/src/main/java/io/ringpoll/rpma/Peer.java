@@ -3,7 +3,7 @@ package io.ringpoll.rpma;
 import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.lifecycle.NativeResource;
-import io.ringpoll.os.BlockingCalls;
+import io.ringpoll.internal.os.BlockingCalls;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.VerbsContext;
 import java.lang.foreign.Arena;

@@ -4,9 +4,9 @@ import static io.ringpoll.verbs.FfmVerbsFunctions.VERBS;
 
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.Memory;
+import io.ringpoll.internal.os.FileDescriptors;
+import io.ringpoll.internal.os.Wakeup;
 import io.ringpoll.os.Errno;
-import io.ringpoll.os.FileDescriptors;
-import io.ringpoll.os.Wakeup;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

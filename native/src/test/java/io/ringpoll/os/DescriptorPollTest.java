@@ -1,6 +1,6 @@
 package io.ringpoll.os;
 
-import static io.ringpoll.os.FfmPosixFunctions.POSIX;
+import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;

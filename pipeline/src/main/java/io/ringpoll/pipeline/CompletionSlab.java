@@ -1,6 +1,6 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.os.OwnedMemory;
+import io.ringpoll.internal.os.OwnedMemory;
 import io.ringpoll.verbs.IbvWc;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

@@ -2,7 +2,7 @@ package io.ringpoll.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.os.OwnedMemory;
+import io.ringpoll.internal.os.OwnedMemory;
 import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.testing.JavaProcess;
 import java.io.PrintStream;

@@ -1,6 +1,6 @@
 package io.ringpoll.internal.device;
 
-import io.ringpoll.os.ProcessOwner;
+import io.ringpoll.internal.os.ProcessOwner;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URISyntaxException;

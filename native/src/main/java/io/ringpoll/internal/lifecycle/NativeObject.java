@@ -1,7 +1,7 @@
 package io.ringpoll.internal.lifecycle;
 
+import io.ringpoll.internal.os.Wakeup;
 import io.ringpoll.os.WaitInterruptedException;
-import io.ringpoll.os.Wakeup;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;

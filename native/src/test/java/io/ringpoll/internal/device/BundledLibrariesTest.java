@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.ringpoll.os.ProcessOwner;
+import io.ringpoll.internal.os.ProcessOwner;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,6 +1,6 @@
 package io.ringpoll.pipeline.counters;
 
-import io.ringpoll.os.ProcessOwner;
+import io.ringpoll.internal.os.ProcessOwner;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;

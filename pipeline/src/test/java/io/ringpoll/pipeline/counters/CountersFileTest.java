@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.os.ProcessOwner;
+import io.ringpoll.internal.os.ProcessOwner;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.poller.CounterType;
 import io.ringpoll.poller.SyntheticQueue;

@@ -3,7 +3,7 @@ package io.ringpoll.verify.torture.lifecycle;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.internal.lifecycle.HotCalls;
-import io.ringpoll.os.OwnedMemory;
+import io.ringpoll.internal.os.OwnedMemory;
 import io.ringpoll.verify.torture.LiveObjects;
 import java.io.File;
 import java.io.IOException;

@@ -1,6 +1,9 @@
-package io.ringpoll.os;
+package io.ringpoll.internal.os;
 
-import static io.ringpoll.os.FfmPosixFunctions.POSIX;
+import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
+
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.os.OsException;
 
 /**
  * Operations on file descriptors that C code owns.
@@ -35,7 +38,7 @@ public final class FileDescriptors {
     public static void setNonBlocking(final int fd, final boolean nonBlocking) {
         final int flags = POSIX.fcntl(fd, F_GETFL, 0);
         if (flags < 0 || POSIX.fcntl(fd, F_SETFL, nonBlocking ? flags | O_NONBLOCK : flags & ~O_NONBLOCK) < 0) {
-            throw OsException.of("fcntl(" + fd + ")");
+            throw new OsException("fcntl(" + fd + ")", CallState.current().errno());
         }
     }
 }

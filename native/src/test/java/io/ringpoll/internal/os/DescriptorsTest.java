@@ -1,12 +1,15 @@
-package io.ringpoll.os;
+package io.ringpoll.internal.os;
 
-import static io.ringpoll.os.FfmPosixFunctions.POSIX;
+import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.os.DescriptorPoll;
+import io.ringpoll.os.Errno;
+import io.ringpoll.os.OsException;
 import io.ringpoll.testing.Allocation;
 import io.ringpoll.testing.OtherThread;
 import java.util.ArrayList;

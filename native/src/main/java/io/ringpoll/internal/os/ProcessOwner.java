@@ -1,6 +1,6 @@
-package io.ringpoll.os;
+package io.ringpoll.internal.os;
 
-import static io.ringpoll.os.FfmPosixFunctions.POSIX;
+import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -1,5 +1,6 @@
-package io.ringpoll.os;
+package io.ringpoll.internal.os;
 
+import io.ringpoll.os.WaitInterruptedException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;

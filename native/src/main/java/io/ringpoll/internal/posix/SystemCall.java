@@ -1,4 +1,4 @@
-package io.ringpoll.os;
+package io.ringpoll.internal.posix;
 
 /**
  * Numbers of the system calls that the C library has no function for, by syscall(2).

@@ -1,4 +1,4 @@
-package io.ringpoll.os;
+package io.ringpoll.internal.posix;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -9,8 +9,9 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.invoke.MethodHandle;
 
 /** The C library's functions by downcalls; all of them plain, since some wait. */
-final class FfmPosixFunctions implements PosixFunctions {
-    static final PosixFunctions POSIX = new FfmPosixFunctions();
+public final class FfmPosixFunctions implements PosixFunctions {
+    /** The only instance. */
+    public static final PosixFunctions POSIX = new FfmPosixFunctions();
 
     private static final NativeLibrary C = NativeLibrary.c();
     private static final MethodHandle poll$mh =

@@ -1,7 +1,9 @@
-package io.ringpoll.os;
+package io.ringpoll.internal.os;
 
-import static io.ringpoll.os.FfmPosixFunctions.POSIX;
+import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
 
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.os.OsException;
 import java.lang.foreign.Arena;
 import java.nio.channels.AsynchronousCloseException;
 import java.nio.channels.spi.AbstractInterruptibleChannel;
@@ -53,7 +55,7 @@ public final class Wakeup {
     private Wakeup() {
         eventFd = POSIX.eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
         if (eventFd < 0) {
-            throw OsException.of("eventfd");
+            throw new OsException("eventfd", CallState.current().errno());
         }
         memory.putShort(EVENTS_OFFSET, POLLIN);
         memory.putInt(POLLFD_BYTES, eventFd);
@@ -141,7 +143,7 @@ public final class Wakeup {
                 return TIMED_OUT;
             }
             if (POSIX.poll_errno(memory.addressOffset(), 2, 0) < 0) {
-                throw OsException.of("poll");
+                throw new OsException("poll", CallState.current().errno());
             }
             if (timeoutMs > 0) {
                 final long elapsedMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);

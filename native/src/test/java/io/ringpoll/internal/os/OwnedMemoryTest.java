@@ -1,4 +1,4 @@
-package io.ringpoll.os;
+package io.ringpoll.internal.os;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

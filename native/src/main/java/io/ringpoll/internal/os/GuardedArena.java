@@ -1,7 +1,9 @@
-package io.ringpoll.os;
+package io.ringpoll.internal.os;
 
-import static io.ringpoll.os.FfmPosixFunctions.POSIX;
+import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
 
+import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.os.OsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicLong;
@@ -65,7 +67,7 @@ final class GuardedArena implements Arena {
     private static long map(final long address, final long lengthBytes, final int protection, final int flags) {
         final long mapped = POSIX.mmap(address, lengthBytes, protection, MAP_PRIVATE_ANONYMOUS | flags, -1, 0);
         if (mapped == MAP_FAILED) {
-            throw OsException.of("mmap of " + lengthBytes + " bytes");
+            throw new OsException("mmap of " + lengthBytes + " bytes", CallState.current().errno());
         }
         return mapped;
     }

@@ -1,0 +1,2 @@
+/** Functions of the C library. */
+package io.ringpoll.internal.posix;
