@@ -21,6 +21,7 @@ class NullArgumentsTest {
     @Test
     void shouldNameNullArguments() {
         final Consumer<Object> nothing = ignored -> { };
+        final BatchHandler batches = batch -> { };
         final IntFunction<PipelineBuilder> description = position -> Pipeline.builder().onAll(all);
         final ToIntFunction<CompletionQueue> position = queue -> 0;
         try (Pipeline pipeline = Pipeline.builder().name("nulls").onAll(all).start();
@@ -28,7 +29,7 @@ class NullArgumentsTest {
             assertEquals("", new NullArguments()
                 .sample(pipeline).sample(group).sample(Pipeline.builder().onAll(all)).sample(new HandlerOptions())
                 .sample(new CompletionBatch(0, 63, 4)).sample(new ScriptedQueue("queue"), CompletionQueue.class)
-                .sample(all, CompletionHandler.class, BatchHandler.class).sample(nothing, Consumer.class)
+                .sample(all, CompletionHandler.class).sample(batches, BatchHandler.class).sample(nothing, Consumer.class)
                 .sample(description, IntFunction.class).sample(position, ToIntFunction.class)
                 .sample(Set.of(CompletionPath.ERROR), Set.class)
                 .meaningful(
