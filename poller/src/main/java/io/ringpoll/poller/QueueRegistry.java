@@ -267,10 +267,11 @@ public final class QueueRegistry {
             nextIndex = nextIndex + 1 & MAX_QUEUES - 1;
         }
         final int index = nextIndex;
+        final String name = queue.name();
         final PolledQueue polled = newPolledQueue(queue, index);
         final Registration added = new Registration(polled, claimed, new PollerCommand(() -> onRemove(polled)));
         taken.set(index);
-        names[index] = queue.name();
+        names[index] = name;
         nextIndex = index + 1 & MAX_QUEUES - 1;
         registered.put(queue, added);
         return added;

@@ -239,6 +239,26 @@ class CompletionPollerTest {
     }
 
     @Test
+    void shouldFindAnErrorAndAReceiveAtEachPlaceOfABatch() {
+        final int batch = 11;
+        for (int place = 0; place < batch; place++) {
+            final PollerCounters counted = new PollerCounters(TestCounters.create(), "poller");
+            final CompletionPoller one = new CompletionPoller("poller", new ArraySlots(16, 16), batch, counted);
+            final ScriptedQueue queue = new ScriptedQueue("a");
+            final int receive = (place + 1) % batch;
+            for (int i = 0; i < batch; i++) {
+                queue.add(i, i == place ? WcStatus.WR_FLUSH_ERR : WcStatus.SUCCESS, i == receive ? WcOpcode.RECV : WcOpcode.SEND);
+            }
+            one.queues().add(queue);
+            assertEquals(batch, one.doWork());
+            one.onClose();
+            assertEquals(1, counted.errors(WcStatus.WR_FLUSH_ERR), "an error at place " + place);
+            assertEquals(1, counted.receives(), "a receive at place " + receive);
+            assertEquals(batch - 2, counted.sendWrites());
+        }
+    }
+
+    @Test
     void shouldUpdateCountersWithinAFewDutyCyclesUnderLoad() {
         final ArraySlots many = new ArraySlots(1024, 1024);
         final CompletionPoller busy = new CompletionPoller("poller", many, BATCH_LIMIT, counters);

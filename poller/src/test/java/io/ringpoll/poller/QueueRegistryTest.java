@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletions;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -125,6 +126,56 @@ class QueueRegistryTest {
         final IllegalStateException refused =
             assertThrows(IllegalStateException.class, () -> poller.queues().add(queue));
         assertEquals("a cannot be added: the poller has ended", refused.getMessage());
+    }
+
+    @Test
+    void shouldReuseAnIndexOnlyAfterAllOthers() throws TimeoutException {
+        final ScriptedQueue queue = queueOfOne();
+        for (int i = 0; i < 3; i++) {
+            assertEquals(i, poller.queues().add(queue));
+            poller.queues().remove(queue, 1);
+        }
+    }
+
+    @Test
+    void shouldSkipIndexesInUseWhenAllHaveBeenUsed() throws TimeoutException {
+        poller.queues().add(queueOfOne());
+        poller.queues().add(new ScriptedQueue("b"));
+        final ScriptedQueue queue = new ScriptedQueue("c");
+        for (int i = 2; i < QueueRegistry.MAX_QUEUES; i++) {
+            poller.queues().add(queue);
+            poller.queues().remove(queue, 1);
+        }
+        assertEquals(2, poller.queues().add(queue));
+    }
+
+    @Test
+    void shouldRefuseAFaultCodeThatIsNotNegative() {
+        final ScriptedQueue queue = queueOfOne();
+        poller.queues().add(queue);
+        for (final int code : new int[]{0, 1, Integer.MAX_VALUE}) {
+            assertEquals("fault code " + code + " of a is not negative",
+                assertThrows(IllegalArgumentException.class, () -> poller.queues().reportFault(queue, code)).getMessage());
+        }
+    }
+
+    @Test
+    void shouldReleaseTheClaimOfAQueueThatCannotBeAdded() {
+        final CompletionQueue failing = new CompletionQueue() {
+            @Override
+            public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+                return 0;
+            }
+
+            @Override
+            public String name() {
+                throw new IllegalStateException("no name");
+            }
+        };
+        final int claims = QueueClaims.size();
+        assertThrows(IllegalStateException.class, () -> poller.queues().add(failing));
+        assertEquals(claims, QueueClaims.size());
+        assertEquals(0, poller.queues().add(queueOfOne()), "an index is lost");
     }
 
     @Test
