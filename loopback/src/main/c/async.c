@@ -4,10 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "cq.h"
 #include "device.h"
-#include "qp.h"
-#include "srq.h"
 
 /* The element of an event of the device's only port, as the union of ibv_async_event holds it. */
 #define LB_PORT_ELEMENT ((void *)(uintptr_t)1)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* counters.c: identity of the device and its numbers of live objects. */
-#include "device.h"
+#include <stdatomic.h>
+
+#include "counters.h"
 
 static _Atomic int64_t live[RINGPOLL_LOOPBACK_OBJECT_KINDS];
 

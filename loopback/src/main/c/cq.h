@@ -82,4 +82,8 @@ static inline struct lb_comp_channel *lb_comp_channel_of(struct ibv_comp_channel
 /* Queues a completion event of a queue on its channel. */
 void lb_comp_channel_raise(struct lb_cq *cq);
 
+/* Entries of the operations' table. */
+int lb_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+int lb_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+
 #endif

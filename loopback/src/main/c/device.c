@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cq.h"
 #include "device.h"
+#include "memory.h"
+#include "qp.h"
+#include "srq.h"
 
 #define GUID 0x0272706c6f6f7062ull /* locally administered, "rploopb" */
 

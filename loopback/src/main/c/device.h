@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device.h: the one device, its contexts, limits and counters of live objects. */
+/* device.h: the one device, its contexts, and limits. */
 #ifndef LOOPBACK_DEVICE_H
 #define LOOPBACK_DEVICE_H
 
@@ -8,9 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "counters.h"
 #include "eventq.h"
-#include "export.h"
-#include "ringpoll_loopback.h"
 
 /* Limits that ibv_query_device returns and the device enforces. */
 enum {
@@ -65,17 +64,11 @@ static inline struct lb_pd *lb_pd_of(struct ibv_pd *pd)
     return (struct lb_pd *)pd;
 }
 
-/* Changes the number of live objects of a kind; relaxed, for counting only. */
-LB_EXPORT void lb_count(enum ringpoll_loopback_object kind, int change);
-
 /*
  * Whether this call is the one that ringpoll_loopback_fail_call() has chosen; then errno is set. To be asked once by each function
  * that can fail: before it has done anything, or, if it takes something down, after it has done all, so that nothing is left.
  */
 LB_EXPORT bool lb_fails(const char *function);
-
-/* Reserves one object of a kind against its limit: false if the device has no more of them. */
-bool lb_reserve(enum ringpoll_loopback_object kind, int limit);
 
 /* Opens a context of a device; one that is internal is not counted. NULL with errno on failure. */
 struct ibv_context *lb_open_context(struct ibv_device *device, bool internal);
@@ -101,18 +94,9 @@ void lb_async_raise(struct ibv_context *context, enum ibv_event_type type, void 
     _Atomic uint32_t *fetched);
 void lb_async_forget(struct ibv_context *context, const void *object);
 
-/* The operations' table entries, each in the file of its object. */
+/* Entries of the operations' table; those of other objects are in the headers of their files. */
 int lb_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
     struct ibv_device_attr_ex *attr, size_t attr_size);
 int lb_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size);
-int lb_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
-int lb_req_notify_cq(struct ibv_cq *cq, int solicited_only);
-int lb_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
-int lb_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
-int lb_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
-int lb_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
-    struct ibv_sge *sg_list, uint32_t num_sge);
-struct ibv_qp *lb_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
-struct ibv_srq *lb_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
 
 #endif

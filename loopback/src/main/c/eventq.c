@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "device.h"
+#include "counters.h"
 #include "eventq.h"
 
 int lb_eventq_open(struct lb_eventq *queue)

@@ -42,4 +42,8 @@ static inline void lb_region_release(struct lb_region *region)
     atomic_fetch_sub_explicit(&region->users, 1, memory_order_release);
 }
 
+/* Entries of the operations' table. */
+int lb_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+    struct ibv_sge *sg_list, uint32_t num_sge);
+
 #endif

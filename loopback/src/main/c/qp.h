@@ -218,4 +218,9 @@ void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *a
 /* qp_error.c; rq_lock held. Completes all posted receives with WR_FLUSH_ERR, in order. */
 void lb_recv_flush(struct lb_qp *qp, struct lb_aftermath *aftermath);
 
+/* Entries of the operations' table. */
+struct ibv_qp *lb_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+int lb_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
+int lb_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+
 #endif

@@ -67,4 +67,8 @@ bool lb_srq_take(struct lb_srq *srq, struct lb_recv *recv, struct lb_qp *sender)
 /* Takes a sender out of the queue of waiters, if it is still in it. */
 void lb_srq_stop_waiting(struct lb_srq *srq, struct lb_qp *sender);
 
+/* Entries of the operations' table. */
+struct ibv_srq *lb_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
+int lb_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr); /* recv.c */
+
 #endif

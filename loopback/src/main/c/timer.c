@@ -4,7 +4,6 @@
 #include <signal.h>
 #include <time.h>
 
-#include "device.h"
 #include "timer.h"
 
 static pthread_mutex_t timer_lock = PTHREAD_MUTEX_INITIALIZER;
