@@ -68,6 +68,11 @@ public final class ConnectionRequest extends NativeResource {
                 RpmaException.check("rpma_conn_req_new(" + address + ":" + port + ")",
                     Librpma.CONNECTION.rpma_conn_req_new(peerAddress, arena.allocateFrom(address).address(),
                         arena.allocateFrom(port).address(), configAddress, state.scratch()), QueueLimits.remedy(peer, config));
+                if (handover.isRefused()) {
+                    // As a dependent of the peer it could make the peer's close fail.
+                    delete(state.longAt(0));
+                    return null;
+                }
                 return handover.give(of("request to " + address + ":" + port, peer, config, state.longAt(0)));
             } finally {
                 ConnectionConfig.exit(config);

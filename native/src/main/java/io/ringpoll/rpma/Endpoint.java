@@ -47,6 +47,10 @@ public final class Endpoint extends NativeResource {
                 Librpma.CONNECTION.rpma_ep_listen(peerAddress, arena.allocateFrom(address).address(),
                     arena.allocateFrom(port).address(), state.scratch()));
             final long listening = state.longAt(0);
+            if (handover.isRefused()) {
+                shutDown(listening);
+                return null;
+            }
             try {
                 RpmaException.check("rpma_ep_get_fd", Librpma.CONNECTION.rpma_ep_get_fd(listening, state.scratch()));
                 final int fd = state.intAt(0);

@@ -59,6 +59,15 @@ public final class BlockingCalls {
             return null;
         }
 
+        /**
+         * Whether the caller was interrupted before, so that an object need not be made of the result of the call.
+         *
+         * @return true if {@link #give} would close it
+         */
+        public boolean isRefused() {
+            return decided.get();
+        }
+
         /** Makes the caller leave without the object; false if it was given already. */
         private boolean refuse() {
             return decided.compareAndSet(false, true);
