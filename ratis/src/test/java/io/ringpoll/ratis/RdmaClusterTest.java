@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.RaftProperties;
@@ -101,6 +102,22 @@ class RdmaClusterTest {
             .filter(thread -> thread.getName().startsWith(name) && thread.getName().contains("-rdma")).count();
     }
 
+    /** Waits for a reply; fails with the stacks of all threads if there is none in time. */
+    private static RaftClientReply reply(final CompletableFuture<RaftClientReply> reply) throws Exception {
+        try {
+            return reply.get(WAIT_MS, TimeUnit.MILLISECONDS);
+        } catch (final TimeoutException late) {
+            final StringBuilder stacks = new StringBuilder("no reply in ").append(WAIT_MS).append(" ms");
+            Thread.getAllStackTraces().forEach((thread, frames) -> {
+                stacks.append('\n').append(thread.getName()).append(' ').append(thread.getState());
+                for (final StackTraceElement frame : frames) {
+                    stacks.append("\n    ").append(frame);
+                }
+            });
+            throw new AssertionError(stacks.toString(), late);
+        }
+    }
+
     private static Message message(final String text) {
         return Message.valueOf(text);
     }
@@ -129,7 +146,7 @@ class RdmaClusterTest {
         }
         long lastIndex = 0;
         for (int i = 0; i < replies.size(); i++) {
-            final RaftClientReply reply = replies.get(i).get(WAIT_MS, TimeUnit.MILLISECONDS);
+            final RaftClientReply reply = reply(replies.get(i));
             assertEquals("write " + i, text(reply));
             assertTrue(reply.getLogIndex() > lastIndex, "the order of the log");
             lastIndex = reply.getLogIndex();
@@ -137,7 +154,7 @@ class RdmaClusterTest {
         assertEquals("two?", text(client.io().sendReadOnly(message("two"))));
         // A follower first asks the leader.
         assertEquals("three?", text(client.io().sendReadOnly(message("three"), follower())));
-        assertEquals("four?", text(client.async().sendReadOnlyUnordered(message("four")).get(WAIT_MS, TimeUnit.MILLISECONDS)));
+        assertEquals("four?", text(reply(client.async().sendReadOnlyUnordered(message("four")))));
         assertTrue(client.io().watch(lastIndex, ReplicationLevel.ALL).isSuccess());
         for (final RaftServer server : servers) {
             assertTrue(((RdmaServerRpc) server.getServerRpc()).counters().value(Count.FRAMES_RECEIVED) > 0);
@@ -175,7 +192,7 @@ class RdmaClusterTest {
             }
         }
         // A blocking request would fail with the end of the connection, as with the engine's own transports.
-        assertEquals("after", text(client.async().send(message("after")).get(WAIT_MS, TimeUnit.MILLISECONDS)));
+        assertEquals("after", text(reply(client.async().send(message("after")))));
         assertNotEquals(leader, leader());
     }
 }
