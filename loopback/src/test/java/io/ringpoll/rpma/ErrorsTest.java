@@ -72,9 +72,11 @@ class ErrorsTest {
 
     @Test
     void shouldExplainAnAddressOfNoInterfaceOfThisMachine() {
-        // 192.0.2.0/24 is reserved for documentation.
-        final RpmaException error = assertThrows(RpmaException.class, () -> Peer.ofLocal("192.0.2.1"));
-        assertTrue(error.getMessage().endsWith("; no network interface of this machine has the address"), error.getMessage());
+        final RpmaException error = assertThrows(RpmaException.class, () -> Peer.ofLocal(NOT_OURS));
+        // A kernel has other values of errno for it, too.
+        if (TestDevice.isLoopback()) {
+            assertTrue(error.getMessage().endsWith("; no network interface of this machine has the address"), error.getMessage());
+        }
     }
 
     @Test

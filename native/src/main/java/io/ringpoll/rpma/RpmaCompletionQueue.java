@@ -142,6 +142,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      * @see <a href="https://pmem.io/rpma/manpages/v0.11.0/rpma_cq_get_completion.3/">manual page</a>
      */
     public int getCompletion(final LegacyCompletion completion) {
+        Objects.requireNonNull(completion, "the completion to be set is null");
         final HotMark mark = calls.enter();
         try {
             if (HAS_GET_COMPLETION) {
