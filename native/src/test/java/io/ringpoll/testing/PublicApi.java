@@ -53,7 +53,7 @@ public final class PublicApi {
                 "=true -Dsurefire.failIfNoSpecifiedTests=false -Dringpoll.skipCTests test");
     }
 
-    /** Packages that are exported to everybody; all packages where there is no module descriptor. */
+    /** Packages that are exported to everybody; without a module descriptor, all that are not internal. */
     private static Set<String> exported() throws IOException {
         final Path descriptor = CLASSES.resolve("module-info.class");
         if (Files.exists(descriptor)) {
@@ -62,7 +62,7 @@ public final class PublicApi {
                     .map(ModuleDescriptor.Exports::source).collect(Collectors.toCollection(TreeSet::new));
             }
         }
-        return classNames().map(name -> name.substring(0, name.lastIndexOf('.')))
+        return classNames().filter(name -> !name.startsWith(INTERNAL)).map(name -> name.substring(0, name.lastIndexOf('.')))
             .collect(Collectors.toCollection(TreeSet::new));
     }
 

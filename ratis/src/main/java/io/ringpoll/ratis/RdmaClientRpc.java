@@ -1,9 +1,9 @@
 package io.ringpoll.ratis;
 
-import io.ringpoll.ratis.transport.MessageType;
-import io.ringpoll.ratis.transport.Node;
-import io.ringpoll.ratis.transport.NodeConfig;
-import io.ringpoll.ratis.transport.TransportCounters;
+import io.ringpoll.internal.transport.MessageType;
+import io.ringpoll.internal.transport.Node;
+import io.ringpoll.internal.transport.NodeConfig;
+import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
@@ -47,7 +47,7 @@ import org.apache.ratis.util.TimeDuration;
  * The transport of a client. The first request starts its threads. Thread-safe. Asynchronous requests complete on a handler's
  * thread, so dependent actions must not wait for another reply.
  */
-public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
+final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
     private final ClientNode node;
     private final TimeDuration requestTimeout;
     private final TimeDuration watchTimeout;
@@ -86,14 +86,14 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
                 throw new AlreadyClosedException(clientId + " is closed");
             }
             if (node == null) {
-                final NodeConfig config = RdmaConfigKeys.nodeConfig(properties, clientId + "-rdma", false);
+                final NodeConfig config = RdmaConfig.nodeConfig(properties, clientId + "-rdma", false);
                 node = open(config, device(server));
             }
             return node;
         }
 
         private Peer device(final InetSocketAddress server) throws IOException {
-            final String host = RdmaConfigKeys.clientHost(properties);
+            final String host = RdmaConfig.clientHost(properties);
             try {
                 return host != null ? Peer.ofLocal(host) : Peer.ofRemote(server.getAddress().getHostAddress());
             } catch (final RpmaException | IllegalStateException e) {
@@ -252,12 +252,7 @@ public final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         };
     }
 
-    /**
-     * The counters of this client's transport.
-     *
-     * @return always the same instance
-     */
-    public TransportCounters counters() {
+    TransportCounters counters() {
         return node.counters;
     }
 

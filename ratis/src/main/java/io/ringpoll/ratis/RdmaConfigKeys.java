@@ -1,28 +1,9 @@
 package io.ringpoll.ratis;
 
-import static org.apache.ratis.conf.ConfUtils.get;
-import static org.apache.ratis.conf.ConfUtils.getBoolean;
-import static org.apache.ratis.conf.ConfUtils.getInt;
-import static org.apache.ratis.conf.ConfUtils.getSizeInBytes;
-import static org.apache.ratis.conf.ConfUtils.getTimeDuration;
-import static org.apache.ratis.conf.ConfUtils.requireMax;
-import static org.apache.ratis.conf.ConfUtils.requireMin;
-import static org.apache.ratis.conf.ConfUtils.requireNonNegativeTimeDuration;
-import static org.apache.ratis.conf.ConfUtils.requirePositive;
-
-import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.ratis.transport.HandlerThreads;
-import io.ringpoll.ratis.transport.NodeConfig;
-import io.ringpoll.ratis.transport.PollerConfig;
-import io.ringpoll.ratis.transport.PollerIdle;
-import java.util.Locale;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The transport's settings in the engine's {@link RaftProperties}. The two sides of a connection may differ in every setting.
@@ -122,28 +103,6 @@ public interface RdmaConfigKeys {
     /** Default of {@link #COUNTERS_FILE_KEY}. */
     boolean COUNTERS_FILE_DEFAULT = true;
 
-    /** Logs the values that were read. */
-    Logger LOG = LoggerFactory.getLogger(RdmaConfigKeys.class);
-
-    /**
-     * The logger of the values that were read.
-     *
-     * @return logs at debug level
-     */
-    static Consumer<String> defaultLog() {
-        return LOG::debug;
-    }
-
-    /**
-     * Reads {@link #SERVER_HOST_KEY}.
-     *
-     * @param properties to read
-     * @return an address, or null
-     */
-    static String serverHost(final RaftProperties properties) {
-        return get(properties::get, SERVER_HOST_KEY, null, defaultLog());
-    }
-
     /**
      * Sets {@link #SERVER_HOST_KEY}.
      *
@@ -155,16 +114,6 @@ public interface RdmaConfigKeys {
     }
 
     /**
-     * Reads {@link #SERVER_PORT_KEY}.
-     *
-     * @param properties to read
-     * @return the port
-     */
-    static int serverPort(final RaftProperties properties) {
-        return getInt(properties::getInt, SERVER_PORT_KEY, SERVER_PORT_DEFAULT, defaultLog(), requireMin(0), requireMax(65_535));
-    }
-
-    /**
      * Sets {@link #SERVER_PORT_KEY}.
      *
      * @param properties to change
@@ -172,134 +121,5 @@ public interface RdmaConfigKeys {
      */
     static void setServerPort(final RaftProperties properties, final int port) {
         properties.setInt(SERVER_PORT_KEY, port);
-    }
-
-    /**
-     * Reads {@link #CLIENT_HOST_KEY}.
-     *
-     * @param properties to read
-     * @return an address, or null
-     */
-    static String clientHost(final RaftProperties properties) {
-        return get(properties::get, CLIENT_HOST_KEY, null, defaultLog());
-    }
-
-    /**
-     * Reads {@link #DIRECT_KEY}.
-     *
-     * @param properties to read
-     * @return true if requests are processed on the handler's thread
-     */
-    static boolean direct(final RaftProperties properties) {
-        return getBoolean(properties::getBoolean, DIRECT_KEY, DIRECT_DEFAULT, defaultLog());
-    }
-
-    /**
-     * Reads {@link #COUNTERS_FILE_KEY}.
-     *
-     * @param properties to read
-     * @return true for a counters file
-     */
-    static boolean countersFile(final RaftProperties properties) {
-        return getBoolean(properties::getBoolean, COUNTERS_FILE_KEY, COUNTERS_FILE_DEFAULT, defaultLog());
-    }
-
-    /**
-     * Reads {@link #RECONNECT_DELAY_MIN_KEY}.
-     *
-     * @param properties to read
-     * @return the delay
-     */
-    static TimeDuration reconnectDelayMin(final RaftProperties properties) {
-        return getTimeDuration(properties.getTimeDuration(RECONNECT_DELAY_MIN_DEFAULT.getUnit()), RECONNECT_DELAY_MIN_KEY,
-            RECONNECT_DELAY_MIN_DEFAULT, defaultLog(), requirePositive());
-    }
-
-    /**
-     * Reads {@link #RECONNECT_DELAY_MAX_KEY}.
-     *
-     * @param properties to read
-     * @return the delay
-     */
-    static TimeDuration reconnectDelayMax(final RaftProperties properties) {
-        return getTimeDuration(properties.getTimeDuration(RECONNECT_DELAY_MAX_DEFAULT.getUnit()), RECONNECT_DELAY_MAX_KEY,
-            RECONNECT_DELAY_MAX_DEFAULT, defaultLog(), requirePositive());
-    }
-
-    /**
-     * Reads the configuration of a node.
-     *
-     * @param properties   to read
-     * @param name         of the node
-     * @param countersFile whether the node has a counters file
-     * @return the configuration
-     * @throws IllegalArgumentException if a value is out of range; the message contains the key
-     */
-    static NodeConfig nodeConfig(final RaftProperties properties, final String name, final boolean countersFile) {
-        final int bufferBytes = size(properties, BUFFER_SIZE_KEY, BUFFER_SIZE_DEFAULT, NodeConfig.MIN_BUFFER_BYTES, 1 << 20);
-        final int credits =
-            getInt(properties::getInt, CREDITS_KEY, CREDITS_DEFAULT, defaultLog(), requireMin(2), requireMax(4096));
-        final int connections = getInt(properties::getInt, CONNECTIONS_MAX_KEY, CONNECTIONS_MAX_DEFAULT, defaultLog(),
-            requireMin(1), requireMax(4096));
-        final TimeDuration connectTimeout = getTimeDuration(properties.getTimeDuration(CONNECT_TIMEOUT_DEFAULT.getUnit()),
-            CONNECT_TIMEOUT_KEY, CONNECT_TIMEOUT_DEFAULT, defaultLog(), requirePositive());
-        return new NodeConfig(name, bufferBytes, credits, connections,
-            size(properties, MESSAGE_SIZE_MAX_KEY, MESSAGE_SIZE_MAX_DEFAULT, bufferBytes, 1 << 30),
-            size(properties, REGION_CACHE_SIZE_KEY, REGION_CACHE_SIZE_DEFAULT, 0, Integer.MAX_VALUE),
-            connectTimeout.toIntExact(TimeUnit.MILLISECONDS), poller(properties), countersFile);
-    }
-
-    private static int size(final RaftProperties properties, final String key, final SizeInBytes byDefault, final long min,
-        final long max) {
-        final SizeInBytes size = getSizeInBytes(properties::getSizeInBytes, key, byDefault, defaultLog());
-        if (size.getSize() < min || size.getSize() > max) {
-            throw new IllegalArgumentException(key + " = " + size + ": use " + min + " to " + max + " bytes");
-        }
-        return size.getSizeInt();
-    }
-
-    private static PollerConfig poller(final RaftProperties properties) {
-        final boolean shared = getBoolean(properties::getBoolean, POLLER_SHARED_KEY, POLLER_SHARED_DEFAULT, defaultLog());
-        final int cpu = getInt(properties::getInt, POLLER_CPU_KEY, POLLER_CPU_DEFAULT, defaultLog(), requireMin(-1));
-        final TimeDuration spin = getTimeDuration(properties.getTimeDuration(POLLER_SPIN_DEFAULT.getUnit()), POLLER_SPIN_KEY,
-            POLLER_SPIN_DEFAULT, defaultLog(), requireNonNegativeTimeDuration());
-        final HandlerThreads handlers = handlers(properties);
-        if (shared && handlers != HandlerThreads.POLLER) {
-            throw new IllegalArgumentException(POLLER_SHARED_KEY + " = true: set " + HANDLERS_KEY + " = poller");
-        }
-        return new PollerConfig(
-            shared, cpu, pollerIdle(properties), spin.toLong(TimeUnit.NANOSECONDS), handlers, handlerWait(properties));
-    }
-
-    private static PollerIdle pollerIdle(final RaftProperties properties) {
-        final String idle = get(properties::get, POLLER_IDLE_KEY, POLLER_IDLE_DEFAULT, defaultLog());
-        try {
-            return PollerIdle.valueOf(constant(idle));
-        } catch (final IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                POLLER_IDLE_KEY + " = " + idle + ": use event-driven, backoff, yield or busy-spin", e);
-        }
-    }
-
-    private static HandlerThreads handlers(final RaftProperties properties) {
-        final String handlers = get(properties::get, HANDLERS_KEY, HANDLERS_DEFAULT, defaultLog());
-        try {
-            return HandlerThreads.valueOf(constant(handlers));
-        } catch (final IllegalArgumentException e) {
-            throw new IllegalArgumentException(HANDLERS_KEY + " = " + handlers + ": use poller, one or parallel", e);
-        }
-    }
-
-    private static WaitMode handlerWait(final RaftProperties properties) {
-        final String wait = get(properties::get, HANDLER_WAIT_KEY, HANDLER_WAIT_DEFAULT, defaultLog());
-        try {
-            return WaitMode.valueOf(constant(wait));
-        } catch (final IllegalArgumentException e) {
-            throw new IllegalArgumentException(HANDLER_WAIT_KEY + " = " + wait + ": use block, sleep, yield or busy-spin", e);
-        }
-    }
-
-    private static String constant(final String value) {
-        return value.toUpperCase(Locale.ROOT).replace('-', '_');
     }
 }

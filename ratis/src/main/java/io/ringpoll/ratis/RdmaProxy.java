@@ -1,8 +1,8 @@
 package io.ringpoll.ratis;
 
-import io.ringpoll.ratis.transport.Link;
-import io.ringpoll.ratis.transport.MessageType;
-import io.ringpoll.ratis.transport.Reply;
+import io.ringpoll.internal.transport.Link;
+import io.ringpoll.internal.transport.MessageType;
+import io.ringpoll.internal.transport.Reply;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;

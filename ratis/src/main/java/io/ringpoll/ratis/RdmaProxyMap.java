@@ -1,6 +1,6 @@
 package io.ringpoll.ratis;
 
-import io.ringpoll.ratis.transport.Node;
+import io.ringpoll.internal.transport.Node;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;

@@ -1,6 +1,6 @@
 package io.ringpoll.ratis;
 
-import io.ringpoll.ratis.transport.TransportCounters;
+import io.ringpoll.internal.transport.TransportCounters;
 import java.util.Locale;
 import org.apache.ratis.metrics.MetricRegistryInfo;
 import org.apache.ratis.metrics.RatisMetricRegistry;

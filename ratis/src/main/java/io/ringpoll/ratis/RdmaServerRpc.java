@@ -1,8 +1,8 @@
 package io.ringpoll.ratis;
 
-import io.ringpoll.ratis.transport.MessageType;
-import io.ringpoll.ratis.transport.Node;
-import io.ringpoll.ratis.transport.TransportCounters;
+import io.ringpoll.internal.transport.MessageType;
+import io.ringpoll.internal.transport.Node;
+import io.ringpoll.internal.transport.TransportCounters;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
@@ -33,10 +33,10 @@ import org.apache.ratis.util.TimeDuration;
 /**
  * The transport of a server: serves peers and clients, and sends the engine's requests to peers. Thread-safe.
  */
-public class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
+class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
     implements RaftServerAsynchronousProtocol {
     /** Name of the engine's injection point for tests, called before a server sends a request. */
-    public static final String SEND_SERVER_REQUEST = RdmaServerRpc.class.getSimpleName() + ".sendServerRequest";
+    static final String SEND_SERVER_REQUEST = RdmaServerRpc.class.getSimpleName() + ".sendServerRequest";
 
     private static final int FIRST_FREE_PORT = 49_152;
     private static final int FREE_PORTS = 16_000;
@@ -58,8 +58,8 @@ public class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMa
         this.type = type;
         this.node = node;
         requestTimeout = RaftServerConfigKeys.Rpc.requestTimeout(server.getProperties());
-        final int port = RdmaConfigKeys.serverPort(server.getProperties());
-        final String host = RdmaConfigKeys.serverHost(server.getProperties());
+        final int port = RdmaConfig.serverPort(server.getProperties());
+        final String host = RdmaConfig.serverHost(server.getProperties());
         if (port != 0) {
             address = host == null ? new InetSocketAddress(port) : new InetSocketAddress(host, port);
         }
@@ -77,7 +77,7 @@ public class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMa
     }
 
     private int listen(final Node opened, final String host) throws IOException {
-        final int port = RdmaConfigKeys.serverPort(server.getProperties());
+        final int port = RdmaConfig.serverPort(server.getProperties());
         if (port != 0) {
             opened.listen(host, port);
             return port;
@@ -111,12 +111,7 @@ public class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMa
         return listening;
     }
 
-    /**
-     * The counters of this server's transport.
-     *
-     * @return always the same instance
-     */
-    public TransportCounters counters() {
+    TransportCounters counters() {
         return node.counters();
     }
 

@@ -1,7 +1,7 @@
 package io.ringpoll.ratis;
 
-import io.ringpoll.ratis.transport.MessageType;
-import io.ringpoll.ratis.transport.RequestHandler;
+import io.ringpoll.internal.transport.MessageType;
+import io.ringpoll.internal.transport.RequestHandler;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

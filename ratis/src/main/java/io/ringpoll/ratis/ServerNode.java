@@ -1,8 +1,8 @@
 package io.ringpoll.ratis;
 
-import io.ringpoll.ratis.transport.Node;
-import io.ringpoll.ratis.transport.NodeConfig;
-import io.ringpoll.ratis.transport.TransportCounters;
+import io.ringpoll.internal.transport.Node;
+import io.ringpoll.internal.transport.NodeConfig;
+import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.rpma.Peer;
 import java.io.IOException;
 import java.util.concurrent.ExecutorService;
@@ -39,11 +39,11 @@ final class ServerNode {
         if (node == null) {
             final RaftProperties properties = server.getProperties();
             final String name = server.getId() + "-rdma";
-            final NodeConfig config = RdmaConfigKeys.nodeConfig(properties, name, RdmaConfigKeys.countersFile(properties));
-            final LocalDevice device = LocalDevice.open(RdmaConfigKeys.serverHost(properties));
+            final NodeConfig config = RdmaConfig.nodeConfig(properties, name, RdmaConfig.countersFile(properties));
+            final LocalDevice device = LocalDevice.open(RdmaConfig.serverHost(properties));
             host = device.address();
             executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());
-            node = open(config, device.peer(), new RequestDispatcher(server, executor, RdmaConfigKeys.direct(properties)));
+            node = open(config, device.peer(), new RequestDispatcher(server, executor, RdmaConfig.direct(properties)));
             metrics = new RdmaServerMetrics(server.getId().toString(), counters);
         }
         return node;

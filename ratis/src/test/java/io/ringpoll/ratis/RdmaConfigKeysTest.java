@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.transport.HandlerThreads;
+import io.ringpoll.internal.transport.NodeConfig;
+import io.ringpoll.internal.transport.PollerConfig;
+import io.ringpoll.internal.transport.PollerIdle;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.ratis.transport.HandlerThreads;
-import io.ringpoll.ratis.transport.NodeConfig;
-import io.ringpoll.ratis.transport.PollerConfig;
-import io.ringpoll.ratis.transport.PollerIdle;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.conf.RaftProperties;
 import org.junit.jupiter.api.Test;
@@ -21,7 +21,7 @@ class RdmaConfigKeysTest {
     private final RaftProperties properties = new RaftProperties();
 
     private NodeConfig nodeConfig() {
-        return RdmaConfigKeys.nodeConfig(properties, "node", true);
+        return RdmaConfig.nodeConfig(properties, "node", true);
     }
 
     @Test
@@ -30,13 +30,13 @@ class RdmaConfigKeysTest {
         assertEquals(new NodeConfig("node", 16 << 10, 32, 128, 64 << 20, 32 << 20, 2_000,
             new PollerConfig(false, -1, PollerIdle.EVENT_DRIVEN, 20_000, HandlerThreads.POLLER, WaitMode.BLOCK), true),
             config);
-        assertNull(RdmaConfigKeys.serverHost(properties));
-        assertNull(RdmaConfigKeys.clientHost(properties));
-        assertEquals(0, RdmaConfigKeys.serverPort(properties));
-        assertFalse(RdmaConfigKeys.direct(properties));
-        assertTrue(RdmaConfigKeys.countersFile(properties));
-        assertEquals(10, RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
-        assertEquals(500, RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
+        assertNull(RdmaConfig.serverHost(properties));
+        assertNull(RdmaConfig.clientHost(properties));
+        assertEquals(0, RdmaConfig.serverPort(properties));
+        assertFalse(RdmaConfig.direct(properties));
+        assertTrue(RdmaConfig.countersFile(properties));
+        assertEquals(10, RdmaConfig.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
+        assertEquals(500, RdmaConfig.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
     }
 
     @Test
@@ -59,16 +59,16 @@ class RdmaConfigKeysTest {
         properties.set("raft.rdma.handler.wait", "busy-spin");
         properties.set("raft.rdma.server.direct", "true");
         properties.set("raft.rdma.server.counters-file", "false");
-        assertEquals("10.0.0.1", RdmaConfigKeys.serverHost(properties));
-        assertEquals(65_535, RdmaConfigKeys.serverPort(properties));
-        assertEquals("10.0.0.2", RdmaConfigKeys.clientHost(properties));
+        assertEquals("10.0.0.1", RdmaConfig.serverHost(properties));
+        assertEquals(65_535, RdmaConfig.serverPort(properties));
+        assertEquals("10.0.0.2", RdmaConfig.clientHost(properties));
         assertEquals(new NodeConfig("node", 8 << 10, 7, 3, 1 << 20, 0, 3_000,
             new PollerConfig(false, 1, PollerIdle.EVENT_DRIVEN, 5_000, HandlerThreads.PARALLEL, WaitMode.BUSY_SPIN), true),
             nodeConfig());
-        assertEquals(1, RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
-        assertEquals(2, RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
-        assertTrue(RdmaConfigKeys.direct(properties));
-        assertFalse(RdmaConfigKeys.countersFile(properties));
+        assertEquals(1, RdmaConfig.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
+        assertEquals(2, RdmaConfig.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
+        assertTrue(RdmaConfig.direct(properties));
+        assertFalse(RdmaConfig.countersFile(properties));
     }
 
     @Test
@@ -103,7 +103,7 @@ class RdmaConfigKeysTest {
     void shouldRejectAnInvalidServerPort() {
         for (final int port : new int[] {-1, 65_536}) {
             RdmaConfigKeys.setServerPort(properties, port);
-            assertThrows(IllegalArgumentException.class, () -> RdmaConfigKeys.serverPort(properties));
+            assertThrows(IllegalArgumentException.class, () -> RdmaConfig.serverPort(properties));
         }
     }
 

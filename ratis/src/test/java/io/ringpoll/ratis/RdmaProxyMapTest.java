@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.ratis.transport.MessageType;
-import io.ringpoll.ratis.transport.Node;
-import io.ringpoll.ratis.transport.TransportCounters;
+import io.ringpoll.internal.transport.MessageType;
+import io.ringpoll.internal.transport.Node;
+import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
@@ -51,7 +51,7 @@ class RdmaProxyMapTest {
     }
 
     private Node node(final String name) {
-        return new Node(RdmaConfigKeys.nodeConfig(properties, name, false), Peer.ofLocal(TestDevice.address()),
+        return new Node(RdmaConfig.nodeConfig(properties, name, false), Peer.ofLocal(TestDevice.address()),
             (type, request) -> new CompletableFuture<MessageLite>(), new TransportCounters());
     }
 

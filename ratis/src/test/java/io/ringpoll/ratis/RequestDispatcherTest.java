@@ -11,8 +11,8 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 import static org.mockito.Mockito.withSettings;
 
-import io.ringpoll.ratis.transport.MessageType;
-import io.ringpoll.ratis.transport.RequestHandler;
+import io.ringpoll.internal.transport.MessageType;
+import io.ringpoll.internal.transport.RequestHandler;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;

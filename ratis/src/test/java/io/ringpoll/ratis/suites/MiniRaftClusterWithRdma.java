@@ -1,8 +1,8 @@
 package io.ringpoll.ratis.suites;
 
+import io.ringpoll.ratis.InjectionPoints;
 import io.ringpoll.ratis.RdmaConfigKeys;
 import io.ringpoll.ratis.RdmaRpcType;
-import io.ringpoll.ratis.RdmaServerRpc;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.RaftTestUtil;
 import org.apache.ratis.conf.Parameters;
@@ -36,7 +36,7 @@ public final class MiniRaftClusterWithRdma extends MiniRaftCluster.RpcBase {
     private static final String LOCAL = "localhost:0";
 
     private static final DelayLocalExecutionInjection SEND_SERVER_REQUEST =
-        new DelayLocalExecutionInjection(RdmaServerRpc.SEND_SERVER_REQUEST);
+        new DelayLocalExecutionInjection(InjectionPoints.SEND_SERVER_REQUEST);
 
     /** Implemented by a suite to run on this cluster. */
     public interface FactoryGet extends Factory.Get<MiniRaftClusterWithRdma> {

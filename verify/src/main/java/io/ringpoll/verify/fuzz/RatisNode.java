@@ -1,13 +1,13 @@
 package io.ringpoll.verify.fuzz;
 
-import io.ringpoll.ratis.transport.HandlerThreads;
-import io.ringpoll.ratis.transport.Link;
-import io.ringpoll.ratis.transport.MessageType;
-import io.ringpoll.ratis.transport.Node;
-import io.ringpoll.ratis.transport.NodeConfig;
-import io.ringpoll.ratis.transport.PollerConfig;
-import io.ringpoll.ratis.transport.RequestHandler;
-import io.ringpoll.ratis.transport.TransportCounters;
+import io.ringpoll.internal.transport.HandlerThreads;
+import io.ringpoll.internal.transport.Link;
+import io.ringpoll.internal.transport.MessageType;
+import io.ringpoll.internal.transport.Node;
+import io.ringpoll.internal.transport.NodeConfig;
+import io.ringpoll.internal.transport.PollerConfig;
+import io.ringpoll.internal.transport.RequestHandler;
+import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;

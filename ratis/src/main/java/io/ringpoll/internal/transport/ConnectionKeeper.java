@@ -1,0 +1,289 @@
+package io.ringpoll.internal.transport;
+
+import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.os.DescriptorPoll;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.RpmaException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.agrona.CloseHelper;
+
+/**
+ * Owns the lifecycle of a node's connections on a thread of its own: accepts requests of peers, processes connection events, and
+ * closes connections. Other threads submit commands.
+ *
+ * <p>The end of a connection, in order: disconnect, the peer's disconnect or a time-out, removal of the queue from the poller's
+ * round, release of the memory and the queue pair.
+ */
+final class ConnectionKeeper {
+    private static final int TICK_MS = 100;
+    private static final long GRACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10);
+
+    private final Node node;
+    private final DescriptorPoll descriptors = new DescriptorPoll();
+    private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
+    private final Map<Link, Kept> links = new IdentityHashMap<>();
+    private final Thread thread;
+    private Endpoint endpoint;
+    private ConnectionConfig acceptConfig;
+    /** The reason for which connections are no longer accepted; null until the node closes. */
+    private volatile IOException closing;
+    private volatile boolean stopped;
+
+    /** The state of a connection. */
+    private static final class Kept {
+        private final Link link;
+        private boolean polled;
+        private boolean established;
+        private boolean dropped;
+        private long deadlineNs;
+
+        private Kept(final Link link) {
+            this.link = link;
+        }
+    }
+
+    ConnectionKeeper(final Node node) {
+        this.node = node;
+        thread = Thread.ofPlatform().daemon().name(node.config().name() + "-connections").unstarted(this::run);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    boolean isCurrentThread() {
+        return Thread.currentThread() == thread;
+    }
+
+    /** Starts to accept requests of peers. */
+    void listen(final Endpoint listening, final ConnectionConfig config) {
+        execute(() -> {
+            endpoint = listening;
+            acceptConfig = config;
+            descriptors.add(listening.fd(), this::accept);
+        });
+    }
+
+    /** Takes ownership of a connection that this side has requested. */
+    void keep(final Link link) {
+        execute(() -> add(link));
+    }
+
+    /** Ends a connection; any thread, idempotent. */
+    void drop(final Link link) {
+        execute(() -> disconnect(link));
+    }
+
+    /** Releases its resources before the thread has started. */
+    void abandon() {
+        descriptors.close();
+    }
+
+    /** Ends all connections and the thread, regardless of interrupts; returns false if they have not ended in time. */
+    boolean close() {
+        execute(() -> {
+            closeEndpoint();
+            closing = new IOException("this node is closed");
+            new ArrayList<>(links.keySet()).forEach(link -> link.fail(closing));
+        });
+        final long deadlineNs = System.nanoTime() + STOP_NS;
+        boolean interrupted = false;
+        while (thread.isAlive() && System.nanoTime() - deadlineNs < 0) {
+            if (node.hasNoLinks() && closing != null) {
+                stopped = true;
+                descriptors.wakeUp();
+            }
+            try {
+                thread.join(1);
+            } catch (final InterruptedException later) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        if (thread.isAlive()) {
+            stopped = true;
+            node.warn("its connections have not ended");
+            return false;
+        }
+        descriptors.close();
+        return true;
+    }
+
+    private void execute(final Runnable command) {
+        commands.add(command);
+        descriptors.wakeUp();
+    }
+
+    private void run() {
+        while (!stopped) {
+            try {
+                descriptors.await(links.isEmpty() ? TICK_MS : TICK_MS / 2);
+                for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+                    command.run();
+                }
+                closeOverdue();
+            } catch (final RuntimeException e) {
+                node.warn("connections: " + e);
+            }
+        }
+    }
+
+    private void accept() {
+        try {
+            final Optional<ConnectionRequest> some = endpoint.nextRequest(acceptConfig, 0);
+            if (some.isPresent()) {
+                accept(some.get());
+            }
+        } catch (final ProtocolException | RpmaException | IllegalStateException e) {
+            // Closing an unaccepted request rejects it. A peer that no longer waits is detected by a failed call.
+            node.counters().increment(Count.CONNECTIONS_REJECTED);
+            node.warn("rejected a peer, or the peer has disconnected: " + e.getMessage());
+        }
+    }
+
+    private void accept(final ConnectionRequest asked) throws ProtocolException {
+        try (ConnectionRequest request = asked) {
+            add(node.attach("a peer", request, Hello.of(request.privateData())));
+        }
+    }
+
+    private void add(final Link link) {
+        final Kept kept = new Kept(link);
+        kept.deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(node.config().connectTimeoutMs()) + GRACE_NS;
+        links.put(link, kept);
+        node.poll(link);
+        kept.polled = true;
+        descriptors.add(link.connection().eventFd(), () -> onEvent(kept));
+        if (closing != null) {
+            // Created while the node was closing.
+            link.fail(closing);
+        }
+        if (!link.isOpen()) {
+            disconnect(link);
+        }
+    }
+
+    private void onEvent(final Kept kept) {
+        final Optional<ConnectionEvent> some = kept.link.connection().nextEvent(0);
+        if (some.isEmpty()) {
+            return;
+        }
+        if (some.get() == ConnectionEvent.ESTABLISHED) {
+            onEstablished(kept);
+            return;
+        }
+        kept.link.fail(kept.established ? new IOException("the connection is " + some.get()) :
+            new ConnectException("the connection is " + some.get()));
+        // The peer has left or never was there: there is no event to wait for.
+        startDisconnect(kept);
+        finish(kept);
+    }
+
+    private void onEstablished(final Kept kept) {
+        kept.established = true;
+        node.counters().increment(Count.CONNECTIONS_OPENED);
+        final Link link = kept.link;
+        try {
+            if (link.isOutbound()) {
+                link.greet(Hello.of(link.connection().privateData()));
+            }
+            link.established().complete(link);
+        } catch (final ProtocolException e) {
+            link.fail(e);
+        }
+    }
+
+    private void disconnect(final Link link) {
+        final Kept kept = links.get(link);
+        if (kept == null || kept.dropped) {
+            return;
+        }
+        startDisconnect(kept);
+        if (!kept.established) {
+            finish(kept);
+        }
+    }
+
+    private void startDisconnect(final Kept kept) {
+        if (kept.dropped) {
+            return;
+        }
+        kept.dropped = true;
+        kept.deadlineNs = System.nanoTime() + GRACE_NS;
+        try {
+            kept.link.connection().disconnect();
+        } catch (final RuntimeException e) {
+            // Not connected, or no longer: there is no disconnect to send.
+            kept.deadlineNs = System.nanoTime();
+        }
+    }
+
+    private void closeOverdue() {
+        final long nowNs = System.nanoTime();
+        List<Kept> overdue = null;
+        for (final Kept kept : links.values()) {
+            kept.link.expire(nowNs);
+            if ((kept.dropped || !kept.established) && nowNs - kept.deadlineNs >= 0) {
+                overdue = overdue == null ? new ArrayList<>() : overdue;
+                overdue.add(kept);
+            }
+        }
+        if (overdue != null) {
+            for (final Kept kept : overdue) {
+                kept.link.fail(new ConnectException("the connection was not established in time"));
+                startDisconnect(kept);
+                finish(kept);
+            }
+        }
+    }
+
+    private void finish(final Kept kept) {
+        final Link link = kept.link;
+        if (!links.containsKey(link)) {
+            return;
+        }
+        final Connection connection = link.connection();
+        if (kept.polled) {
+            try {
+                node.stopPolling(link);
+                kept.polled = false;
+            } catch (final TimeoutException e) {
+                // The poller still polls the queue: retry at the next tick.
+                kept.deadlineNs = System.nanoTime();
+                return;
+            }
+        }
+        descriptors.remove(connection.eventFd());
+        links.remove(link);
+        connection.close();
+        if (kept.established) {
+            node.counters().increment(Count.CONNECTIONS_CLOSED);
+        }
+        node.detach(link);
+    }
+
+    private void closeEndpoint() {
+        if (endpoint != null) {
+            descriptors.remove(endpoint.fd());
+            endpoint.close();
+            CloseHelper.close(acceptConfig);
+            endpoint = null;
+        }
+    }
+}

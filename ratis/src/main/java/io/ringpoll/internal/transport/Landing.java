@@ -1,0 +1,79 @@
+package io.ringpoll.internal.transport;
+
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.RemoteMemoryRegion;
+
+/**
+ * Fetches a long message from the peer's memory in pieces, one RDMA read at a time. Guarded by the lock of its link.
+ */
+final class Landing {
+    /** The maximum length of a single read depends on the device: from 8 MiB (Soft-RoCE) to 2 GiB. */
+    static final int MAX_READ_BYTES = 4 << 20;
+
+    private final Incoming frame;
+    private final RegionPool.Lease lease;
+    private final RemoteMemoryRegion remote;
+    private int done;
+    private int reading;
+
+    private Landing(final Incoming frame, final RegionPool.Lease lease, final RemoteMemoryRegion remote) {
+        this.frame = frame;
+        this.lease = lease;
+        this.remote = remote;
+    }
+
+    /**
+     * Takes memory for a message in a region of the peer.
+     *
+     * @param frame  advertises the message
+     * @param pool   provides the memory
+     * @param remote owned by the landing; closed if no memory is available
+     */
+    static Landing take(final Incoming frame, final RegionPool pool, final RemoteMemoryRegion remote) {
+        boolean taken = false;
+        try {
+            final Landing landing = new Landing(frame, pool.take(frame.header().messageLength()), remote);
+            taken = true;
+            return landing;
+        } finally {
+            if (!taken) {
+                remote.close();
+            }
+        }
+    }
+
+    /** Posts the read of the next piece; returns false if the queue is full. */
+    boolean post(final Connection connection, final long workRequestId) {
+        final int piece = Math.min(MAX_READ_BYTES, frame.header().messageLength() - done);
+        if (!connection.read(lease.region(), done, remote, frame.advertisement().offset() + done, piece, CompletionFlag.ALWAYS,
+            workRequestId)) {
+            return false;
+        }
+        reading = piece;
+        return true;
+    }
+
+    /** Records a completed read; returns true if it was the last. */
+    boolean onRead() {
+        done += reading;
+        reading = 0;
+        return done == frame.header().messageLength();
+    }
+
+    /** The frame with its complete message. */
+    Incoming decode() throws ProtocolException {
+        return frame.withMessage(lease.buffer(frame.header().messageLength()));
+    }
+
+    /** The number by which the peer identifies its region. */
+    int advertised() {
+        return frame.advertisement().number();
+    }
+
+    /** Releases the memory; not while a read is in flight. */
+    void close() {
+        remote.close();
+        lease.release();
+    }
+}

@@ -1,0 +1,416 @@
+package io.ringpoll.internal.transport;
+
+import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.RpmaException;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeoutException;
+import org.apache.ratis.proto.RaftProtos.ThrowableProto;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+
+/**
+ * A connection to a peer, for requests and replies in both directions.
+ *
+ * <p>Every frame except a credit frame costs a credit; without credits, frames wait. No method blocks. Thread-safe: the lock
+ * guards posting, credits, buffers and outstanding requests, and is never held during calls of user code. The lifecycle of the
+ * connection belongs to the {@link ConnectionKeeper}.
+ */
+public final class Link {
+    /** Buffers reserved for frames that return credits, so that waiting frames cannot block them. */
+    private static final int CONTROL_BUFFERS = NodeConfig.CONTROL_FRAMES;
+
+    private final Node node;
+    private final int number;
+    private final String name;
+    private final Connection connection;
+    private final SendBuffers buffers;
+    private final CompletableFuture<Link> established = new CompletableFuture<>();
+    private final Rendezvous rendezvous;
+    private final RequestHandler requests;
+
+    private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
+    private final PendingReplies pending = new PendingReplies(this);
+    private final Credits credits;
+    private int peerBufferBytes;
+    private long heardNs = System.nanoTime();
+    private IOException closedBy;
+    private volatile int queueIndex = -1;
+    private volatile boolean outbound;
+
+    Link(final Node node, final int number, final String name, final Connection connection, final SendBuffers buffers) {
+        this.node = node;
+        this.number = number;
+        this.name = name;
+        this.connection = connection;
+        this.buffers = buffers;
+        credits = new Credits(node.config().credits());
+        rendezvous = new Rendezvous(this, node, connection);
+        requests = node.requests().forConnection();
+    }
+
+    /**
+     * The name of the peer, for messages.
+     *
+     * @return the name
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Whether requests can still be sent.
+     *
+     * @return false after a failure or the close of the connection
+     */
+    public synchronized boolean isOpen() {
+        return closedBy == null;
+    }
+
+    int number() {
+        return number;
+    }
+
+    /** Marks the connection as requested by this side. */
+    void outbound() {
+        outbound = true;
+    }
+
+    boolean isOutbound() {
+        return outbound;
+    }
+
+    /** Index of its queue in the pipeline; -1 until it is polled. */
+    int queueIndex() {
+        return queueIndex;
+    }
+
+    void queueIndex(final int index) {
+        queueIndex = index;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    SendBuffers buffers() {
+        return buffers;
+    }
+
+    Rendezvous rendezvous() {
+        return rendezvous;
+    }
+
+    /** Completes when the connection is established, or exceptionally when it cannot be. */
+    CompletableFuture<Link> established() {
+        return established;
+    }
+
+    /** Processes the peer's hello. */
+    void greet(final Hello hello) {
+        synchronized (this) {
+            credits.begin(hello.credits());
+            peerBufferBytes = hello.bufferBytes();
+        }
+    }
+
+    /**
+     * Sends a request.
+     *
+     * @param type    of the request
+     * @param request of the type's class
+     * @return completes on a handler's thread, so dependent actions must not block: with the reply, of the type's class, or with
+     *     an {@link IOException}, which is the peer's exception or the reason for the end of the connection
+     */
+    public Reply request(final MessageType type, final MessageLite request) {
+        return request(type, request, Reply.NO_TIMEOUT);
+    }
+
+    /**
+     * Sends a request with a time-out.
+     *
+     * @param type      of the request
+     * @param request   of the type's class
+     * @param timeoutNs after which the reply completes with a {@link TimeoutException}, up to 0.1 s late: time-outs are checked
+     *     periodically, because a timer per request would have to be woken
+     * @return as {@link #request(MessageType, MessageLite)}
+     */
+    public Reply request(final MessageType type, final MessageLite request, final long timeoutNs) {
+        final Reply reply;
+        synchronized (this) {
+            reply = pending.add(timeoutNs);
+        }
+        try {
+            send(FrameKind.REQUEST, type, reply.correlationId(), request);
+        } catch (final IOException e) {
+            reply.cancel();
+            reply.future().completeExceptionally(e);
+        } catch (final RuntimeException e) {
+            // No memory, or the memory was freed when the node closed: a failure like any other for the caller.
+            reply.cancel();
+            reply.future().completeExceptionally(new IOException("cannot send to " + name + ": " + e.getMessage(), e));
+        }
+        return reply;
+    }
+
+    /** Fails the requests that have timed out; called periodically by the keeper. */
+    void expire(final long nowNs) {
+        final List<Reply> overdue;
+        synchronized (this) {
+            overdue = pending.overdue(nowNs);
+        }
+        for (final Reply reply : overdue) {
+            reply.expire();
+            reply.future().completeExceptionally(new TimeoutException("no reply from " + name));
+        }
+    }
+
+    /** Whether a frame has been received since a time. */
+    synchronized boolean hasReceivedSince(final long timeNs) {
+        return heardNs - timeNs >= 0;
+    }
+
+    /** Drops the reply to a request when it is received. */
+    synchronized void cancel(final long correlationId) {
+        pending.remove(correlationId);
+    }
+
+    private void send(final byte kind, final MessageType type, final long correlationId, final MessageLite message)
+        throws IOException {
+        final int length = message.getSerializedSize();
+        if (length > node.config().maxMessageBytes()) {
+            throw new IOException("a message of " + length + " bytes to " + name + " is over the limit of " +
+                node.config().maxMessageBytes() + " (raft.rdma.message.size.max)");
+        }
+        final boolean fits;
+        synchronized (this) {
+            fits = length <= Math.min(peerBufferBytes, node.config().bufferBytes()) - FrameHeader.LENGTH_BYTES;
+        }
+        final RegionPool.Lease lease = fits ? null : node.advertised(message, length);
+        boolean taken = false;
+        try {
+            enqueue(new Outgoing(kind, type.code(), correlationId, fits ? message : null, lease, length));
+            taken = true;
+        } finally {
+            if (!taken && lease != null) {
+                lease.release();
+            }
+        }
+        node.counters().add(Count.BYTES_SENT, length);
+    }
+
+    /** Sends a frame, or queues it. */
+    void enqueue(final Outgoing frame) throws IOException {
+        IOException failure = null;
+        synchronized (this) {
+            requireOpen();
+            try {
+                if (!waiting.isEmpty() || !post(frame)) {
+                    waiting.addLast(frame);
+                    node.counters().increment(Count.SENDS_DELAYED);
+                }
+            } catch (final IOException | RpmaException | IllegalStateException e) {
+                failure = new IOException("cannot send to " + name, e);
+            }
+        }
+        if (failure != null) {
+            if (frame.lease() != null) {
+                frame.lease().release();
+            }
+            fail(failure);
+        }
+    }
+
+    private void requireOpen() throws IOException {
+        if (closedBy != null) {
+            throw new AlreadyClosedException("connection to " + name + " is closed: " + closedBy.getMessage(), closedBy);
+        }
+    }
+
+    /** Posts queued frames as far as credits and buffers permit; called with the lock held when either have been returned. */
+    private void postWaiting() throws IOException {
+        while (!waiting.isEmpty() && post(waiting.peekFirst())) {
+            waiting.removeFirst();
+        }
+        rendezvous.postWaiting();
+        // A posted frame has returned the owed credits. Otherwise a credit frame does; without a buffer, when one is released.
+        if (credits.isRepaymentDue() && buffers.available() > 0 && postFrame(Outgoing.CREDITS)) {
+            node.counters().increment(Count.CREDIT_FRAMES_SENT);
+        }
+    }
+
+    private boolean post(final Outgoing frame) throws IOException {
+        if (credits.isSpent() || buffers.available() <= CONTROL_BUFFERS) {
+            return false;
+        }
+        if (!postFrame(frame)) {
+            return false;
+        }
+        credits.spend();
+        return true;
+    }
+
+    private boolean postFrame(final Outgoing frame) throws IOException {
+        final int slot = buffers.take();
+        final int advertised = frame.lease() == null ? 0 : rendezvous.advertise(frame.lease());
+        final boolean signalled = buffers.isSignalNeeded();
+        boolean posted = false;
+        try {
+            final int length = frame.write(buffers.buffer(slot), credits.owed(), advertised);
+            posted = connection.send(buffers.region(), buffers.offset(slot), length,
+                signalled ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR,
+                WorkRequestId.of(WorkRequestId.SEND, number, slot));
+        } finally {
+            if (!posted) {
+                buffers.release(slot);
+                rendezvous.withdraw(advertised);
+            }
+        }
+        if (posted) {
+            buffers.onPosted(slot, signalled);
+            credits.onRepaid();
+            if (frame.lease() != null) {
+                node.counters().increment(Count.RENDEZVOUS_SENT);
+            }
+            node.counters().increment(Count.FRAMES_SENT);
+        }
+        return posted;
+    }
+
+    /** Processes a frame after its receive buffer has been reposted: updates the credits and dispatches the content. */
+    void onFrame(final Incoming frame) throws IOException {
+        synchronized (this) {
+            if (closedBy != null) {
+                return;
+            }
+            heardNs = System.nanoTime();
+            credits.onFrame(frame.header());
+            postWaiting();
+        }
+        node.counters().increment(Count.FRAMES_RECEIVED);
+        if (frame.advertisement() != null) {
+            rendezvous.fetch(frame);
+        } else if (frame.header().kind() == FrameKind.RELEASE) {
+            rendezvous.onReleased(frame.header().correlationId());
+        } else if (frame.message() != null) {
+            onMessage(frame);
+        }
+    }
+
+    /** Called when a long message has been read: notifies the peer and returns the credit. */
+    void onLanded(final int advertised) throws IOException {
+        synchronized (this) {
+            credits.owe();
+        }
+        enqueue(Outgoing.release(advertised));
+        synchronized (this) {
+            if (closedBy == null) {
+                postWaiting();
+            }
+        }
+    }
+
+    /** Dispatches a message, from a frame or read from the peer's memory. */
+    void onMessage(final Incoming frame) throws ProtocolException {
+        final FrameHeader header = frame.header();
+        node.counters().add(Count.BYTES_RECEIVED, header.messageLength());
+        if (header.kind() == FrameKind.REQUEST) {
+            final MessageType type = MessageType.of(header.type());
+            requests.handle(type, frame.message())
+                .whenComplete((reply, failure) -> answer(type, header.correlationId(), reply, failure));
+            return;
+        }
+        final Reply reply;
+        synchronized (this) {
+            reply = pending.remove(header.correlationId());
+        }
+        if (reply == null) {
+            // The request has timed out or was cancelled.
+            return;
+        }
+        if (header.kind() == FrameKind.REPLY) {
+            reply.future().complete(frame.message());
+        } else {
+            reply.future().completeExceptionally(
+                Failures.toException((ThrowableProto) frame.message(), name));
+        }
+    }
+
+    private void answer(final MessageType type, final long correlationId, final MessageLite reply, final Throwable failure) {
+        try {
+            if (failure == null) {
+                send(FrameKind.REPLY, type, correlationId, reply);
+            } else {
+                send(FrameKind.FAILURE, type, correlationId, Failures.toProto(failure));
+            }
+        } catch (final AlreadyClosedException e) {
+            // The connection has ended: the reply cannot be sent.
+            return;
+        } catch (final IOException | RuntimeException e) {
+            fail(new IOException("cannot reply to " + name + ": " + e.getMessage(), e));
+        }
+    }
+
+    /** Called when a send has completed: releases its buffer and those of all earlier sends. */
+    void onSent(final int slot) {
+        IOException failure = null;
+        synchronized (this) {
+            buffers.onSent(slot);
+            if (closedBy != null) {
+                return;
+            }
+            try {
+                postWaiting();
+            } catch (final IOException | RpmaException | IllegalStateException e) {
+                failure = new IOException("cannot send to " + name, e);
+            }
+        }
+        if (failure != null) {
+            fail(failure);
+        }
+    }
+
+    /**
+     * Ends the connection once; outstanding requests fail.
+     *
+     * @param reason of their failure
+     */
+    public void fail(final IOException reason) {
+        final List<Reply> orphans;
+        final List<Outgoing> unsent;
+        synchronized (this) {
+            if (closedBy != null) {
+                return;
+            }
+            closedBy = reason;
+            orphans = pending.removeAll();
+            unsent = new ArrayList<>(waiting);
+            waiting.clear();
+        }
+        for (final Outgoing frame : unsent) {
+            if (frame.lease() != null) {
+                frame.lease().release();
+            }
+        }
+        if (reason instanceof ProtocolException) {
+            node.counters().increment(Count.PROTOCOL_VIOLATIONS);
+            node.warn(name + " has sent " + reason.getMessage() + ": its connection ends");
+        }
+        node.onEnd(this, reason);
+        established.completeExceptionally(reason);
+        for (final Reply orphan : orphans) {
+            orphan.future().completeExceptionally(
+                new AlreadyClosedException("connection to " + name + " has ended: " + reason.getMessage(), reason));
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "link " + number + " to " + name;
+    }
+}

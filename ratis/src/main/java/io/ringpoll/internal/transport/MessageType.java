@@ -1,0 +1,93 @@
+package io.ringpoll.internal.transport;
+
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.GroupInfoReplyProto;
+import org.apache.ratis.proto.RaftProtos.GroupInfoRequestProto;
+import org.apache.ratis.proto.RaftProtos.GroupListReplyProto;
+import org.apache.ratis.proto.RaftProtos.GroupListRequestProto;
+import org.apache.ratis.proto.RaftProtos.GroupManagementRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.LeaderElectionManagementRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
+import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
+import org.apache.ratis.proto.RaftProtos.ReadIndexReplyProto;
+import org.apache.ratis.proto.RaftProtos.ReadIndexRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.proto.RaftProtos.SetConfigurationRequestProto;
+import org.apache.ratis.proto.RaftProtos.SnapshotManagementRequestProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionReplyProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.proto.RaftProtos.TransferLeadershipRequestProto;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.thirdparty.com.google.protobuf.Parser;
+
+/** The type of a request. Each type has one class of request and one of reply, defined by the engine. */
+public enum MessageType {
+    /** A candidate asks for a vote. */
+    REQUEST_VOTE(1, RequestVoteRequestProto.parser(), RequestVoteReplyProto.parser()),
+    /** A leader sends entries or a heartbeat. */
+    APPEND_ENTRIES(2, AppendEntriesRequestProto.parser(), AppendEntriesReplyProto.parser()),
+    /** A leader sends a piece of a snapshot. */
+    INSTALL_SNAPSHOT(3, InstallSnapshotRequestProto.parser(), InstallSnapshotReplyProto.parser()),
+    /** A leader transfers the leadership. */
+    START_LEADER_ELECTION(4, StartLeaderElectionRequestProto.parser(), StartLeaderElectionReplyProto.parser()),
+    /** A follower asks for the index that it must have applied before it serves a read. */
+    READ_INDEX(5, ReadIndexRequestProto.parser(), ReadIndexReplyProto.parser()),
+    /** A client writes, reads, watches or streams. */
+    CLIENT_REQUEST(6, RaftClientRequestProto.parser(), RaftClientReplyProto.parser()),
+    /** A client changes the members of a group. */
+    SET_CONFIGURATION(7, SetConfigurationRequestProto.parser(), RaftClientReplyProto.parser()),
+    /** A client adds a group to a server, or removes one. */
+    GROUP_MANAGEMENT(8, GroupManagementRequestProto.parser(), RaftClientReplyProto.parser()),
+    /** A client asks for a server's groups. */
+    GROUP_LIST(9, GroupListRequestProto.parser(), GroupListReplyProto.parser()),
+    /** A client asks about a group. */
+    GROUP_INFO(10, GroupInfoRequestProto.parser(), GroupInfoReplyProto.parser()),
+    /** A client asks for another leader. */
+    TRANSFER_LEADERSHIP(11, TransferLeadershipRequestProto.parser(), RaftClientReplyProto.parser()),
+    /** A client asks for a snapshot. */
+    SNAPSHOT_MANAGEMENT(12, SnapshotManagementRequestProto.parser(), RaftClientReplyProto.parser()),
+    /** A client pauses or resumes elections. */
+    LEADER_ELECTION_MANAGEMENT(13, LeaderElectionManagementRequestProto.parser(), RaftClientReplyProto.parser());
+
+    private static final MessageType[] BY_CODE = new MessageType[values().length + 1];
+
+    static {
+        for (final MessageType type : values()) {
+            BY_CODE[type.code] = type;
+        }
+    }
+
+    private final byte code;
+    private final Parser<? extends MessageLite> request;
+    private final Parser<? extends MessageLite> reply;
+
+    MessageType(final int code, final Parser<? extends MessageLite> request, final Parser<? extends MessageLite> reply) {
+        this.code = (byte) code;
+        this.request = request;
+        this.reply = reply;
+    }
+
+    byte code() {
+        return code;
+    }
+
+    /** The parser of a message of this type in a frame of a kind. */
+    Parser<? extends MessageLite> parser(final byte kind) {
+        return switch (kind) {
+            case FrameKind.REQUEST -> request;
+            case FrameKind.REPLY -> reply;
+            default -> Failures.PARSER;
+        };
+    }
+
+    static MessageType of(final byte code) throws ProtocolException {
+        if (code < 1 || code >= BY_CODE.length) {
+            throw new ProtocolException("a message of type " + code);
+        }
+        return BY_CODE[code];
+    }
+}

@@ -1,0 +1,426 @@
+package io.ringpoll.internal.transport;
+
+import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.os.WaitInterruptedException;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.rpma.SharedReceiveQueue;
+import io.ringpoll.rpma.SharedReceiveQueueConfig;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.agrona.collections.Int2ObjectHashMap;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The network endpoint of a server or client: one device, one shared receive queue, and one poller with its handlers for all
+ * connections in both directions. The poller may be shared with other nodes.
+ * <pre>
+ *   connections' CQs, the receive CQ -&gt; poller -&gt; ring -&gt; receive path     decodes, dispatches
+ *                                                    |-&gt; send/write path  releases buffers
+ *                                                    `-&gt; error path       ends connections
+ * </pre>
+ *
+ * <p>Thread-safe.
+ */
+public final class Node implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(Node.class);
+
+    /** Number of attempts to leave the poller; each waits some seconds for handlers on the poller's thread. */
+    private static final int LEAVE_ATTEMPTS = 3;
+
+    private final NodeConfig config;
+    private final Peer peer;
+    private final RequestHandler requests;
+    private final TransportCounters counters;
+    private final SharedReceiveQueue receiveQueue;
+    private final ReceiveBuffers receives;
+    private final RegionPool advertised;
+    private final RegionPool landing;
+    private final ArrayDeque<LocalMemoryRegion> sendMemory = new ArrayDeque<>();
+    private final ConnectionKeeper keeper;
+    private final NodePaths paths = new NodePaths(this);
+    private final NodePoller poller;
+
+    /** Held while a connection is created and registered: a message that is received earlier waits for it. */
+    private final Object attaching = new Object();
+    private volatile Int2ObjectHashMap<Link> byNumber = new Int2ObjectHashMap<>();
+    private volatile Int2ObjectHashMap<Link> byQueuePair = new Int2ObjectHashMap<>();
+    private int nextNumber = 1;
+    private boolean closed;
+
+    /**
+     * Opens a node and starts its threads.
+     *
+     * @param config   of the node
+     * @param peer     the device; closed with the node, but not if the node fails to open
+     * @param requests serves the peers' requests
+     * @param counters to update
+     * @throws RuntimeException if the poller cannot start or memory is exhausted
+     */
+    public Node(final NodeConfig config, final Peer peer, final RequestHandler requests, final TransportCounters counters) {
+        this.config = config;
+        this.peer = peer;
+        this.requests = requests;
+        this.counters = counters;
+        final int mostReceives = config.maxConnections() * config.receivesPerConnection();
+        try (SharedReceiveQueueConfig sizes = SharedReceiveQueueConfig.create()) {
+            sizes.rqSize(mostReceives).rcqSize(mostReceives);
+            receiveQueue = peer.sharedReceiveQueue(sizes);
+        }
+        receives = new ReceiveBuffers(peer, receiveQueue, config.bufferBytes());
+        advertised = new RegionPool(peer, MemoryUsage.READ_SOURCE, config.cachedRegionBytes());
+        landing = new RegionPool(peer, MemoryUsage.READ_DESTINATION, config.cachedRegionBytes());
+        keeper = openKeeper();
+        poller = openPoller();
+        startKeeper();
+    }
+
+    private ConnectionKeeper openKeeper() {
+        try {
+            return new ConnectionKeeper(this);
+        } catch (final RuntimeException | Error failure) {
+            receiveQueue.close();
+            throw failure;
+        }
+    }
+
+    private NodePoller openPoller() {
+        NodePoller opened = null;
+        boolean polls = false;
+        try {
+            opened = NodePoller.of(config);
+            opened.add(receiveQueue.receiveCompletionQueue().orElseThrow(), paths);
+            polls = true;
+            return opened;
+        } finally {
+            if (!polls) {
+                releaseAll(opened);
+            }
+        }
+    }
+
+    private void startKeeper() {
+        boolean started = false;
+        try {
+            keeper.start();
+            started = true;
+        } finally {
+            if (!started) {
+                releaseAll(poller);
+            }
+        }
+    }
+
+    /** Releases the resources of a node that failed to open; its poller may be null. */
+    private void releaseAll(final NodePoller opened) {
+        keeper.abandon();
+        if (opened == null || leave(opened)) {
+            receiveQueue.close();
+            receives.close();
+        }
+    }
+
+    /**
+     * Listens for peers.
+     *
+     * @param address of this machine
+     * @param port    to listen on
+     * @throws IOException if it cannot
+     */
+    public void listen(final String address, final int port) throws IOException {
+        final ConnectionConfig connectionConfig = connectionConfig();
+        boolean listening = false;
+        try {
+            keeper.listen(peer.listen(address, Integer.toString(port)), connectionConfig);
+            listening = true;
+        } catch (final WaitInterruptedException e) {
+            throw new InterruptedIOException("interrupted while looking up " + address);
+        } catch (final RpmaException e) {
+            throw new IOException("cannot listen on " + address + ":" + port + ": " + e.getMessage(), e);
+        } finally {
+            if (!listening) {
+                connectionConfig.close();
+            }
+        }
+    }
+
+    /**
+     * Connects to a peer and waits until the connection is established or the time-out has elapsed.
+     *
+     * @param address of the peer
+     * @param port    of the peer
+     * @param name    of the peer, for messages
+     * @return the connection
+     * @throws IOException a {@link ConnectException} if the peer does not respond or rejects the connection
+     */
+    public Link connect(final String address, final int port, final String name) throws IOException {
+        requireOpen();
+        if (keeper.isCurrentThread()) {
+            throw new IllegalStateException("the thread of connection events cannot wait for a connection");
+        }
+        final Link link;
+        try (ConnectionConfig connectionConfig = connectionConfig().timeoutMs(config.connectTimeoutMs());
+            ConnectionRequest request = peer.request(address, Integer.toString(port), connectionConfig)) {
+            link = attach(name, request, null);
+        } catch (final WaitInterruptedException e) {
+            throw interrupted(name);
+        } catch (final RpmaException | IllegalStateException e) {
+            counters.increment(Count.CONNECTS_FAILED);
+            throw withCause(new ConnectException("cannot connect to " + name + " at " + address + ":" + port), e);
+        }
+        keeper.keep(link);
+        try {
+            return link.established().get(config.connectTimeoutMs(), TimeUnit.MILLISECONDS);
+        } catch (final InterruptedException e) {
+            link.fail(new IOException("the connect was abandoned"));
+            Thread.currentThread().interrupt();
+            throw interrupted(name);
+        } catch (final ExecutionException | TimeoutException e) {
+            counters.increment(Count.CONNECTS_FAILED);
+            link.fail(new ConnectException("no reply within " + config.connectTimeoutMs() + " ms"));
+            throw withCause(new ConnectException("cannot connect to " + name + " at " + address + ":" + port), e);
+        }
+    }
+
+    private static InterruptedIOException interrupted(final String name) {
+        return new InterruptedIOException("interrupted while connecting to " + name);
+    }
+
+    /**
+     * Creates a connection, and registers it before its first completion is processed.
+     *
+     * @param hello of the requesting peer; null if this side requests, and receives it later
+     */
+    Link attach(final String name, final ConnectionRequest request, final Hello hello) {
+        synchronized (attaching) {
+            final int connections = byNumber.size() + 1;
+            if (closed || connections > config.maxConnections()) {
+                throw new IllegalStateException(closed ? config.name() + " is closed" :
+                    "there are " + config.maxConnections() + " connections already (raft.rdma.connections.max)");
+            }
+            receives.ensure(connections * config.receivesPerConnection());
+            final Connection connection = request.connect(config.hello().bytes());
+            final int buffers = config.receivesPerConnection() + NodeConfig.CONTROL_FRAMES;
+            final LocalMemoryRegion memory = sendMemory.isEmpty() ?
+                peer.allocate((long) buffers * config.bufferBytes(), MemoryUsage.SEND) : sendMemory.pollLast();
+            final int number = nextNumber++ & 0xFF_FFFF;
+            final Link link =
+                new Link(this, number, name, connection, new SendBuffers(memory, config.bufferBytes(), buffers));
+            if (hello != null) {
+                // Before the first request is served, because its reply needs credits.
+                link.greet(hello);
+            } else {
+                link.outbound();
+            }
+            byNumber = with(byNumber, number, link);
+            byQueuePair = with(byQueuePair, connection.queuePairNumber(), link);
+            return link;
+        }
+    }
+
+    /** Unregisters a closed connection and releases its memory. */
+    void detach(final Link link) {
+        synchronized (attaching) {
+            byQueuePair = without(byQueuePair, link.connection().queuePairNumber(), link);
+            byNumber = without(byNumber, link.number(), link);
+            sendMemory.addLast(link.buffers().region());
+        }
+        link.rendezvous().close();
+    }
+
+    private static Int2ObjectHashMap<Link> with(final Int2ObjectHashMap<Link> links, final int key, final Link link) {
+        final Int2ObjectHashMap<Link> more = new Int2ObjectHashMap<>(links);
+        more.put(key, link);
+        return more;
+    }
+
+    private static Int2ObjectHashMap<Link> without(final Int2ObjectHashMap<Link> links, final int key, final Link link) {
+        final Int2ObjectHashMap<Link> fewer = new Int2ObjectHashMap<>(links);
+        if (fewer.get(key) == link) {
+            fewer.remove(key);
+        }
+        return fewer;
+    }
+
+    private ConnectionConfig connectionConfig() {
+        // A send per buffer, a read per long message being fetched, and one for the disconnect.
+        final int requestsAtOnce = config.receivesPerConnection() + NodeConfig.CONTROL_FRAMES + Rendezvous.MAX_LANDINGS + 2;
+        return ConnectionConfig.create().sharedReceiveQueue(receiveQueue).sqSize(requestsAtOnce).cqSize(requestsAtOnce);
+    }
+
+    /** The connection of a queue pair, or null if it has ended. */
+    Link linkOfQueuePair(final int queuePairNumber) {
+        final Link link = byQueuePair.get(queuePairNumber);
+        if (link != null) {
+            return link;
+        }
+        synchronized (attaching) {
+            return byQueuePair.get(queuePairNumber);
+        }
+    }
+
+    /** The connection with a number, or null if it has ended. */
+    Link link(final int number) {
+        return byNumber.get(number);
+    }
+
+    boolean hasNoLinks() {
+        return byNumber.isEmpty();
+    }
+
+    /** Copies a message to memory that a peer will read. */
+    RegionPool.Lease advertised(final MessageLite message, final int lengthBytes) throws IOException {
+        final RegionPool.Lease lease = advertised.take(lengthBytes);
+        boolean written = false;
+        try {
+            final CodedOutputStream out = CodedOutputStream.newInstance(lease.buffer(lengthBytes));
+            message.writeTo(out);
+            out.flush();
+            written = true;
+            return lease;
+        } finally {
+            if (!written) {
+                lease.release();
+            }
+        }
+    }
+
+    /** The memory into which messages of peers are read. */
+    RegionPool landing() {
+        return landing;
+    }
+
+    /** Starts to poll a connection's queue. */
+    void poll(final Link link) {
+        link.queueIndex(poller.add(link.connection().completionQueue(), paths));
+    }
+
+    /** Stops polling a connection's queue; call again if the poller did not remove it in time. */
+    void stopPolling(final Link link) throws TimeoutException {
+        poller.remove(link.queueIndex());
+    }
+
+    /** Ends the connection of a failed queue, or all connections if it is the shared receive queue. */
+    void onQueueFault(final int queueIndex, final String fault) {
+        warn(fault);
+        final List<Link> links = new ArrayList<>();
+        // Not by an iterator: the map has a single iterator for all threads.
+        byNumber.forEachInt((number, link) -> links.add(link));
+        final List<Link> subjects = links.stream().filter(link -> link.queueIndex() == queueIndex).toList();
+        (subjects.isEmpty() ? links : subjects).forEach(link -> link.fail(new IOException(fault)));
+    }
+
+    NodeConfig config() {
+        return config;
+    }
+
+    TransportCounters counters() {
+        return counters;
+    }
+
+    RequestHandler requests() {
+        return requests;
+    }
+
+    ReceiveBuffers receives() {
+        return receives;
+    }
+
+    NodePoller poller() {
+        return poller;
+    }
+
+    ConnectionKeeper keeper() {
+        return keeper;
+    }
+
+    /** Called when a connection has ended for the engine; the keeper releases it. */
+    void onEnd(final Link link, final IOException reason) {
+        LOG.debug("{}: {} ends", config.name(), link, reason);
+        keeper.drop(link);
+    }
+
+    void warn(final String message) {
+        LOG.warn("{}: {}", config.name(), message);
+    }
+
+    private void requireOpen() throws IOException {
+        synchronized (attaching) {
+            if (closed) {
+                throw new AlreadyClosedException(config.name() + " is closed");
+            }
+        }
+    }
+
+    private static ConnectException withCause(final ConnectException exception, final Exception cause) {
+        exception.initCause(Failures.unwrap(cause));
+        return exception;
+    }
+
+    /**
+     * Ends all connections and threads and releases all memory; idempotent. A call on one of this node's threads starts the close
+     * on another thread and returns.
+     */
+    @Override
+    public void close() {
+        synchronized (attaching) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        if (poller.isCurrentThread() || keeper.isCurrentThread()) {
+            Thread.ofPlatform().daemon().name(config.name() + "-closer").start(this::end);
+        } else {
+            end();
+        }
+    }
+
+    /** Waits for the handlers and the keeper; not on their threads. */
+    private void end() {
+        if (!keeper.close() || !leave(poller)) {
+            return;
+        }
+        try {
+            receiveQueue.close();
+            receives.close();
+            sendMemory.forEach(LocalMemoryRegion::close);
+            advertised.close();
+            landing.close();
+            peer.close();
+        } catch (final RpmaException | IllegalStateException e) {
+            warn("some resources could not be released: " + e.getMessage());
+        }
+    }
+
+    /** Removes this node from its poller; returns true if no handler uses the node any more, so that it can be released. */
+    private boolean leave(final NodePoller left) {
+        for (int attempt = 1; ; attempt++) {
+            try {
+                left.leave(paths);
+                return true;
+            } catch (final TimeoutException e) {
+                if (attempt == LEAVE_ATTEMPTS) {
+                    warn("its memory is not released: " + e.getMessage());
+                    return false;
+                }
+            }
+        }
+    }
+}

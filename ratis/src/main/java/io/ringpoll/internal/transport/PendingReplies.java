@@ -1,0 +1,49 @@
+package io.ringpoll.internal.transport;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+
+/** The outstanding requests of one connection by correlation id. Guarded by the connection's lock. */
+final class PendingReplies {
+    private final Link link;
+    private final Map<Long, Reply> byId = new HashMap<>();
+    private long nextId = 1;
+
+    PendingReplies(final Link link) {
+        this.link = link;
+    }
+
+    /** Adds an outstanding request. */
+    Reply add(final long timeoutNs) {
+        final Reply reply = new Reply(link, nextId++, new CompletableFuture<>(), System.nanoTime(), timeoutNs);
+        byId.put(reply.correlationId(), reply);
+        return reply;
+    }
+
+    /** Removes the reply with an id; returns null if there is none. */
+    Reply remove(final long correlationId) {
+        return byId.remove(correlationId);
+    }
+
+    /** The replies that have timed out; they are not removed. */
+    List<Reply> overdue(final long nowNs) {
+        List<Reply> overdue = List.of();
+        for (final Reply reply : byId.values()) {
+            if (reply.isOverdue(nowNs)) {
+                overdue = overdue.isEmpty() ? new ArrayList<>() : overdue;
+                overdue.add(reply);
+            }
+        }
+        return overdue;
+    }
+
+    /** Removes all replies. */
+    List<Reply> removeAll() {
+        final List<Reply> all = new ArrayList<>(byId.values());
+        byId.clear();
+        return all;
+    }
+}

@@ -1,0 +1,108 @@
+package io.ringpoll.internal.transport;
+
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * A pool of registered memory for long messages, in powers of two. Registration costs far more than copying on most devices, so a
+ * bounded amount of unused memory remains registered. Thread-safe.
+ */
+final class RegionPool implements AutoCloseable {
+    private static final int MIN_BYTES = 64 * 1024;
+
+    private final Peer peer;
+    private final MemoryUsage usage;
+    private final long maxCachedBytes;
+    private final Map<Integer, ArrayDeque<Lease>> free = new HashMap<>();
+    private long cachedBytes;
+    private boolean closed;
+
+    /** A region in use by one owner until its release. */
+    final class Lease {
+        private final LocalMemoryRegion region;
+        private final byte[] descriptor;
+        private final int capacity;
+
+        private Lease(final int capacity) {
+            this.capacity = capacity;
+            region = peer.allocate(capacity, usage);
+            descriptor = usage == MemoryUsage.READ_SOURCE ? region.descriptor() : null;
+        }
+
+        LocalMemoryRegion region() {
+            return region;
+        }
+
+        /** The descriptor that a peer needs to read the region. */
+        byte[] descriptor() {
+            return descriptor;
+        }
+
+        /** The first bytes of the region. */
+        ByteBuffer buffer(final int lengthBytes) {
+            return region.memory().asSlice(0, lengthBytes).asByteBuffer();
+        }
+
+        /** Returns the region to the pool; once, and not while the device may access it. */
+        void release() {
+            recycle(this);
+        }
+    }
+
+    RegionPool(final Peer peer, final MemoryUsage usage, final long maxCachedBytes) {
+        this.peer = peer;
+        this.usage = usage;
+        this.maxCachedBytes = maxCachedBytes;
+    }
+
+    /**
+     * Takes a region.
+     *
+     * @param lengthBytes minimum length
+     */
+    Lease take(final int lengthBytes) {
+        final int capacity = ceilingPowerOfTwo(Math.max(MIN_BYTES, lengthBytes));
+        synchronized (this) {
+            if (closed) {
+                throw new IllegalStateException("the memory for long messages is closed");
+            }
+            final ArrayDeque<Lease> leases = free.get(capacity);
+            if (leases != null && !leases.isEmpty()) {
+                cachedBytes -= capacity;
+                return leases.pollLast();
+            }
+        }
+        return new Lease(capacity);
+    }
+
+    private void recycle(final Lease lease) {
+        synchronized (this) {
+            if (!closed && cachedBytes + lease.capacity <= maxCachedBytes) {
+                cachedBytes += lease.capacity;
+                free.computeIfAbsent(lease.capacity, capacity -> new ArrayDeque<>()).addLast(lease);
+                return;
+            }
+        }
+        lease.region.close();
+    }
+
+    /** Registered memory that is not in use. */
+    synchronized long cachedBytes() {
+        return cachedBytes;
+    }
+
+    @Override
+    public synchronized void close() {
+        closed = true;
+        free.values().forEach(leases -> leases.forEach(lease -> lease.region.close()));
+    }
+
+    private static int ceilingPowerOfTwo(final int lengthBytes) {
+        return Integer.highestOneBit(lengthBytes - 1) << 1;
+    }
+}

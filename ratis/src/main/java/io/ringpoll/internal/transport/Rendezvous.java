@@ -1,0 +1,149 @@
+package io.ringpoll.internal.transport;
+
+import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.rpma.RpmaException;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The long messages of one connection: those that the peer will read from here, and those being read from the peer.
+ *
+ * <p>Guarded by the lock of the link.
+ */
+final class Rendezvous {
+    /** Maximum number of messages in this node's memory per peer. */
+    static final int MAX_LANDINGS = 4;
+
+    private final Link link;
+    private final Node node;
+    private final Connection connection;
+    private final Map<Integer, RegionPool.Lease> advertised = new HashMap<>();
+    private final Map<Integer, Landing> landings = new HashMap<>();
+    private final ArrayDeque<Incoming> announced = new ArrayDeque<>();
+    private final ArrayDeque<Integer> unposted = new ArrayDeque<>();
+    private int nextAdvertised = 1;
+    private int nextLanding = 1;
+
+    Rendezvous(final Link link, final Node node, final Connection connection) {
+        this.link = link;
+        this.node = node;
+        this.connection = connection;
+    }
+
+    /** Registers a region that is advertised to the peer; called with the lock held. */
+    int advertise(final RegionPool.Lease lease) {
+        final int number = nextAdvertised++;
+        advertised.put(number, lease);
+        return number;
+    }
+
+    /** Unregisters a region that was not advertised after all; called with the lock held. */
+    void withdraw(final int number) {
+        advertised.remove(number);
+    }
+
+    /** Called when the peer has read a region. */
+    void onReleased(final long number) throws ProtocolException {
+        final RegionPool.Lease lease;
+        synchronized (link) {
+            lease = advertised.remove((int) number);
+        }
+        if (lease == null) {
+            throw new ProtocolException("the release of region " + number + ", which was not advertised");
+        }
+        lease.release();
+    }
+
+    /** Reads a message that the peer has advertised, when memory and queue permit. */
+    void fetch(final Incoming frame) throws IOException {
+        synchronized (link) {
+            announced.addLast(frame);
+        }
+        startNext();
+    }
+
+    private void startNext() throws IOException {
+        synchronized (link) {
+            while (landings.size() < MAX_LANDINGS && !announced.isEmpty()) {
+                start(announced.removeFirst());
+            }
+        }
+    }
+
+    private void start(final Incoming frame) throws IOException {
+        final int length = frame.header().messageLength();
+        final RemoteMemoryRegion remote;
+        try {
+            remote = RemoteMemoryRegion.ofDescriptor(frame.advertisement().descriptor());
+        } catch (final RpmaException e) {
+            throw new ProtocolException("an invalid region descriptor: " + e.getMessage(), e);
+        }
+        final long offset = frame.advertisement().offset();
+        if (length == 0 || offset < 0 || offset > remote.lengthBytes() - length) {
+            remote.close();
+            throw new ProtocolException("a message of " + length + " bytes at " + offset + " of a region of " +
+                remote.lengthBytes());
+        }
+        final Landing landing = Landing.take(frame, node.landing(), remote);
+        final int index = nextLanding++;
+        landings.put(index, landing);
+        post(index);
+    }
+
+    private void post(final int index) {
+        if (!landings.get(index).post(connection, WorkRequestId.of(WorkRequestId.READ, link.number(), index))) {
+            unposted.addLast(index);
+        }
+    }
+
+    /** Posts reads for which the queue was full; called with the lock held. */
+    void postWaiting() {
+        for (int i = unposted.size(); i > 0; i--) {
+            post(unposted.removeFirst());
+        }
+    }
+
+    /** Called when a read has completed. */
+    void onRead(final int index) throws IOException {
+        final Landing landing;
+        synchronized (link) {
+            landing = landings.get(index);
+            if (landing == null) {
+                return;
+            }
+            if (!landing.onRead()) {
+                post(index);
+                return;
+            }
+            // From here on owned by this thread: the end of the link releases the landings that are still in the map.
+            landings.remove(index);
+        }
+        final int number = landing.advertised();
+        final Incoming frame;
+        try {
+            frame = landing.decode();
+        } finally {
+            landing.close();
+        }
+        node.counters().increment(Count.RENDEZVOUS_RECEIVED);
+        link.onLanded(number);
+        startNext();
+        link.onMessage(frame);
+    }
+
+    /** Releases everything; after the connection has been closed, so that neither side's device accesses the memory. */
+    void close() {
+        synchronized (link) {
+            advertised.values().forEach(RegionPool.Lease::release);
+            advertised.clear();
+            landings.values().forEach(Landing::close);
+            landings.clear();
+            announced.clear();
+            unposted.clear();
+        }
+    }
+}

@@ -1,0 +1,39 @@
+package io.ringpoll.internal.transport;
+
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+
+/**
+ * A pending reply.
+ *
+ * @param link          connection of the request
+ * @param correlationId of the request
+ * @param future        as returned by {@link Link#request}
+ * @param sentNs        time at which the request was sent
+ * @param timeoutNs     time-out of the reply, or {@link #NO_TIMEOUT} if the caller handles it
+ */
+public record Reply(Link link, long correlationId, CompletableFuture<MessageLite> future, long sentNs, long timeoutNs) {
+    /** No time-out. */
+    static final long NO_TIMEOUT = Long.MAX_VALUE;
+
+    boolean isOverdue(final long nowNs) {
+        return timeoutNs != NO_TIMEOUT && nowNs - sentNs > timeoutNs;
+    }
+
+    /** Cancels the wait: the reply is dropped when it is received. */
+    public void cancel() {
+        link.cancel(correlationId);
+    }
+
+    /**
+     * Times out the wait. If the peer has sent nothing at all since the request, it is considered dead and the connection ends;
+     * otherwise only this request fails, and the connection remains for the others.
+     */
+    public void expire() {
+        cancel();
+        if (!link.hasReceivedSince(sentNs)) {
+            link.fail(new IOException("no frame from " + link.name() + " within the time-out of a request"));
+        }
+    }
+}

@@ -1,0 +1,26 @@
+package io.ringpoll.internal.transport;
+
+import java.util.concurrent.CompletableFuture;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+
+/** Serves the requests of peers. Called on a handler's thread; must not block. */
+@FunctionalInterface
+public interface RequestHandler {
+    /**
+     * Starts to serve a request.
+     *
+     * @param type    of the request
+     * @param request the message, of the type's class
+     * @return completes with the reply, of the type's class, or with the exception for the peer
+     */
+    CompletableFuture<? extends MessageLite> handle(MessageType type, MessageLite request);
+
+    /**
+     * The handler for a new connection, called in the order in which the peer has sent its requests.
+     *
+     * @return this handler if it does not distinguish connections
+     */
+    default RequestHandler forConnection() {
+        return this;
+    }
+}

@@ -1,0 +1,120 @@
+package io.ringpoll.internal.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Connections that cannot be established. */
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class ConnectTest {
+    private static final int SHORT_MS = 300;
+
+    private final Nodes nodes = new Nodes();
+    private final TransportCounters counters = new TransportCounters();
+    private final String port = ConnectedPair.anyPort();
+
+    @AfterEach
+    void close() {
+        nodes.close();
+    }
+
+    private Node client(final int connectTimeoutMs) {
+        return nodes.node(new NodeConfig("client", Nodes.BUFFER_BYTES, Nodes.CREDITS, 8, Nodes.MAX_MESSAGE_BYTES, 0,
+            connectTimeoutMs, PollerConfig.own(HandlerThreads.POLLER), false), Nodes::echo, counters);
+    }
+
+    private Link connect(final Node client) throws IOException {
+        return Nodes.connect(client, Integer.parseInt(port));
+    }
+
+    @Test
+    void shouldTimeOutWhenThePeerDoesNotReply() throws Exception {
+        final Node client = client(SHORT_MS);
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), port)) {
+            final long startNs = System.nanoTime();
+            assertThrows(ConnectException.class, () -> connect(client));
+            assertTrue(System.nanoTime() - startNs >= TimeUnit.MILLISECONDS.toNanos(SHORT_MS));
+            assertTrue(silent.fd() >= 0);
+        }
+        assertEquals(1, counters.value(Count.CONNECTS_FAILED));
+        Nodes.await("its end", client::hasNoLinks);
+        assertEquals(0, counters.value(Count.CONNECTIONS_OPENED));
+        assertEquals(0, counters.value(Count.CONNECTIONS_CLOSED));
+        // No place in the pool of connections is lost.
+        assertEquals(1, client.poller().queues());
+    }
+
+    @Test
+    void shouldStopConnectingOnInterrupt() throws Exception {
+        final Node client = client(30_000);
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), port)) {
+            final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+            final Thread connecting = Thread.ofPlatform().start(() -> {
+                try {
+                    assertThrows(InterruptedIOException.class, () -> connect(client));
+                    interrupted.complete(Thread.currentThread().isInterrupted());
+                } catch (final AssertionError e) {
+                    interrupted.completeExceptionally(e);
+                }
+            });
+            Nodes.await("the attempt", () -> !client.hasNoLinks());
+            connecting.interrupt();
+            assertTrue(interrupted.get(20, TimeUnit.SECONDS));
+            assertTrue(silent.fd() >= 0);
+        }
+        Nodes.await("its end", client::hasNoLinks);
+    }
+
+    @Test
+    void shouldReportAPortInUse() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Node other = client(SHORT_MS);
+        final IOException failure = assertThrows(IOException.class, () -> other.listen(TestDevice.address(), server.port()));
+        assertTrue(failure.getMessage().contains(":" + server.port()), failure.getMessage());
+        other.listen(TestDevice.address(), Integer.parseInt(port));
+        Nodes.assertEchoed(connect(nodes.client()), Nodes.random(10));
+    }
+
+    @Test
+    void shouldNotConnectAfterClose() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Node client = client(SHORT_MS);
+        client.close();
+        client.close();
+        assertThrows(AlreadyClosedException.class, () -> Nodes.connect(client, server.port()));
+    }
+
+    @Test
+    void shouldCountConnectionsOnBothSides() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Node client = client(ConnectedPair.TIMEOUT_MS);
+        final Link link = Nodes.connect(client, server.port());
+        Nodes.assertEchoed(link, Nodes.random(10));
+        assertEquals(1, counters.value(Count.CONNECTIONS_OPENED));
+        Nodes.await("the connection", () -> server.counters().value(Count.CONNECTIONS_OPENED) == 1);
+        link.fail(new IOException("enough"));
+        for (final TransportCounters side : new TransportCounters[] {counters, server.counters()}) {
+            Nodes.await("its end", () -> side.value(Count.CONNECTIONS_CLOSED) == 1);
+        }
+        assertTrue(client.hasNoLinks());
+        assertTrue(server.node().hasNoLinks());
+        assertEquals(1, client.poller().queues());
+    }
+}

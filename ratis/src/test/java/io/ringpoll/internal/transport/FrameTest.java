@@ -1,0 +1,194 @@
+package io.ringpoll.internal.transport;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 10, unit = TimeUnit.SECONDS)
+class FrameTest {
+    private static final int MAX_MESSAGE = 1000;
+
+    @Test
+    void shouldReadAWrittenHeader() throws Exception {
+        final FrameHeader header = new FrameHeader(FrameKind.REPLY, MessageType.GROUP_INFO.code(), (byte) 0, 40_000,
+            0x1234_5678_9ABCL, 5, 5);
+        final ByteBuffer frame = ByteBuffer.allocateDirect(FrameHeader.LENGTH_BYTES + 5);
+        header.write(frame);
+        assertEquals(header, FrameHeader.read(frame, MAX_MESSAGE));
+    }
+
+    @Test
+    void shouldReadAnAdvertisement() throws Exception {
+        final Advertisement advertisement = new Advertisement(1L << 40, 77, new byte[] {1, 2, 3});
+        final FrameHeader header = new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(),
+            FrameHeader.FLAG_RENDEZVOUS, 0, 1, advertisement.lengthBytes(), 999);
+        final ByteBuffer frame = ByteBuffer.allocateDirect(FrameHeader.LENGTH_BYTES + advertisement.lengthBytes());
+        header.write(frame);
+        advertisement.write(frame);
+        final Advertisement read = Incoming.decode(frame, MAX_MESSAGE).advertisement();
+        assertEquals(advertisement.offset(), read.offset());
+        assertEquals(advertisement.number(), read.number());
+        assertArrayEquals(advertisement.descriptor(), read.descriptor());
+    }
+
+    @Test
+    void shouldDecodeFramedAndAdvertisedMessages() throws Exception {
+        final RaftClientRequestProto message = Nodes.request(Nodes.random(100));
+        final byte[] bytes = message.toByteArray();
+        final ByteBuffer frame = ByteBuffer.allocateDirect(FrameHeader.LENGTH_BYTES + bytes.length);
+        new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), (byte) 0, 0, 7, bytes.length, bytes.length)
+            .write(frame);
+        frame.put(FrameHeader.LENGTH_BYTES, bytes);
+        final Incoming inFrame = Incoming.decode(frame, MAX_MESSAGE);
+        assertEquals(message, inFrame.message());
+        assertEquals(7, inFrame.header().correlationId());
+        final Incoming announced = advertised(bytes.length);
+        assertNull(announced.message());
+        final Incoming fetched = announced.withMessage(ByteBuffer.allocateDirect(bytes.length).put(0, bytes));
+        assertEquals(message, fetched.message());
+        assertEquals(announced.header(), fetched.header());
+    }
+
+    @Test
+    void shouldRejectInvalidFrames() {
+        assertRefused("magic number 0x1", frame -> frame.putShort(0, (short) 1));
+        assertRefused("version", frame -> frame.put(2, (byte) 2));
+        assertRefused("kind", frame -> frame.put(3, (byte) 0));
+        assertRefused("kind", frame -> frame.put(3, (byte) 6));
+        assertRefused("type", frame -> frame.put(4, (byte) 14));
+        assertRefused("flags", frame -> frame.put(5, (byte) 2));
+        assertRefused("payload", frame -> frame.putInt(16, 6));
+        assertRefused("message of -1", frame -> frame.putInt(20, -1));
+        assertRefused("message of 6", frame -> frame.putInt(20, 6));
+        assertRefused("the maximum is 1000", frame -> frame.putInt(20, MAX_MESSAGE + 1));
+        assertRefused("with a payload", frame -> frame.put(3, FrameKind.CREDIT));
+        assertRefused("advertisement", frame -> frame.put(5, FrameHeader.FLAG_RENDEZVOUS));
+        assertRefused("invalid CLIENT_REQUEST", frame -> frame.put(24, (byte) 0xFF));
+        assertRefused("12 bytes", frame -> frame.limit(12));
+    }
+
+    private static void assertRefused(final String reason, final Consumer<ByteBuffer> damage) {
+        final ByteBuffer frame = ByteBuffer.allocateDirect(FrameHeader.LENGTH_BYTES + 5);
+        new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), (byte) 0, 0, 1, 5, 5).write(frame);
+        // An empty first field of 3 bytes: a complete message.
+        frame.put(24, RaftClientRequestProto.newBuilder().setMessage(
+            org.apache.ratis.proto.RaftProtos.ClientMessageEntryProto.newBuilder().setContent(
+                org.apache.ratis.thirdparty.com.google.protobuf.ByteString.copyFromUtf8("x"))).build().toByteArray());
+        damage.accept(frame);
+        final ProtocolException refusal = assertThrows(ProtocolException.class, () -> Incoming.decode(frame, MAX_MESSAGE));
+        assertTrue(refusal.getMessage().contains(reason), refusal.getMessage());
+    }
+
+    @Test
+    void shouldRejectAPayloadShorterThanTheFrame() {
+        assertRefused("of 4 bytes in a frame with 5", frame -> frame.putInt(16, 4).putInt(20, 4));
+        assertRefused("of 0 bytes in a frame with 5", frame -> frame.putInt(16, 0).putInt(20, 0));
+        assertRefused("of -1 bytes in a frame with 5", frame -> frame.putInt(16, -1).putInt(20, -1));
+    }
+
+    @Test
+    void shouldRejectBytesAfterAMessage() {
+        // The end of a group that was not started: the parser stops there.
+        assertRefused("after a message", frame -> frame.put(24, (byte) 0x0C));
+    }
+
+    @Test
+    void shouldRejectAnAdvertisedMessageOfInvalidLength() throws Exception {
+        assertEquals(MAX_MESSAGE, advertised(MAX_MESSAGE).header().messageLength());
+        assertEquals(0, advertised(0).header().messageLength());
+        for (final int length : new int[] {-1, Integer.MIN_VALUE, MAX_MESSAGE + 1, Integer.MAX_VALUE}) {
+            final ProtocolException refusal = assertThrows(ProtocolException.class, () -> advertised(length));
+            assertTrue(refusal.getMessage().contains("a message of " + length + " bytes"), refusal.getMessage());
+        }
+    }
+
+    private static Incoming advertised(final int messageLength) throws ProtocolException {
+        final Advertisement advertisement = new Advertisement(0, 1, new byte[1]);
+        return Incoming.decode(frame(messageLength, advertisement.lengthBytes(), advertisement), MAX_MESSAGE);
+    }
+
+    private static ByteBuffer frame(final int messageLength, final int payloadLength, final Advertisement advertisement) {
+        final ByteBuffer frame = ByteBuffer.allocateDirect(FrameHeader.LENGTH_BYTES + payloadLength + 100);
+        new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), FrameHeader.FLAG_RENDEZVOUS, 0, 1, payloadLength,
+            messageLength).write(frame);
+        advertisement.write(frame);
+        return frame.limit(FrameHeader.LENGTH_BYTES + payloadLength);
+    }
+
+    @Test
+    void shouldRejectAnAdvertisementWithADescriptorOfWrongLength() {
+        final Advertisement advertisement = new Advertisement(0, 1, new byte[20]);
+        for (final int payloadLength : new int[] {0, 13, 14, 33, 35}) {
+            final ByteBuffer frame = frame(10, payloadLength, advertisement);
+            assertThrows(ProtocolException.class, () -> Incoming.decode(frame, MAX_MESSAGE), "payload of " + payloadLength);
+        }
+        final ByteBuffer empty = frame(10, 14, new Advertisement(0, 1, new byte[0]));
+        assertThrows(ProtocolException.class, () -> Incoming.decode(empty, MAX_MESSAGE));
+    }
+
+    @Test
+    void shouldRejectALengthOrFlagsWithoutMessage() throws Exception {
+        for (final byte kind : new byte[] {FrameKind.CREDIT, FrameKind.RELEASE}) {
+            assertEquals(kind, withoutMessage(kind, (byte) 0, 0).header().kind());
+            assertThrows(ProtocolException.class, () -> withoutMessage(kind, FrameHeader.FLAG_RENDEZVOUS, 0));
+            assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, 1));
+            assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, -1));
+        }
+        for (final byte kind : new byte[] {Byte.MIN_VALUE, 0, FrameKind.RELEASE + 1, Byte.MAX_VALUE}) {
+            assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, 0));
+        }
+    }
+
+    private static Incoming withoutMessage(final byte kind, final byte flags, final int messageLength) throws ProtocolException {
+        final ByteBuffer frame = ByteBuffer.allocateDirect(FrameHeader.LENGTH_BYTES);
+        new FrameHeader(kind, (byte) 0, flags, 0, 1, 0, messageLength).write(frame);
+        return Incoming.decode(frame, MAX_MESSAGE);
+    }
+
+    @Test
+    void shouldMapMessageTypesToCodes() throws Exception {
+        for (final MessageType type : MessageType.values()) {
+            assertEquals(type, MessageType.of(type.code()));
+        }
+        for (final int code : new int[] {Byte.MIN_VALUE, -1, 0, MessageType.values().length + 1, Byte.MAX_VALUE}) {
+            assertThrows(ProtocolException.class, () -> MessageType.of((byte) code));
+        }
+    }
+
+    @Test
+    void shouldEncodeKindLinkAndIndexOfAWorkRequest() {
+        final long id = WorkRequestId.of(WorkRequestId.READ, 0xFF_FFFF, -2);
+        assertEquals(WorkRequestId.READ, WorkRequestId.kind(id));
+        assertEquals(0xFF_FFFF, WorkRequestId.link(id));
+        assertEquals(-2, WorkRequestId.index(id));
+        // The numbers of links wrap after 2^24.
+        assertEquals(WorkRequestId.of(WorkRequestId.SEND, 1, 5), WorkRequestId.of(WorkRequestId.SEND, 0x100_0001, 5));
+        final long receive = WorkRequestId.receive(Integer.MAX_VALUE);
+        assertEquals(WorkRequestId.RECEIVE, WorkRequestId.kind(receive));
+        assertEquals(Integer.MAX_VALUE, WorkRequestId.index(receive));
+    }
+
+    @Test
+    void shouldRejectForeignPrivateData() throws Exception {
+        final Hello hello = new Hello(65_535, 1 << 20);
+        assertEquals(hello, Hello.of(java.util.Arrays.copyOf(hello.bytes(), 56)));
+        assertThrows(ProtocolException.class, () -> Hello.of(new byte[0]));
+        assertThrows(ProtocolException.class, () -> Hello.of(new byte[56]));
+        final byte[] newer = hello.bytes();
+        newer[4]++;
+        assertTrue(assertThrows(ProtocolException.class, () -> Hello.of(newer)).getMessage().contains("version 2"));
+        assertThrows(ProtocolException.class, () -> Hello.of(new Hello(0, 4096).bytes()));
+        assertThrows(ProtocolException.class, () -> Hello.of(new Hello(1, NodeConfig.MIN_BUFFER_BYTES - 1).bytes()));
+        final Hello least = new Hello(1, NodeConfig.MIN_BUFFER_BYTES);
+        assertEquals(least, Hello.of(least.bytes()));
+    }
+}

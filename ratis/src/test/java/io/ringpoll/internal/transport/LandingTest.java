@@ -1,0 +1,42 @@
+package io.ringpoll.internal.transport;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.testing.TestDevice;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class LandingTest {
+    private static final int LENGTH = 1000;
+
+    @Test
+    void shouldCloseThePeersRegionIfThereIsNoMemoryForTheMessage() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            RegionPool source = new RegionPool(peer, MemoryUsage.READ_SOURCE, 1 << 20);
+            RegionPool pool = new RegionPool(peer, MemoryUsage.READ_DESTINATION, 1 << 20)) {
+            final RegionPool.Lease advertised = source.take(LENGTH);
+            final Incoming frame = new Incoming(
+                new FrameHeader(FrameKind.REQUEST, (byte) 0, FrameHeader.FLAG_RENDEZVOUS, 0, 1, 0, LENGTH), null,
+                new Advertisement(0, 1, advertised.descriptor()));
+            final RemoteMemoryRegion remote = RemoteMemoryRegion.ofDescriptor(advertised.descriptor());
+            final Landing landing = Landing.take(frame, pool, remote);
+            assertFalse(remote.isClosed());
+            landing.close();
+            assertTrue(remote.isClosed());
+            pool.close();
+            final RemoteMemoryRegion without = RemoteMemoryRegion.ofDescriptor(advertised.descriptor());
+            assertThrows(IllegalStateException.class, () -> Landing.take(frame, pool, without));
+            assertTrue(without.isClosed());
+            advertised.release();
+        }
+    }
+}

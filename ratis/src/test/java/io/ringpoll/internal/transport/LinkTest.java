@@ -1,0 +1,168 @@
+package io.ringpoll.internal.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.PollFault;
+import io.ringpoll.testing.TestDevice;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
+import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Requests without a reply, and failed connections. */
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class LinkTest {
+    private static final ByteString SLOW = ByteString.copyFromUtf8("slow");
+    private static final long SHORT_NS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private final Nodes nodes = new Nodes();
+    private final ConcurrentLinkedQueue<CompletableFuture<MessageLite>> unanswered = new ConcurrentLinkedQueue<>();
+
+    @AfterEach
+    void close() {
+        nodes.close();
+    }
+
+    private Nodes.Server serverThatIsSlow() throws IOException {
+        // Enough credits that no credit frame is sent, which would count as a sign of life.
+        final NodeConfig config = new NodeConfig("slow", Nodes.BUFFER_BYTES, 32, 8, Nodes.MAX_MESSAGE_BYTES, 0, 10_000,
+            PollerConfig.own(HandlerThreads.POLLER), false);
+        return nodes.server(config, (type, request) -> {
+            if (!((RaftClientRequestProto) request).getMessage().getContent().equals(SLOW)) {
+                return Nodes.echo(type, request);
+            }
+            final CompletableFuture<MessageLite> reply = new CompletableFuture<>();
+            unanswered.add(reply);
+            return reply;
+        });
+    }
+
+    private static Throwable failureOf(final CompletableFuture<?> reply) {
+        return assertThrows(ExecutionException.class, () -> reply.get(30, TimeUnit.SECONDS)).getCause();
+    }
+
+    private static Reply request(final Link link, final ByteString content, final long timeoutNs) {
+        return link.request(MessageType.CLIENT_REQUEST, Nodes.request(content), timeoutNs);
+    }
+
+    @Test
+    void shouldKeepAConnectionWithOneSlowRequest() throws Exception {
+        final Nodes.Server server = serverThatIsSlow();
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        final long startNs = System.nanoTime();
+        final Reply slow = request(link, SLOW, SHORT_NS);
+        Nodes.assertEchoed(link, Nodes.random(10));
+        assertInstanceOf(TimeoutException.class, failureOf(slow.future()));
+        assertTrue(System.nanoTime() - startNs >= SHORT_NS);
+        assertTrue(link.isOpen());
+        // A reply without a waiting request is dropped.
+        unanswered.remove().complete(RaftClientReplyProto.getDefaultInstance());
+        Nodes.assertEchoed(link, Nodes.random(10));
+        assertEquals(0, server.counters().value(Count.PROTOCOL_VIOLATIONS));
+    }
+
+    @Test
+    void shouldEndAConnectionThatIsSilentForTheRequestTimeOut() throws Exception {
+        final Link link = Nodes.connect(nodes.client(), serverThatIsSlow().port());
+        final Reply patient = request(link, SLOW, Reply.NO_TIMEOUT);
+        final Reply slow = request(link, SLOW, SHORT_NS);
+        assertInstanceOf(TimeoutException.class, failureOf(slow.future()));
+        assertFalse(link.isOpen());
+        assertInstanceOf(AlreadyClosedException.class, failureOf(patient.future()));
+    }
+
+    @Test
+    void shouldDropACancelledReply() throws Exception {
+        final Link link = Nodes.connect(nodes.client(), serverThatIsSlow().port());
+        final Reply cancelled = request(link, SLOW, SHORT_NS);
+        Nodes.await("the request at the server", () -> !unanswered.isEmpty());
+        cancelled.cancel();
+        unanswered.remove().complete(RaftClientReplyProto.getDefaultInstance());
+        Nodes.assertEchoed(link, Nodes.random(10));
+        assertFalse(cancelled.future().isDone());
+    }
+
+    @Test
+    void shouldEndTheConnectionOfARequestWithAThrowingHandler() throws Exception {
+        final Nodes.Server server = nodes.server((type, request) -> {
+            throw new IllegalStateException("on purpose");
+        });
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        assertInstanceOf(AlreadyClosedException.class, failureOf(Nodes.reply(link, Nodes.random(10))));
+        Nodes.await("its end at the server", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 1);
+        // The poller's thread has survived it.
+        assertTrue(Nodes.connect(nodes.client(), server.port()).isOpen());
+    }
+
+    @Test
+    void shouldEndTheConnectionOfALongRequestWithAThrowingHandler() throws Exception {
+        final Nodes.Server server = nodes.server((type, request) -> {
+            throw new IllegalStateException("on purpose");
+        });
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        assertInstanceOf(AlreadyClosedException.class, failureOf(Nodes.reply(link, Nodes.random(10_000))));
+        Nodes.await("its end at the server", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 1);
+        assertTrue(Nodes.connect(nodes.client(), server.port()).isOpen());
+    }
+
+    @Test
+    void shouldEndTheConnectionWhenAReplyIsTooLong() throws Exception {
+        final Nodes.Server server = nodes.server((type, request) ->
+            Nodes.echo(type, Nodes.request(Nodes.random(Nodes.MAX_MESSAGE_BYTES + 1))));
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        assertInstanceOf(AlreadyClosedException.class, failureOf(Nodes.reply(link, Nodes.random(10))));
+    }
+
+    @Test
+    void shouldCountMessagesAndBytesOnBothSides() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final TransportCounters counters = new TransportCounters();
+        final Link link = Nodes.connect(nodes.node("client", Nodes::echo, counters), server.port());
+        long bytes = 0;
+        for (final int length : new int[] {10, 5_000}) {
+            final ByteString content = Nodes.random(length);
+            bytes += Nodes.request(content).getSerializedSize();
+            Nodes.assertEchoed(link, content);
+        }
+        assertEquals(bytes, counters.value(Count.BYTES_SENT));
+        assertEquals(bytes, server.counters().value(Count.BYTES_RECEIVED));
+        // Two requests, and the release of the long reply; replies, and the release of the long request.
+        Nodes.await("all frames", () -> counters.value(Count.FRAMES_SENT) - counters.value(Count.CREDIT_FRAMES_SENT) == 3);
+        Nodes.await("all frames", () -> server.counters().value(Count.FRAMES_RECEIVED) >= 3);
+    }
+
+    @Test
+    void shouldEndAllConnectionsWhenTheirReceivesCannotBePolled() throws Exception {
+        final Nodes.Server server = serverThatIsSlow();
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        final CompletableFuture<ByteString> reply = Nodes.reply(link, SLOW);
+        Nodes.await("the request at the server", () -> !unanswered.isEmpty());
+        try (Peer device = Peer.ofLocal(TestDevice.address())) {
+            PollFault.whileFailing(device.context(), () -> {
+                unanswered.remove().complete(RaftClientReplyProto.getDefaultInstance());
+                final Throwable failure = failureOf(reply);
+                assertInstanceOf(AlreadyClosedException.class, failure);
+                assertTrue(failure.getMessage().contains("has failed with code"), failure.getMessage());
+            });
+        }
+        assertFalse(link.isOpen());
+    }
+}

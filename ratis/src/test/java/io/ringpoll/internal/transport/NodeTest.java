@@ -1,0 +1,271 @@
+package io.ringpoll.internal.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.pipeline.WaitMode;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.protocol.exceptions.GroupMismatchException;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class NodeTest {
+    private final Nodes nodes = new Nodes();
+
+    @AfterEach
+    void close() {
+        nodes.close();
+    }
+
+    @Test
+    void shouldReplyToRequestsOfEveryLength() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        // Around the end of a buffer and of a read, and over several reads.
+        final int most = Nodes.BUFFER_BYTES - FrameHeader.LENGTH_BYTES;
+        for (final int length : new int[] {0, 1, most - 8, most - 7, most - 6, most - 5, most, most + 1, 100_000,
+            Landing.MAX_READ_BYTES, Landing.MAX_READ_BYTES + 1, Nodes.MAX_MESSAGE_BYTES - 100}) {
+            Nodes.assertEchoed(link, Nodes.random(length));
+        }
+        final long received = server.counters().value(Count.RENDEZVOUS_RECEIVED);
+        assertTrue(received >= 5);
+        // Counted after the post: the reply may be received earlier.
+        Nodes.await("as many replies", () -> server.counters().value(Count.RENDEZVOUS_SENT) == received);
+        assertEquals(0, server.counters().value(Count.COMPLETION_ERRORS));
+    }
+
+    @Test
+    void shouldCarryManyConcurrentRequestsWithFewCredits() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final List<Link> links = new ArrayList<>();
+        final Node client = nodes.client();
+        for (int i = 0; i < 3; i++) {
+            links.add(Nodes.connect(client, server.port()));
+        }
+        final List<ByteString> contents = new ArrayList<>();
+        final List<CompletableFuture<ByteString>> replies = new ArrayList<>();
+        for (int i = 0; i < 1500; i++) {
+            final ByteString content = Nodes.random(i % 20 == 0 ? 70_000 : i % 900);
+            contents.add(content);
+            replies.add(Nodes.reply(links.get(i % links.size()), content));
+        }
+        for (int i = 0; i < contents.size(); i++) {
+            assertEquals(contents.get(i), replies.get(i).get(30, TimeUnit.SECONDS), "reply " + i);
+        }
+        assertEquals(0, server.counters().value(Count.COMPLETION_ERRORS));
+        assertEquals(0, server.counters().value(Count.PROTOCOL_VIOLATIONS));
+    }
+
+    @Test
+    void shouldContinueInOneDirectionWithoutReplies() throws Exception {
+        final ConcurrentLinkedQueue<CompletableFuture<MessageLite>> unanswered = new ConcurrentLinkedQueue<>();
+        final Nodes.Server server = nodes.server((type, request) -> {
+            final CompletableFuture<MessageLite> reply = new CompletableFuture<>();
+            unanswered.add(reply);
+            return reply;
+        });
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        final List<CompletableFuture<ByteString>> replies = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            replies.add(Nodes.reply(link, Nodes.random(10)));
+        }
+        // Credits are returned although no frame is sent that could carry them.
+        Nodes.await("all requests at the server", () -> unanswered.size() == 100);
+        assertTrue(server.counters().value(Count.CREDIT_FRAMES_SENT) >= 100 / Nodes.CREDITS);
+        unanswered.forEach(reply -> Nodes.echo(MessageType.CLIENT_REQUEST, Nodes.request(ByteString.EMPTY))
+            .thenAccept(reply::complete));
+        for (final CompletableFuture<ByteString> reply : replies) {
+            assertEquals(ByteString.EMPTY, reply.get(ConnectedPair.TIMEOUT_MS, TimeUnit.MILLISECONDS));
+        }
+    }
+
+    @Test
+    void shouldReportTheExceptionOfARequest() throws Exception {
+        final Nodes.Server server =
+            nodes.server((type, request) -> CompletableFuture.failedFuture(new GroupMismatchException("not this one")));
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        final Throwable failure = failureOf(Nodes.reply(link, ByteString.EMPTY));
+        assertInstanceOf(GroupMismatchException.class, failure);
+        assertEquals("not this one", failure.getMessage());
+        assertTrue(link.isOpen());
+    }
+
+    @Test
+    void shouldRejectAMessageOverTheLimitAndKeepTheConnection() throws Exception {
+        final Link link = Nodes.connect(nodes.client(), nodes.server(Nodes::echo).port());
+        final Throwable failure = failureOf(Nodes.reply(link, Nodes.random(Nodes.MAX_MESSAGE_BYTES + 1)));
+        assertTrue(failure.getMessage().contains("raft.rdma.message.size.max"), failure.getMessage());
+        Nodes.assertEchoed(link, Nodes.random(10));
+    }
+
+    @Test
+    void shouldFailOutstandingRequestsWhenThePeerDisconnects() throws Exception {
+        final Nodes.Server server = nodes.server((type, request) -> new CompletableFuture<MessageLite>());
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        final CompletableFuture<ByteString> reply = Nodes.reply(link, Nodes.random(100_000));
+        final CompletableFuture<ByteString> other = Nodes.reply(link, ByteString.EMPTY);
+        server.node().close();
+        assertInstanceOf(AlreadyClosedException.class, failureOf(reply));
+        assertInstanceOf(AlreadyClosedException.class, failureOf(other));
+        assertFalse(link.isOpen());
+        assertInstanceOf(AlreadyClosedException.class, failureOf(Nodes.reply(link, ByteString.EMPTY)));
+    }
+
+    @Test
+    void shouldReportThatNoServerListens() {
+        final Node client = nodes.client();
+        final int port = Integer.parseInt(ConnectedPair.anyPort());
+        final ConnectException failure = assertThrows(ConnectException.class, () -> Nodes.connect(client, port));
+        assertTrue(failure.getMessage().contains(":" + port), failure.getMessage());
+    }
+
+    @Test
+    void shouldRejectAConnectionAboveTheMaximum() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Node first = nodes.client();
+        final List<Link> links = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            links.add(Nodes.connect(first, server.port()));
+        }
+        final Node second = nodes.client();
+        assertThrows(ConnectException.class, () -> Nodes.connect(second, server.port()));
+        Nodes.await("a rejection", () -> server.counters().value(Count.CONNECTIONS_REJECTED) == 1);
+        links.get(0).fail(new IOException("enough"));
+        Nodes.await("the end of one", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 1);
+        Nodes.assertEchoed(Nodes.connect(second, server.port()), Nodes.random(10));
+        Nodes.assertEchoed(links.get(7), Nodes.random(10));
+    }
+
+    @Test
+    void shouldServeManySuccessiveConnections() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Node client = nodes.client();
+        for (int i = 0; i < 30; i++) {
+            final Link link = Nodes.connect(client, server.port());
+            Nodes.assertEchoed(link, Nodes.random(i % 2 == 0 ? 10 : 50_000));
+            // During further requests.
+            Nodes.reply(link, Nodes.random(100_000));
+            link.fail(new IOException("enough"));
+        }
+        Nodes.await("the end of all", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 30);
+        Nodes.assertEchoed(Nodes.connect(client, server.port()), Nodes.random(10));
+        assertEquals(0, server.counters().value(Count.PROTOCOL_VIOLATIONS));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldWorkWithAllHandlerThreads(final HandlerThreads handlers) throws Exception {
+        final TransportCounters counters = new TransportCounters();
+        try (Node server =
+            new Node(Nodes.config("placed", handlers), Peer.ofLocal(TestDevice.address()), Nodes::echo, counters)) {
+            final int port = Integer.parseInt(ConnectedPair.anyPort());
+            server.listen(TestDevice.address(), port);
+            final Link link = Nodes.connect(nodes.client(), port);
+            final List<CompletableFuture<ByteString>> replies = new ArrayList<>();
+            final ByteString content = Nodes.random(5_000);
+            for (int i = 0; i < 200; i++) {
+                replies.add(Nodes.reply(link, i % 2 == 0 ? content : ByteString.EMPTY));
+            }
+            for (int i = 0; i < 200; i++) {
+                assertEquals(i % 2 == 0 ? content : ByteString.EMPTY, replies.get(i).get(30, TimeUnit.SECONDS));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void shouldCloseOnTheThreadOfAReply(final HandlerThreads handlers) throws Exception {
+        final CompletableFuture<MessageLite> answer = new CompletableFuture<>();
+        final Nodes.Server server = nodes.server((type, request) -> answer);
+        final int before = HotCalls.registered();
+        final Node client = nodes.node(Nodes.config("closes-itself", handlers), Nodes::echo, new TransportCounters());
+        final CompletableFuture<Thread> closing = Nodes.reply(Nodes.connect(client, server.port()), Nodes.random(10))
+            .handle((reply, failure) -> closedHere(client));
+        answer.complete(RaftClientReplyProto.getDefaultInstance());
+        assertEndsInTime(closing, before);
+    }
+
+    @Test
+    void shouldCloseOnTheThreadOfAConnectionFailure() throws Exception {
+        final int before = HotCalls.registered();
+        final Nodes.Server server = nodes.server((type, request) -> new CompletableFuture<>());
+        final Node client =
+            nodes.node(Nodes.config("closes-itself", HandlerThreads.POLLER), Nodes::echo, new TransportCounters());
+        final CompletableFuture<Thread> closing = Nodes.reply(Nodes.connect(client, server.port()), Nodes.random(10))
+            .handle((reply, failure) -> closedHere(client));
+        server.node().close();
+        assertEndsInTime(closing, before);
+    }
+
+    private static Thread closedHere(final Node node) {
+        node.close();
+        return Thread.currentThread();
+    }
+
+    /** In less time than a wait for its own thread would take, and with all resources released. */
+    private static void assertEndsInTime(final CompletableFuture<Thread> closing, final int before) throws Exception {
+        final long startNs = System.nanoTime();
+        assertTrue(closing.get(ConnectedPair.TIMEOUT_MS, TimeUnit.MILLISECONDS).getName().startsWith("closes-itself"));
+        Nodes.await("the end of all its threads", () -> threads("closes-itself") == 0);
+        assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(6));
+        Nodes.await("the end of all that calls C", () -> HotCalls.registered() == before);
+    }
+
+    @Test
+    void shouldReleaseEverythingWhenThePollerCannotStart() {
+        final int before = HotCalls.registered();
+        final PollerConfig nowhere =
+            new PollerConfig(false, 4095, PollerIdle.YIELD, 0, HandlerThreads.POLLER, WaitMode.BLOCK);
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            assertThrows(RuntimeException.class,
+                () -> new Node(Nodes.config("nowhere", nowhere), peer, Nodes::echo, new TransportCounters()));
+            assertEquals(before, HotCalls.registered());
+        }
+        assertEquals(0, threads("nowhere"));
+    }
+
+    @Test
+    void shouldLeakNoThread() throws Exception {
+        try (Nodes own = new Nodes()) {
+            final Link link = Nodes.connect(own.client(), own.server(Nodes::echo).port());
+            Nodes.assertEchoed(link, Nodes.random(10));
+            assertTrue(threads("client", "server") >= 4);
+        }
+        Nodes.await("the end of all threads", () -> threads("client", "server") == 0);
+    }
+
+    private static long threads(final String... names) {
+        return Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> Stream.of(names).anyMatch(name -> thread.getName().startsWith(name))).count();
+    }
+
+    private static Throwable failureOf(final CompletableFuture<?> reply) {
+        return assertThrows(ExecutionException.class, () -> reply.get(30, TimeUnit.SECONDS)).getCause();
+    }
+}

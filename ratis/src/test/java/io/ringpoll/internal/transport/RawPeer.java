@@ -1,0 +1,108 @@
+package io.ringpoll.internal.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.Completions;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletion;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Optional;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+
+/** A peer that is not a node: it sends a valid hello and then the frames of the test. */
+final class RawPeer implements AutoCloseable {
+    private static final int RECEIVES = 30;
+    private static final int SENDS = 30;
+    private static final int RECEIVE_ID = 1000;
+
+    private final Completions completions = new Completions();
+    private final Peer peer = Peer.ofRemote(TestDevice.address());
+    private final LocalMemoryRegion memory =
+        peer.allocate((RECEIVES + SENDS) * Nodes.BUFFER_BYTES, MemoryUsage.SEND, MemoryUsage.RECEIVE);
+    private final Connection connection;
+    private int sent;
+
+    RawPeer(final int port, final int credits) {
+        try (ConnectionConfig config = ConnectionConfig.create().sqSize(100).cqSize(200).rqSize(RECEIVES)) {
+            connection = peer.request(TestDevice.address(), Integer.toString(port), config)
+                .connect(new Hello(credits, Nodes.BUFFER_BYTES).bytes());
+        }
+        assertEquals(Optional.of(ConnectionEvent.ESTABLISHED), connection.nextEvent(ConnectedPair.TIMEOUT_MS));
+        for (int i = 0; i < RECEIVES; i++) {
+            post(i);
+        }
+    }
+
+    private void post(final int slot) {
+        assertTrue(connection.receive(memory, slot * Nodes.BUFFER_BYTES, Nodes.BUFFER_BYTES, RECEIVE_ID + slot));
+    }
+
+    Peer peer() {
+        return peer;
+    }
+
+    /** Sends a request with the message in the frame. */
+    void request(final long correlationId, final MessageLite message) {
+        final byte[] payload = message.toByteArray();
+        send(new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), (byte) 0, 0, correlationId, payload.length,
+            payload.length), payload);
+    }
+
+    /** Sends a request with a message to be read from this side's memory. */
+    void advertise(final long correlationId, final int messageLength, final Advertisement advertisement) {
+        final ByteBuffer frame = ByteBuffer.allocate(Nodes.BUFFER_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        advertisement.write(frame);
+        final byte[] payload = new byte[advertisement.lengthBytes()];
+        frame.get(FrameHeader.LENGTH_BYTES, payload);
+        send(new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), FrameHeader.FLAG_RENDEZVOUS, 0, correlationId,
+            payload.length, messageLength), payload);
+    }
+
+    /** Returns credits to the node. */
+    void returnCredits(final int credits) {
+        send(new FrameHeader(FrameKind.CREDIT, (byte) 0, (byte) 0, credits, 0, 0, 0), new byte[0]);
+    }
+
+    private void send(final FrameHeader header, final byte[] payload) {
+        final int offset = (RECEIVES + sent++ % SENDS) * Nodes.BUFFER_BYTES;
+        final ByteBuffer frame = memory.memory().asByteBuffer().slice(offset, Nodes.BUFFER_BYTES);
+        header.write(frame);
+        frame.put(FrameHeader.LENGTH_BYTES, payload);
+        assertTrue(connection.send(memory, offset, FrameHeader.LENGTH_BYTES + payload.length, CompletionFlag.ON_ERROR, 1));
+    }
+
+    /** The next frame from the node other than a credit frame; its receive is reposted. */
+    Incoming next() throws ProtocolException {
+        while (true) {
+            final WorkCompletion completion = completions.awaitOne(connection.completionQueue());
+            assertEquals(WcStatus.SUCCESS, completion.status());
+            final int slot = (int) completion.workRequestId() - RECEIVE_ID;
+            final ByteBuffer bytes =
+                memory.memory().asByteBuffer().slice(slot * Nodes.BUFFER_BYTES, completion.lengthBytes());
+            final Incoming frame = Incoming.decode(bytes, Nodes.MAX_MESSAGE_BYTES);
+            post(slot);
+            if (frame.header().kind() != FrameKind.CREDIT) {
+                return frame;
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        connection.disconnect();
+        connection.close();
+        memory.close();
+        peer.close();
+    }
+}
