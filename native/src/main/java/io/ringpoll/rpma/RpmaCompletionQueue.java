@@ -243,12 +243,25 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      * @throws UnsupportedOperationException if the loaded librpma hides it
      */
     public VerbsCompletionQueue openVerbs() {
+        return openVerbs(name() + " (verbs)");
+    }
+
+    /**
+     * As {@link #openVerbs()}, with a name.
+     *
+     * @param name of the verbs queue in messages, for instance in the refusal to close this queue's owner before it
+     * @return to be closed before the queue's owner
+     * @throws IllegalStateException         if the queue's owner is closed
+     * @throws UnsupportedOperationException if the loaded librpma hides it
+     */
+    public VerbsCompletionQueue openVerbs(final String name) {
+        Objects.requireNonNull(name, "the name is null");
         enter();
         try {
             if (ibvCq == 0) {
                 throw new UnsupportedOperationException("this librpma's struct rpma_cq is none of those of 0.10 to 1.3");
             }
-            return VerbsAccess.borrow(ibvCq, name() + " (verbs)", owner, this, handover);
+            return VerbsAccess.borrow(ibvCq, name, owner, this, handover);
         } finally {
             exit();
         }

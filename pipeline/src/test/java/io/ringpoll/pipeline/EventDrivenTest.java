@@ -10,6 +10,7 @@ import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaCompletionQueue;
@@ -167,6 +168,20 @@ class EventDrivenTest {
             pipeline.removeQueue(pair.client().completionQueue());
             // Destroying a queue waits for acknowledgements: with one missing it would never return.
             pair.close();
+        }
+    }
+
+    @Test
+    void shouldNameTheQueueAndThePollerThatKeepAConnectionOpen() throws TimeoutException {
+        final Connection client = pair.client();
+        try (Pipeline pipeline = start(0, FOREVER_NS)) {
+            pipeline.addQueue(client.completionQueue());
+            assertEquals(
+                client.name() + " cannot be closed before its dependents: " + client.completionQueue().name() +
+                    " (polled by " + pipeline.pollerThread().getName() + ": remove it there first)",
+                assertThrows(IllegalStateException.class, client::close).getMessage());
+            pipeline.removeQueue(client.completionQueue());
+            client.close();
         }
     }
 

@@ -226,7 +226,7 @@ public final class QueueRegistry {
 
     /** Opens completion channels for queues added from now on; before any queue is added. */
     synchronized void notifying() {
-        notifications = new RpmaNotifications();
+        notifications = new RpmaNotifications(pollerName);
     }
 
     /** Closes the completion channels; the poller has ended. */

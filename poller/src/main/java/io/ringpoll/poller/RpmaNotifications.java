@@ -18,9 +18,14 @@ import java.util.Map;
  * acknowledges in bulk and treats all channels alike. Thread-safe.
  */
 final class RpmaNotifications {
+    private final String pollerName;
     /** Guarded by this, as is the following field. */
     private final Map<Integer, SharedChannel> byFd = new HashMap<>();
     private final Map<CompletionQueue, SharedChannel> byView = new IdentityHashMap<>();
+
+    RpmaNotifications(final String pollerName) {
+        this.pollerName = pollerName;
+    }
 
     /** A completion channel and its polled queues. */
     private static final class SharedChannel {
@@ -64,7 +69,9 @@ final class RpmaNotifications {
         }
         final SharedChannel known = byFd.get(rpma.fd());
         final SharedChannel shared = known == null ? new SharedChannel(rpma.fd()) : known;
-        final VerbsCompletionQueue verbs = rpma.openVerbs();
+        // A close of the connection is refused with this name, and the user knows nothing of the view.
+        final VerbsCompletionQueue verbs =
+            rpma.openVerbs(rpma.name() + " (polled by " + pollerName + ": remove it there first)");
         try {
             shared.include(verbs);
         } catch (final RuntimeException failed) {
