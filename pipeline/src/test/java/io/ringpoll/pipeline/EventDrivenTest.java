@@ -291,12 +291,16 @@ class EventDrivenTest {
         try (Pipeline pipeline = start(EventDrivenIdle.DEFAULT_SPIN_NS, EventDrivenIdle.DEFAULT_MAX_SLEEP_NS)) {
             pipeline.addQueue(pair.client().completionQueue());
             awaitSleep(pipeline);
-            final long before = THREADS.getThreadCpuTime(pipeline.pollerThread().threadId());
-            final long beganNs = System.nanoTime();
-            Thread.sleep(1000);
-            final long used = THREADS.getThreadCpuTime(pipeline.pollerThread().threadId()) - before;
-            final long elapsed = System.nanoTime() - beganNs;
-            assertTrue(used * 100 < elapsed, used + " ns of " + elapsed);
+            double least = Double.MAX_VALUE;
+            // The time of a sleep with cold caches on a loaded machine is more; a poller that spins shows in every round.
+            for (int round = 0; round < 8 && least >= 1; round++) {
+                final long before = THREADS.getThreadCpuTime(pipeline.pollerThread().threadId());
+                final long beganNs = System.nanoTime();
+                Thread.sleep(1000);
+                final long used = THREADS.getThreadCpuTime(pipeline.pollerThread().threadId()) - before;
+                least = Math.min(least, 100.0 * used / (System.nanoTime() - beganNs));
+            }
+            assertTrue(least < 1, least + " % of a core");
         }
     }
 
