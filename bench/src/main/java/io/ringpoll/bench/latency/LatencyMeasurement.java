@@ -228,9 +228,8 @@ public final class LatencyMeasurement {
             HistogramFiles.write(report, config.output());
             final Map<String, Histogram> histograms = new LinkedHashMap<>();
             report.runs().forEach(run -> histograms.put(run.label(), run.total()));
-            final String stem = HistogramFiles.fileName(report.name());
-            PercentilePlot.draw(report.name(), histograms, config.output().resolve(stem + ".svg"));
-            PercentilePlot.draw(report.name(), histograms, config.output().resolve(stem + ".png"));
+            PercentilePlot.draw(
+                report.name(), histograms, config.output().resolve(HistogramFiles.fileName(report.name()) + ".svg"));
         }
         try {
             Files.writeString(config.output().resolve("latency.json"), toJson());

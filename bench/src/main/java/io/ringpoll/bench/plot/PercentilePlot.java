@@ -1,86 +1,66 @@
 package io.ringpoll.bench.plot;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import io.ringpoll.bench.plot.LineChart.Axis;
 import java.math.BigDecimal;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
+import java.util.stream.DoubleStream;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
-import org.knowm.xchart.BitmapEncoder;
-import org.knowm.xchart.VectorGraphicsEncoder;
-import org.knowm.xchart.XYChart;
-import org.knowm.xchart.XYChartBuilder;
-import org.knowm.xchart.style.Styler.LegendPosition;
-import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** Latency by percentile, on a logarithmic axis: each mark adds a nine. */
+/** Latency by percentile, on a logarithmic axis: each tick adds a nine. */
 public final class PercentilePlot {
-    private static final int WIDTH = 900;
-    private static final int HEIGHT = 520;
     private static final int TICKS_PER_HALF = 5;
     private static final double HUNDRED = 100;
-    private static final double NEAR = 1e-6;
+    private static final String[] UNITS = {"ns", "us", "ms", "s"};
 
     private PercentilePlot() {
     }
 
     /**
-     * Plots histograms into a file.
+     * Plots histograms into an SVG file.
      *
      * @param title      title of the plot
      * @param histograms in nanoseconds, by label
-     * @param file       output file; its ending selects the format: {@code .svg} or {@code .png}
+     * @param file       output file
      */
     public static void draw(final String title, final Map<String, Histogram> histograms, final Path file) {
-        final XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title)
-            .xAxisTitle("percentile").yAxisTitle("ns").build();
-        chart.getStyler().setYAxisLogarithmic(true).setLegendPosition(LegendPosition.InsideNW);
-        chart.setCustomXAxisTickLabelsFormatter(PercentilePlot::percentile);
-        histograms.forEach((label, histogram) -> add(chart, label, histogram));
-        try {
-            Files.createDirectories(file.toAbsolutePath().getParent());
-            if (file.toString().endsWith(".png")) {
-                BitmapEncoder.saveBitmap(chart, file.toString(), BitmapEncoder.BitmapFormat.PNG);
-            } else {
-                VectorGraphicsEncoder.saveVectorGraphic(
-                    chart, file.toString(), VectorGraphicsEncoder.VectorGraphicsFormat.SVG);
-            }
-        } catch (final IOException e) {
-            throw new UncheckedIOException("cannot write " + file, e);
+        final LineChart chart = new LineChart(
+            title, new Axis("percentile", PercentilePlot::percentile), new Axis("latency", PercentilePlot::duration));
+        int color = 0;
+        for (final Map.Entry<String, Histogram> each : histograms.entrySet()) {
+            add(chart, each.getKey(), color++, each.getValue());
         }
+        chart.write(file);
     }
 
-    /** The label of an axis position, which is a number of nines: 0 is p0, 1 is p90, 2 is p99; empty between them. */
-    static String percentile(final double nines) {
-        final long whole = Math.round(nines);
-        if (Math.abs(nines - whole) > NEAR) {
-            return "";
-        }
-        final BigDecimal percentile = BigDecimal.valueOf(100).subtract(BigDecimal.ONE.movePointRight(2 - (int) whole));
+    /** The percentile at a number of nines: 0 is p0, 1 is p90, 2 is p99. */
+    static String percentile(final int nines) {
+        final BigDecimal percentile = BigDecimal.valueOf(100).subtract(BigDecimal.ONE.movePointRight(2 - nines));
         return percentile.stripTrailingZeros().toPlainString();
     }
 
-    /** The axis position of a percentile. */
+    /** The number of nines of a percentile. */
     static double nines(final double percentile) {
         return Math.log10(HUNDRED / (HUNDRED - percentile));
     }
 
-    private static void add(final XYChart chart, final String label, final Histogram histogram) {
-        final List<Double> places = new ArrayList<>();
-        final List<Long> values = new ArrayList<>();
+    /** A power of ten in nanoseconds, in the largest unit that leaves a whole number. */
+    static String duration(final int exponent) {
+        final int unit = Math.min(exponent / 3, UNITS.length - 1);
+        return BigDecimal.ONE.movePointRight(exponent - 3 * unit).toPlainString() + ' ' + UNITS[unit];
+    }
+
+    private static void add(final LineChart chart, final String label, final int color, final Histogram histogram) {
+        final DoubleStream.Builder places = DoubleStream.builder();
+        final DoubleStream.Builder values = DoubleStream.builder();
         for (final HistogramIterationValue point : histogram.percentiles(TICKS_PER_HALF)) {
             final double percentile = point.getPercentileLevelIteratedTo();
             if (percentile < HUNDRED && point.getValueIteratedTo() > 0) {
                 places.add(nines(percentile));
-                values.add(point.getValueIteratedTo());
+                values.add(Math.log10(point.getValueIteratedTo()));
             }
         }
-        if (!places.isEmpty()) {
-            chart.addSeries(label, places, values).setMarker(SeriesMarkers.NONE);
-        }
+        chart.add(label, color, false, places.build().toArray(), values.build().toArray());
     }
 }

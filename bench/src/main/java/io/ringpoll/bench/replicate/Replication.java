@@ -79,10 +79,8 @@ public final class Replication {
             histograms.put(each.name(), all);
         });
         final String title = "Commit latency, records of " + config.payloadBytes() + " bytes, window " + config.window();
-        for (final String ending : List.of(".svg", ".png")) {
-            PercentilePlot.draw(
-                title, histograms, plots.resolve("replicate-" + config.payloadBytes() + "-" + config.window() + ending));
-        }
+        PercentilePlot.draw(
+            title, histograms, plots.resolve("replicate-" + config.payloadBytes() + "-" + config.window() + ".svg"));
     }
 
     /**

@@ -66,7 +66,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
     private HotThreadOptions hotThreads;
 
     @Option(names = "--output", paramLabel = "DIR",
-        description = "Folder for histograms (.hgrm, .hlog), results (.json) and plots (.svg, .png).")
+        description = "Folder for histograms (.hgrm, .hlog), results (.json) and plots (.svg).")
     private Path output;
 
     @Option(names = "--strict", description = "Exit with 1 if a run missed its rate, lost its CPU or was not pinned.")

@@ -101,7 +101,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
 
     @Option(
         names = "--plots", paramLabel = "DIR",
-        description = "Folder for plots of the commit latencies by percentile (.svg, .png).")
+        description = "Folder for plots of the commit latencies by percentile (.svg).")
     private Path plots;
 
     @Option(
