@@ -1,6 +1,8 @@
 package io.ringpoll.cli.pages;
 
 import io.ringpoll.cli.Ringpoll;
+import io.ringpoll.cli.options.CheckedOptions;
+import io.ringpoll.cli.options.Execution;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -16,11 +18,14 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 
 /** The commands of the launcher with their options: from the model of picocli, or from the text of a script. */
 final class CommandLines {
     private static final Pattern ENTRY = Pattern.compile("(?m)^  ([a-z-]+(?: \\| [a-z-]+)*)\\) (.*);;$");
     private static final Pattern SHOWN = Pattern.compile("\\./ringpoll[ ]([a-z]+)((?:(?!\\./ringpoll)[^`\n#|])*)");
+    /** A word that the reader replaces, as FOLDER, or that a shell does. */
+    private static final Pattern PLACEHOLDER = Pattern.compile("(^|[\\s=])[A-Z]{2,}($|\\s)|\\$");
     private static final Pattern OPTION = Pattern.compile("(?<=\\s)--[a-z][a-z-]*");
     /** The option patterns of the commands that are scripts. */
     private static final Map<String, String> SCRIPTS =
@@ -50,7 +55,7 @@ final class CommandLines {
         return text.toString();
     }
 
-    /** The faults of all command lines in a text: unknown commands, subcommands and options. */
+    /** The faults of all command lines in a text: unknown commands, subcommands and options, and values that are refused. */
     List<String> faults(final String text) {
         final List<String> faults = new ArrayList<>();
         final Matcher shown = SHOWN.matcher(text);
@@ -76,7 +81,23 @@ final class CommandLines {
         if (model.subcommands().containsKey(subcommand)) {
             model = model.subcommands().get(subcommand).getCommandSpec();
         }
-        return unknownOption(arguments, model.optionsMap()::containsKey);
+        final String unknown = unknownOption(arguments, model.optionsMap()::containsKey);
+        return unknown != null || PLACEHOLDER.matcher(arguments).find() ? unknown : refused(command, arguments);
+    }
+
+    /** The reason for which the command refuses its arguments; null if it accepts them. */
+    private static String refused(final String command, final String arguments) {
+        final String[] words = arguments.isBlank() ? new String[0] : arguments.strip().split("\\s+");
+        final CommandLine line = Execution.commandLine(Ringpoll.commands().get(command));
+        try {
+            line.parseArgs(words);
+            if (line.getCommand() instanceof CheckedOptions options) {
+                options.check();
+            }
+            return null;
+        } catch (final ParameterException refusal) {
+            return refusal.getMessage();
+        }
     }
 
     private static String unknownOption(final String arguments, final Predicate<String> known) {

@@ -92,10 +92,10 @@ record Page(Path file, List<String> prose, List<Block> blocks) {
             .toList();
     }
 
-    /** The whole text: prose first, then code. */
+    /** The whole text: prose first, then code, in which a line that ends in a backslash continues in the next one. */
     String text() {
         final StringBuilder text = new StringBuilder(String.join("\n", prose)).append('\n');
-        blocks.forEach(block -> text.append(block.text()).append('\n'));
+        blocks.forEach(block -> text.append(block.text().replaceAll("\\\\\n\\s*", "")).append('\n'));
         return text.toString();
     }
 

@@ -4,13 +4,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.cli.Ringpoll;
+import io.ringpoll.tuning.RecordedTree;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -19,12 +24,16 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** README.md, docs/ and the other pages: headings, links, commands and Java examples. */
 @Timeout(300)
 class PagesTest {
     private static final Pattern LINK = Pattern.compile("\\]\\(([^)\\s]+)\\)|(?:src|srcset)=\"([^\"]+)\"");
+    private static final int LONGEST_LINE = 130;
     private static final Pattern REFERENCE = Pattern.compile("docs/[\\w/-]+\\.(?:md|svg)");
+
+    private static final Pattern SCRIPT = Pattern.compile("tuning/scripts/[a-z-]+ --[^`\n#|]*--apply[^`\n#|]*");
 
     @TempDir
     private Path folder;
@@ -37,6 +46,14 @@ class PagesTest {
     @MethodSource("pages")
     void shouldHaveOneFirstLevelHeading(final Page page) {
         assertEquals(1, page.headings(1).size(), () -> page + ": " + page.headings(1));
+    }
+
+    /** Rows of tables cannot be wrapped. */
+    @ParameterizedTest
+    @MethodSource("pages")
+    void shouldHaveLinesOfAtMost130Columns(final Page page) throws IOException {
+        assertEquals(List.of(), Files.readAllLines(page.file()).stream()
+            .filter(line -> line.length() > LONGEST_LINE && !line.startsWith("|")).toList(), page::toString);
     }
 
     @ParameterizedTest
@@ -65,6 +82,38 @@ class PagesTest {
         final CommandLines commands = new CommandLines();
         assertTrue(commands.size() > 10, "the launcher's commands were not found");
         assertEquals(List.of(), commands.faults(page.text()), page::toString);
+    }
+
+    /** Those that take seconds; where the machine decides, only their options are checked. */
+    @ParameterizedTest
+    @ValueSource(strings = {
+        "doctor", "tune plan", "torture --seed 42 --scenes 1", "fuzz --target stat-options --seed 68 --inputs 1",
+        "run --operations 100000 --payload 4096 --connections 8",
+        "run --operations 100000 --faults seed=7,status:retry-exc-err:write@~5000,poll:2@~20000,delay:2ms@~3000,disconnect@9000"})
+    void shouldShowCommandsThatSucceed(final String command) {
+        assertTrue(pages().stream().anyMatch(page -> page.text().contains("./ringpoll " + command)), "no page shows it");
+        final StringWriter output = new StringWriter();
+        final PrintWriter printer = new PrintWriter(output, true);
+        final String[] words = command.split(" ");
+        assertEquals(0, Ringpoll.commandLine(words).setOut(printer).setErr(printer).execute(words), output::toString);
+    }
+
+    /** Their plans, on a recorded server, as nothing is applied. */
+    @Test
+    void shouldShowScriptsThatPlanAChange() throws Exception {
+        RecordedTree.named("two-socket-smt").expand(folder);
+        final List<String> shown = pages().stream().flatMap(page -> SCRIPT.matcher(page.text()).results())
+            .map(MatchResult::group).filter(line -> !line.contains(" USER ")).toList();
+        assertTrue(shown.size() > 4, shown::toString);
+        for (final String line : shown) {
+            final String[] words = line.replace("--apply", "").strip().split("\\s+");
+            final ProcessBuilder builder = new ProcessBuilder(words).directory(Page.ROOT.toFile()).redirectErrorStream(true);
+            builder.environment().put("ROOT", folder.toString());
+            final Process process = builder.start();
+            final String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertEquals(0, process.waitFor(), () -> line + ": " + printed);
+            assertTrue(printed.contains("would ") && printed.contains("nothing was "), () -> line + ": " + printed);
+        }
     }
 
     @ParameterizedTest
