@@ -1,7 +1,6 @@
 package io.ringpoll.rpma;
 
 import io.ringpoll.internal.ffm.CallState;
-import io.ringpoll.internal.lifecycle.NativeResource;
 
 /**
  * How a connection is made: the sizes of its queues and the time-out. It is copied when a request is made.
@@ -10,7 +9,7 @@ import io.ringpoll.internal.lifecycle.NativeResource;
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_new.3.html">rpma_conn_cfg_new(3)</a>
  */
-public final class ConnectionConfig extends NativeResource {
+public final class ConnectionConfig extends Configuration {
     /** librpma's {@code RPMA_DEFAULT_Q_SIZE}. */
     static final int DEFAULT_CQ_SIZE = 10;
 
@@ -48,13 +47,8 @@ public final class ConnectionConfig extends NativeResource {
         if (timeoutMs < 0) {
             throw new IllegalArgumentException("a time-out of " + timeoutMs + " ms is negative");
         }
-        final long config = enter();
-        try {
-            RpmaException.check("rpma_conn_cfg_set_timeout", Librpma.CONFIG.rpma_conn_cfg_set_timeout(config, timeoutMs));
-            return this;
-        } finally {
-            exit();
-        }
+        setNumber("rpma_conn_cfg_set_timeout", Librpma.CONFIG::rpma_conn_cfg_set_timeout, timeoutMs);
+        return this;
     }
 
     /**
@@ -65,15 +59,9 @@ public final class ConnectionConfig extends NativeResource {
      *     rpma_conn_cfg_get_timeout(3)</a>
      */
     public int timeoutMs() {
-        final long config = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_conn_cfg_get_timeout", Librpma.CONFIG.rpma_conn_cfg_get_timeout(config, state.scratch()));
-            return state.intAt(0);
-        } finally {
-            exit();
-        }
+        return get("rpma_conn_cfg_get_timeout", Librpma.CONFIG::rpma_conn_cfg_get_timeout).intAt(0);
     }
+
     /**
      * Sets how many completions the main CQ holds.
      *
@@ -87,14 +75,8 @@ public final class ConnectionConfig extends NativeResource {
         if (entries == 0) {
             throw new IllegalArgumentException("the main CQ cannot have 0 entries: each connection needs one, of at least 1");
         }
-        final long config = enter();
-        try {
-            RpmaException.check("rpma_conn_cfg_set_cq_size",
-                Librpma.CONFIG.rpma_conn_cfg_set_cq_size(config, checkEntries("main CQ", entries)));
-            return this;
-        } finally {
-            exit();
-        }
+        setNumber("rpma_conn_cfg_set_cq_size", Librpma.CONFIG::rpma_conn_cfg_set_cq_size, checkEntries("main CQ", entries));
+        return this;
     }
 
     /**
@@ -105,14 +87,7 @@ public final class ConnectionConfig extends NativeResource {
      *     rpma_conn_cfg_get_cq_size(3)</a>
      */
     public int cqSize() {
-        final long config = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_conn_cfg_get_cq_size", Librpma.CONFIG.rpma_conn_cfg_get_cq_size(config, state.scratch()));
-            return state.intAt(0);
-        } finally {
-            exit();
-        }
+        return get("rpma_conn_cfg_get_cq_size", Librpma.CONFIG::rpma_conn_cfg_get_cq_size).intAt(0);
     }
 
     /**
@@ -125,14 +100,8 @@ public final class ConnectionConfig extends NativeResource {
      *     rpma_conn_cfg_set_rcq_size(3)</a>
      */
     public ConnectionConfig rcqSize(final int entries) {
-        final long config = enter();
-        try {
-            RpmaException.check("rpma_conn_cfg_set_rcq_size",
-                Librpma.CONFIG.rpma_conn_cfg_set_rcq_size(config, checkEntries("receive CQ", entries)));
-            return this;
-        } finally {
-            exit();
-        }
+        setNumber("rpma_conn_cfg_set_rcq_size", Librpma.CONFIG::rpma_conn_cfg_set_rcq_size, checkEntries("receive CQ", entries));
+        return this;
     }
 
     /**
@@ -143,14 +112,7 @@ public final class ConnectionConfig extends NativeResource {
      *     rpma_conn_cfg_get_rcq_size(3)</a>
      */
     public int rcqSize() {
-        final long config = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_conn_cfg_get_rcq_size", Librpma.CONFIG.rpma_conn_cfg_get_rcq_size(config, state.scratch()));
-            return state.intAt(0);
-        } finally {
-            exit();
-        }
+        return get("rpma_conn_cfg_get_rcq_size", Librpma.CONFIG::rpma_conn_cfg_get_rcq_size).intAt(0);
     }
 
     /**
@@ -163,14 +125,8 @@ public final class ConnectionConfig extends NativeResource {
      *     rpma_conn_cfg_set_sq_size(3)</a>
      */
     public ConnectionConfig sqSize(final int entries) {
-        final long config = enter();
-        try {
-            RpmaException.check("rpma_conn_cfg_set_sq_size",
-                Librpma.CONFIG.rpma_conn_cfg_set_sq_size(config, checkEntries("send queue", entries)));
-            return this;
-        } finally {
-            exit();
-        }
+        setNumber("rpma_conn_cfg_set_sq_size", Librpma.CONFIG::rpma_conn_cfg_set_sq_size, checkEntries("send queue", entries));
+        return this;
     }
 
     /**
@@ -181,14 +137,7 @@ public final class ConnectionConfig extends NativeResource {
      *     rpma_conn_cfg_get_sq_size(3)</a>
      */
     public int sqSize() {
-        final long config = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_conn_cfg_get_sq_size", Librpma.CONFIG.rpma_conn_cfg_get_sq_size(config, state.scratch()));
-            return state.intAt(0);
-        } finally {
-            exit();
-        }
+        return get("rpma_conn_cfg_get_sq_size", Librpma.CONFIG::rpma_conn_cfg_get_sq_size).intAt(0);
     }
 
     /**
@@ -201,14 +150,8 @@ public final class ConnectionConfig extends NativeResource {
      *     rpma_conn_cfg_set_rq_size(3)</a>
      */
     public ConnectionConfig rqSize(final int entries) {
-        final long config = enter();
-        try {
-            RpmaException.check("rpma_conn_cfg_set_rq_size",
-                Librpma.CONFIG.rpma_conn_cfg_set_rq_size(config, checkEntries("receive queue", entries)));
-            return this;
-        } finally {
-            exit();
-        }
+        setNumber("rpma_conn_cfg_set_rq_size", Librpma.CONFIG::rpma_conn_cfg_set_rq_size, checkEntries("receive queue", entries));
+        return this;
     }
 
     /**
@@ -219,14 +162,7 @@ public final class ConnectionConfig extends NativeResource {
      *     rpma_conn_cfg_get_rq_size(3)</a>
      */
     public int rqSize() {
-        final long config = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_conn_cfg_get_rq_size", Librpma.CONFIG.rpma_conn_cfg_get_rq_size(config, state.scratch()));
-            return state.intAt(0);
-        } finally {
-            exit();
-        }
+        return get("rpma_conn_cfg_get_rq_size", Librpma.CONFIG::rpma_conn_cfg_get_rq_size).intAt(0);
     }
 
     /**
@@ -238,15 +174,9 @@ public final class ConnectionConfig extends NativeResource {
      *     rpma_conn_cfg_set_compl_channel(3)</a>
      */
     public ConnectionConfig sharedCompletionChannel(final boolean shared) {
-        final long config = enter();
-        try {
-            RpmaException.check("rpma_conn_cfg_set_compl_channel",
-                Librpma.CONFIG.rpma_conn_cfg_set_compl_channel(config, shared));
-            sharedChannel = shared;
-            return this;
-        } finally {
-            exit();
-        }
+        setSwitch("rpma_conn_cfg_set_compl_channel", Librpma.CONFIG::rpma_conn_cfg_set_compl_channel, shared);
+        sharedChannel = shared;
+        return this;
     }
 
     /**
@@ -257,15 +187,7 @@ public final class ConnectionConfig extends NativeResource {
      *     rpma_conn_cfg_get_compl_channel(3)</a>
      */
     public boolean sharedCompletionChannel() {
-        final long config = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_conn_cfg_get_compl_channel",
-                Librpma.CONFIG.rpma_conn_cfg_get_compl_channel(config, state.scratch()));
-            return state.byteAt(0) != 0;
-        } finally {
-            exit();
-        }
+        return get("rpma_conn_cfg_get_compl_channel", Librpma.CONFIG::rpma_conn_cfg_get_compl_channel).byteAt(0) != 0;
     }
 
     /**
@@ -276,22 +198,17 @@ public final class ConnectionConfig extends NativeResource {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_set_srq.3.html">rpma_conn_cfg_set_srq(3)</a>
      */
     public ConnectionConfig sharedReceiveQueue(final SharedReceiveQueue queue) {
-        final long config = enter();
+        final long queueAddress = queue.enterAsParent();
         try {
-            final long queueAddress = queue.enterAsParent();
-            try {
-                RpmaException.check("rpma_conn_cfg_set_srq", Librpma.CONFIG.rpma_conn_cfg_set_srq(config, queueAddress));
-                if (sharedQueue != null) {
-                    independentOf(sharedQueue);
-                }
-                dependsOn(queue);
-                sharedQueue = queue;
-                return this;
-            } finally {
-                queue.exitAsParent();
+            setAddress("rpma_conn_cfg_set_srq", Librpma.CONFIG::rpma_conn_cfg_set_srq, queueAddress);
+            if (sharedQueue != null) {
+                independentOf(sharedQueue);
             }
+            dependsOn(queue);
+            sharedQueue = queue;
+            return this;
         } finally {
-            exit();
+            queue.exitAsParent();
         }
     }
 
@@ -302,22 +219,7 @@ public final class ConnectionConfig extends NativeResource {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_get_srq.3.html">rpma_conn_cfg_get_srq(3)</a>
      */
     public SharedReceiveQueue sharedReceiveQueue() {
-        final long config = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_conn_cfg_get_srq", Librpma.CONFIG.rpma_conn_cfg_get_srq(config, state.scratch()));
-            return state.longAt(0) == 0 ? null : sharedQueue;
-        } finally {
-            exit();
-        }
-    }
-
-    /** Checks the size of a queue, which C would take as unsigned. */
-    static int checkEntries(final String queue, final int entries) {
-        if (entries < 0) {
-            throw new IllegalArgumentException("the " + queue + " cannot have " + entries + " entries");
-        }
-        return entries;
+        return get("rpma_conn_cfg_get_srq", Librpma.CONFIG::rpma_conn_cfg_get_srq).longAt(0) == 0 ? null : sharedQueue;
     }
 
     /** Copies a configuration, to be closed; null returns null. */
@@ -352,18 +254,6 @@ public final class ConnectionConfig extends NativeResource {
         exit(config);
     }
 
-    /** Enters a configuration for a call that copies it; null means the defaults and returns 0. */
-    static long enter(final ConnectionConfig config) {
-        return config == null ? 0 : config.enter();
-    }
-
-    /** Leaves a configuration after {@link #enter(ConnectionConfig)}. */
-    static void exit(final ConnectionConfig config) {
-        if (config != null) {
-            config.exit();
-        }
-    }
-
     /** The shared receive queue of a configuration that may be null. */
     static SharedReceiveQueue sharedQueueOf(final ConnectionConfig config) {
         return config == null ? null : config.sharedQueue;
@@ -380,9 +270,6 @@ public final class ConnectionConfig extends NativeResource {
 
     @Override
     protected void destroy(final long lastAddress) {
-        final CallState state = CallState.current();
-        final long pointer = state.scratch();
-        state.longAt(0, lastAddress);
-        RpmaException.check("rpma_conn_cfg_delete", Librpma.CONFIG.rpma_conn_cfg_delete(pointer));
+        delete("rpma_conn_cfg_delete", Librpma.CONFIG::rpma_conn_cfg_delete, lastAddress);
     }
 }

@@ -1,7 +1,6 @@
 package io.ringpoll.rpma;
 
 import io.ringpoll.internal.ffm.CallState;
-import io.ringpoll.internal.lifecycle.NativeResource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -14,7 +13,7 @@ import java.util.Objects;
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_cfg_new.3.html">rpma_peer_cfg_new(3)</a>
  */
-public final class PeerConfig extends NativeResource {
+public final class PeerConfig extends Configuration {
     private PeerConfig(final long address) {
         super("peer configuration", address);
     }
@@ -63,14 +62,8 @@ public final class PeerConfig extends NativeResource {
      *     rpma_peer_cfg_set_direct_write_to_pmem(3)</a>
      */
     public PeerConfig directWriteToPmem(final boolean supported) {
-        final long config = enter();
-        try {
-            RpmaException.check("rpma_peer_cfg_set_direct_write_to_pmem",
-                Librpma.CONFIG.rpma_peer_cfg_set_direct_write_to_pmem(config, supported));
-            return this;
-        } finally {
-            exit();
-        }
+        setSwitch("rpma_peer_cfg_set_direct_write_to_pmem", Librpma.CONFIG::rpma_peer_cfg_set_direct_write_to_pmem, supported);
+        return this;
     }
 
     /**
@@ -81,15 +74,8 @@ public final class PeerConfig extends NativeResource {
      *     rpma_peer_cfg_get_direct_write_to_pmem(3)</a>
      */
     public boolean directWriteToPmem() {
-        final long config = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_peer_cfg_get_direct_write_to_pmem",
-                Librpma.CONFIG.rpma_peer_cfg_get_direct_write_to_pmem(config, state.scratch()));
-            return state.byteAt(0) != 0;
-        } finally {
-            exit();
-        }
+        return get("rpma_peer_cfg_get_direct_write_to_pmem", Librpma.CONFIG::rpma_peer_cfg_get_direct_write_to_pmem)
+            .byteAt(0) != 0;
     }
 
     /**
@@ -101,21 +87,12 @@ public final class PeerConfig extends NativeResource {
      *     rpma_peer_cfg_get_descriptor(3)</a>
      */
     public byte[] descriptor() {
-        final long config = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_peer_cfg_get_descriptor_size",
-                Librpma.CONFIG.rpma_peer_cfg_get_descriptor_size(config, state.scratch()));
-            final byte[] descriptor = new byte[Math.toIntExact(state.longAt(0))];
-            try (Arena arena = Arena.ofConfined()) {
-                final MemorySegment buffer = arena.allocate(descriptor.length);
-                RpmaException.check("rpma_peer_cfg_get_descriptor",
-                    Librpma.CONFIG.rpma_peer_cfg_get_descriptor(config, buffer.address()));
-                MemorySegment.ofArray(descriptor).copyFrom(buffer);
-            }
-            return descriptor;
-        } finally {
-            exit();
+        final long lengthBytes =
+            get("rpma_peer_cfg_get_descriptor_size", Librpma.CONFIG::rpma_peer_cfg_get_descriptor_size).longAt(0);
+        try (Arena arena = Arena.ofConfined()) {
+            final MemorySegment buffer = arena.allocate(lengthBytes);
+            setAddress("rpma_peer_cfg_get_descriptor", Librpma.CONFIG::rpma_peer_cfg_get_descriptor, buffer.address());
+            return buffer.toArray(ValueLayout.JAVA_BYTE);
         }
     }
 
@@ -131,9 +108,6 @@ public final class PeerConfig extends NativeResource {
 
     @Override
     protected void destroy(final long lastAddress) {
-        final CallState state = CallState.current();
-        final long pointer = state.scratch();
-        state.longAt(0, lastAddress);
-        RpmaException.check("rpma_peer_cfg_delete", Librpma.CONFIG.rpma_peer_cfg_delete(pointer));
+        delete("rpma_peer_cfg_delete", Librpma.CONFIG::rpma_peer_cfg_delete, lastAddress);
     }
 }

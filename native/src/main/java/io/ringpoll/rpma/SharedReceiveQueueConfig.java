@@ -1,7 +1,6 @@
 package io.ringpoll.rpma;
 
 import io.ringpoll.internal.ffm.CallState;
-import io.ringpoll.internal.lifecycle.NativeResource;
 
 /**
  * How a shared receive queue is made. It is copied when the queue is made.
@@ -10,7 +9,7 @@ import io.ringpoll.internal.lifecycle.NativeResource;
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_cfg_new.3.html">rpma_srq_cfg_new(3)</a>
  */
-public final class SharedReceiveQueueConfig extends NativeResource {
+public final class SharedReceiveQueueConfig extends Configuration {
     private SharedReceiveQueueConfig(final long address) {
         super("shared receive queue configuration", address);
     }
@@ -39,14 +38,8 @@ public final class SharedReceiveQueueConfig extends NativeResource {
      *     rpma_srq_cfg_set_rq_size(3)</a>
      */
     public SharedReceiveQueueConfig rqSize(final int entries) {
-        final long config = enter();
-        try {
-            RpmaException.check("rpma_srq_cfg_set_rq_size",
-                Librpma.CONFIG.rpma_srq_cfg_set_rq_size(config, ConnectionConfig.checkEntries("receive queue", entries)));
-            return this;
-        } finally {
-            exit();
-        }
+        setNumber("rpma_srq_cfg_set_rq_size", Librpma.CONFIG::rpma_srq_cfg_set_rq_size, checkEntries("receive queue", entries));
+        return this;
     }
 
     /**
@@ -57,14 +50,7 @@ public final class SharedReceiveQueueConfig extends NativeResource {
      *     rpma_srq_cfg_get_rq_size(3)</a>
      */
     public int rqSize() {
-        final long config = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_srq_cfg_get_rq_size", Librpma.CONFIG.rpma_srq_cfg_get_rq_size(config, state.scratch()));
-            return state.intAt(0);
-        } finally {
-            exit();
-        }
+        return get("rpma_srq_cfg_get_rq_size", Librpma.CONFIG::rpma_srq_cfg_get_rq_size).intAt(0);
     }
 
     /**
@@ -77,14 +63,8 @@ public final class SharedReceiveQueueConfig extends NativeResource {
      *     rpma_srq_cfg_set_rcq_size(3)</a>
      */
     public SharedReceiveQueueConfig rcqSize(final int entries) {
-        final long config = enter();
-        try {
-            RpmaException.check("rpma_srq_cfg_set_rcq_size",
-                Librpma.CONFIG.rpma_srq_cfg_set_rcq_size(config, ConnectionConfig.checkEntries("receive CQ", entries)));
-            return this;
-        } finally {
-            exit();
-        }
+        setNumber("rpma_srq_cfg_set_rcq_size", Librpma.CONFIG::rpma_srq_cfg_set_rcq_size, checkEntries("receive CQ", entries));
+        return this;
     }
 
     /**
@@ -95,33 +75,11 @@ public final class SharedReceiveQueueConfig extends NativeResource {
      *     rpma_srq_cfg_get_rcq_size(3)</a>
      */
     public int rcqSize() {
-        final long config = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_srq_cfg_get_rcq_size", Librpma.CONFIG.rpma_srq_cfg_get_rcq_size(config, state.scratch()));
-            return state.intAt(0);
-        } finally {
-            exit();
-        }
-    }
-
-    /** Enters a configuration for a call that copies it; null means the defaults and returns 0. */
-    static long enter(final SharedReceiveQueueConfig config) {
-        return config == null ? 0 : config.enter();
-    }
-
-    /** Leaves a configuration after {@link #enter(SharedReceiveQueueConfig)}. */
-    static void exit(final SharedReceiveQueueConfig config) {
-        if (config != null) {
-            config.exit();
-        }
+        return get("rpma_srq_cfg_get_rcq_size", Librpma.CONFIG::rpma_srq_cfg_get_rcq_size).intAt(0);
     }
 
     @Override
     protected void destroy(final long lastAddress) {
-        final CallState state = CallState.current();
-        final long pointer = state.scratch();
-        state.longAt(0, lastAddress);
-        RpmaException.check("rpma_srq_cfg_delete", Librpma.CONFIG.rpma_srq_cfg_delete(pointer));
+        delete("rpma_srq_cfg_delete", Librpma.CONFIG::rpma_srq_cfg_delete, lastAddress);
     }
 }
