@@ -34,13 +34,12 @@ public final class Device {
 
     private final DeviceKind kind;
     private final String reason;
-    private final String librpma;
+    private final DeviceLibraries libraries;
 
     private Device(final DeviceKind kind, final String reason, final DeviceLibraries libraries) {
         this.kind = kind;
         this.reason = reason;
-        this.librpma = libraries.rpma().description();
-        DeviceLibraries.use(libraries);
+        this.libraries = libraries;
     }
 
     /**
@@ -66,7 +65,8 @@ public final class Device {
     public static synchronized Device current() {
         if (loaded == null) {
             JvmFlags.require(DeviceException::new);
-            loaded = load(asked());
+            loaded = load(asked(chosen, System.getProperty(DEVICE_PROPERTY), System.getenv(DEVICE_VARIABLE)), SYS_CLASS, DEV);
+            DeviceLibraries.use(loaded.libraries);
         }
         return loaded;
     }
@@ -86,7 +86,7 @@ public final class Device {
      * @return for instance {@code "device: loopback (no RDMA device found); librpma 1.2 or 1.3, /usr/lib/.../librpma.so.0"}
      */
     public String description() {
-        return "device: " + kind + " (" + reason + "); " + librpma;
+        return "device: " + kind + " (" + reason + "); " + libraries.rpma().description();
     }
 
     /**
@@ -100,24 +100,23 @@ public final class Device {
         return DeviceAddress.of(kind);
     }
 
-    private static DeviceKind asked() {
+    static DeviceKind asked(final DeviceKind chosen, final String property, final String variable) {
         if (chosen != null) {
             return chosen;
         }
-        final String property = System.getProperty(DEVICE_PROPERTY);
         if (property != null && !property.isBlank()) {
             return DeviceKind.parse(property.strip());
         }
-        final String variable = System.getenv(DEVICE_VARIABLE);
         return variable != null && !variable.isBlank() ? DeviceKind.parse(variable.strip()) : DeviceKind.AUTO;
     }
 
-    private static Device load(final DeviceKind asked) {
+    /** Loads the libraries of a device; those of a device that was loaded before stay in use. */
+    static Device load(final DeviceKind asked, final Path sysClass, final Path dev) {
         if (asked == DeviceKind.LOOPBACK) {
             return loopback("as asked").orElseThrow(() -> new DeviceException(
                 "device loopback: it is not on the class path or module path; add the artifact " + LOOPBACK_ARTIFACT));
         }
-        final RdmaHardware hardware = RdmaHardware.find(SYS_CLASS, DEV);
+        final RdmaHardware hardware = RdmaHardware.find(sysClass, dev);
         if (hardware.isPresent()) {
             return new Device(DeviceKind.RDMA, hardware.names(), DeviceLibraries.ofRdma(ERRORS));
         }
