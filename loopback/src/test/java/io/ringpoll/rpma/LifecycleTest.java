@@ -65,6 +65,12 @@ class LifecycleTest {
             try (ConnectionConfig config = ConnectionConfig.create().sharedReceiveQueue(queue)) {
                 assertEquals(queue, config.sharedReceiveQueue());
                 assertThrows(IllegalStateException.class, queue::close);
+                try (SharedReceiveQueue other = peer.sharedReceiveQueue(queueConfig)) {
+                    assertEquals(other, config.sharedReceiveQueue(other).sharedReceiveQueue());
+                    queue.close();
+                    assertThrows(IllegalStateException.class, other::close);
+                    config.close();
+                }
             }
         }
     }

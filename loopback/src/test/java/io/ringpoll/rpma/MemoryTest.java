@@ -204,6 +204,9 @@ class MemoryTest {
             assertThrows(IllegalArgumentException.class, () -> config.cqSize(-1));
             assertThrows(IllegalArgumentException.class, () -> config.cqSize(0));
             assertThrows(IllegalArgumentException.class, () -> config.timeoutMs(-1));
+            assertThrows(IllegalArgumentException.class, () -> config.rqSize(-1));
+            assertEquals(0, config.timeoutMs(0).timeoutMs());
+            assertEquals(0, config.rcqSize(0).rcqSize());
         }
         try (SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create().rqSize(3).rcqSize(4)) {
             assertEquals(3, config.rqSize());

@@ -219,6 +219,44 @@ class HotCallsTest {
     }
 
     @Test
+    void shouldKeepTheInterruptOfAThreadThatWaits() throws InterruptedException {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch goOn = new CountDownLatch(1);
+        final OtherThread<Void> caller = OtherThread.run(() -> {
+            final HotMark mark = calls.enter();
+            entered.countDown();
+            assertTrue(goOn.await(30, TimeUnit.SECONDS));
+            mark.leave();
+            return null;
+        });
+        assertTrue(entered.await(30, TimeUnit.SECONDS));
+        final OtherThread<Boolean> next = OtherThread.run(() -> {
+            Thread.currentThread().interrupt();
+            calls.enter().leave();
+            return Thread.interrupted();
+        });
+        final OtherThread<Boolean> closer = OtherThread.run(() -> {
+            Thread.currentThread().interrupt();
+            HotCalls.awaitQuiescence();
+            return Thread.interrupted();
+        });
+        Thread.sleep(50);
+        goOn.countDown();
+        caller.result();
+        assertTrue(next.result(), "a change of ownership loses an interrupt");
+        assertTrue(closer.result(), "a wait for quiescence loses an interrupt");
+    }
+
+    @Test
+    void shouldCountThoseThatAreNotDiscarded() {
+        final int before = HotCalls.registered();
+        final HotCalls one = HotCalls.register();
+        assertEquals(before + 1, HotCalls.registered());
+        one.discard();
+        assertEquals(before, HotCalls.registered());
+    }
+
+    @Test
     void shouldNotWaitForTheNextCallOfTheSameThread() throws InterruptedException {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch waiting = new CountDownLatch(1);
@@ -261,7 +299,9 @@ class HotCallsTest {
             return null;
         });
         assertTrue(entered.await(30, TimeUnit.SECONDS));
+        Thread.currentThread().interrupt();
         final IllegalStateException stuck = assertThrows(IllegalStateException.class, calls::enter);
+        assertTrue(Thread.interrupted(), "the interrupt is lost");
         assertTrue(stuck.getMessage().startsWith("a call into C has not returned for 10 s"), stuck::getMessage);
         goOn.countDown();
         owner.result();

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.os.KernelThread;
 import io.ringpoll.testing.OtherThread;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.Callable;
@@ -43,7 +44,9 @@ class NativeResourceTest {
                 return null;
             });
             assertTrue(inside.await(10, TimeUnit.SECONDS));
+            Thread.currentThread().interrupt();
             final IllegalStateException heldUp = assertThrows(IllegalStateException.class, resource::close);
+            assertTrue(Thread.interrupted(), "the interrupt is lost");
             assertTrue(heldUp.getMessage().startsWith("a call into C has not returned for 10 s"), heldUp::getMessage);
             assertTrue(resource.isClosed(), "it must not be used any more");
             assertEquals(0, resource.destroyedAddress, "freed while a call is inside");
@@ -89,6 +92,22 @@ class NativeResourceTest {
         resource.close();
         needed.close();
         assertEquals(ADDRESS, needed.destroyedAddress);
+    }
+
+    @Test
+    void shouldNameThreeDependentsAndTheNumberOfTheOthers() {
+        final Resource needed = new Resource("it");
+        final List<String> shown = List.of("a", "a, b", "a, b, c", "a, b, c and 1 more", "a, b, c and 2 more");
+        final List<Resource> dependents = new ArrayList<>();
+        for (int i = 0; i < shown.size(); i++) {
+            final Resource dependent = new Resource("abcde".substring(i, i + 1));
+            dependent.needs(needed);
+            dependents.add(dependent);
+            assertEquals("it cannot be closed before its dependents: " + shown.get(i),
+                assertThrows(IllegalStateException.class, needed::close).getMessage());
+        }
+        dependents.forEach(Resource::close);
+        needed.close();
     }
 
     @Test

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Timeout;
 class DescriptorsTest {
     private static final int TIMEOUT_MS = 10_000;
     private static final int EBADF = 9;
+    private static final int F_GETFL = 3;
+    private static final int O_NONBLOCK = 0x800;
     /** Above the limit of open files of a process. */
     private static final int NO_DESCRIPTOR = 1 << 30;
 
@@ -131,6 +133,17 @@ class DescriptorsTest {
             write(fd);
             Allocation.assertNone(() -> poll.await(0));
         }
+    }
+
+    @Test
+    void shouldChangeWhetherADescriptorBlocksAndNothingElse() {
+        final int fd = eventFd();
+        final int before = POSIX.fcntl(fd, F_GETFL, 0);
+        assertEquals(0, before & O_NONBLOCK);
+        FileDescriptors.setNonBlocking(fd);
+        assertEquals(before | O_NONBLOCK, POSIX.fcntl(fd, F_GETFL, 0));
+        FileDescriptors.setNonBlocking(fd, false);
+        assertEquals(before, POSIX.fcntl(fd, F_GETFL, 0));
     }
 
     @Test

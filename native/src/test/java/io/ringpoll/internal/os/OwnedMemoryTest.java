@@ -2,8 +2,10 @@ package io.ringpoll.internal.os;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.os.OsException;
 import io.ringpoll.testing.JavaProcess;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
@@ -35,6 +37,32 @@ class OwnedMemoryTest {
             assertEquals(before + 3 * 4096, OwnedMemory.guardedBytes());
         }
         assertEquals(before, OwnedMemory.guardedBytes());
+    }
+
+    @Test
+    void shouldTakeWholePagesForAnySize() {
+        final long before = OwnedMemory.guardedBytes();
+        try (Arena arena = new GuardedArena()) {
+            assertEquals(0, arena.allocate(0, 1).byteSize());
+            assertEquals(before + 4096, OwnedMemory.guardedBytes());
+            assertEquals(1, arena.allocate(1, 1).byteSize());
+            assertEquals(before + 2 * 4096, OwnedMemory.guardedBytes());
+            assertEquals(4097, arena.allocate(4097, 1).byteSize());
+            assertEquals(before + 4 * 4096, OwnedMemory.guardedBytes());
+            assertThrows(IllegalArgumentException.class, () -> arena.allocate(-1, 1));
+            assertThrows(IllegalArgumentException.class, () -> arena.allocate(1, 8192));
+            assertEquals(arena.scope(), arena.allocate(1, 4096).scope());
+        }
+        assertEquals(before, OwnedMemory.guardedBytes());
+    }
+
+    @Test
+    void shouldNameTheCallThatGetsNoMemory() {
+        try (Arena arena = new GuardedArena()) {
+            final OsException refused = assertThrows(OsException.class, () -> arena.allocate(1L << 60, 8));
+            assertTrue(refused.getMessage().startsWith("mmap of 1152921504606851072 bytes failed: ENOMEM"),
+                refused::getMessage);
+        }
     }
 
     @Test

@@ -1,0 +1,136 @@
+package io.ringpoll.rpma;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.CompletionBudget;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Every kind of post, refused in every way: afterwards its call is over, and the budget counts what the device has. */
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class PostOutcomesTest {
+    private static final int LENGTH = 64;
+    private static final int SMALL = 8;
+    private static final int LARGE = 1024;
+    private static final CompletionFlag FLAG = CompletionFlag.ALWAYS;
+
+    /** One kind of post on a connection, of bytes from an offset on. */
+    private interface Post {
+        boolean on(Connection connection, LocalMemoryRegion mine, RemoteMemoryRegion remote, long offset);
+    }
+
+    /** One kind of post on a connection, of some bytes without memory. */
+    private interface LongPost {
+        boolean on(Connection connection, long lengthBytes);
+    }
+
+    @Test
+    void shouldRefuseEveryPostThatTheBudgetHasNoRoomFor() {
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(SMALL).sqSize(LARGE).rqSize(LARGE))) {
+            final Connection client = pair.client();
+            final LocalMemoryRegion mine = pair.memory(LENGTH);
+            final RemoteMemoryRegion remote = pair.remote(mine);
+            final CompletionBudget budget = client.completionQueue().budget();
+            // Messages stay in the send queue for as long as the other side has no receives for them.
+            while (client.send(mine, 0, 8, FLAG, 1)) {
+                assertTrue(budget.inFlight() <= budget.depth());
+            }
+            posts().forEach((name, post) -> {
+                final long refused = budget.refused();
+                assertFalse(post.on(client, mine, remote, 0), name);
+                assertEquals(refused + 1, budget.refused(), name);
+                assertEquals(budget.depth(), budget.inFlight(), name);
+                HotCalls.awaitQuiescence();
+            });
+        }
+    }
+
+    @Test
+    void shouldRefuseEveryPostThatTheDeviceHasNoRoomFor() {
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(LARGE).sqSize(SMALL).rqSize(SMALL))) {
+            final Connection client = pair.client();
+            final LocalMemoryRegion mine = pair.memory(LENGTH);
+            final RemoteMemoryRegion remote = pair.remote(mine);
+            final CompletionBudget budget = client.completionQueue().budget();
+            int posted = 0;
+            while (client.send(mine, 0, 8, FLAG, 1)) {
+                posted++;
+            }
+            while (client.receive(mine, 0, 8, 1)) {
+                posted++;
+            }
+            for (final Map.Entry<String, Post> post : posts().entrySet()) {
+                assertFalse(post.getValue().on(client, mine, remote, 0), post.getKey());
+                assertEquals(posted, budget.inFlight(), post.getKey());
+                HotCalls.awaitQuiescence();
+            }
+            assertEquals(0, budget.refused());
+        }
+    }
+
+    @Test
+    void shouldEndTheCallOfEveryPostThatThrows() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final Connection client = pair.client();
+            final LocalMemoryRegion mine = pair.memory(LENGTH);
+            final RemoteMemoryRegion remote = pair.remote(mine);
+            posts().forEach((name, post) -> {
+                assertThrows(IndexOutOfBoundsException.class, () -> post.on(client, mine, remote, LENGTH), name);
+                assertEquals(0, client.completionQueue().budget().inFlight(), name);
+                HotCalls.awaitQuiescence();
+            });
+        }
+    }
+
+    @Test
+    void shouldLimitTheLengthOfEveryMessage() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final Connection client = pair.client();
+            longPosts().forEach((name, post) -> {
+                final IllegalArgumentException tooLong = assertThrows(IllegalArgumentException.class,
+                    () -> post.on(client, Posts.MAX_MESSAGE_BYTES + 1), name);
+                assertTrue(tooLong.getMessage().startsWith("a message of 2147483649 bytes"), tooLong::getMessage);
+                // The longest one is the library's to refuse, since it has no memory.
+                assertThrows(RpmaException.class, () -> post.on(client, Posts.MAX_MESSAGE_BYTES), name);
+                assertEquals(0, client.completionQueue().budget().inFlight(), name);
+                HotCalls.awaitQuiescence();
+            });
+        }
+    }
+
+    private static Map<String, Post> posts() {
+        final Map<String, Post> posts = new LinkedHashMap<>();
+        posts.put("read", (client, mine, remote, at) -> client.read(mine, at, remote, at, 8, FLAG, 1));
+        posts.put("write", (client, mine, remote, at) -> client.write(remote, at, mine, at, 8, FLAG, 1));
+        posts.put("writeWithImmediate",
+            (client, mine, remote, at) -> client.writeWithImmediate(remote, at, mine, at, 8, FLAG, 1, 1));
+        posts.put("atomicWrite", (client, mine, remote, at) -> client.atomicWrite(remote, at, 1, FLAG, 1));
+        posts.put("flush", (client, mine, remote, at) -> client.flush(remote, at, 8, FlushType.VISIBILITY, FLAG, 1));
+        posts.put("send", (client, mine, remote, at) -> client.send(mine, at, 8, FLAG, 1));
+        posts.put("sendWithImmediate", (client, mine, remote, at) -> client.sendWithImmediate(mine, at, 8, FLAG, 1, 1));
+        posts.put("receive", (client, mine, remote, at) -> client.receive(mine, at, 8, 1));
+        return posts;
+    }
+
+    private static Map<String, LongPost> longPosts() {
+        final Map<String, LongPost> posts = new LinkedHashMap<>();
+        posts.put("read", (client, bytes) -> client.read(null, 0, null, 0, bytes, FLAG, 1));
+        posts.put("write", (client, bytes) -> client.write(null, 0, null, 0, bytes, FLAG, 1));
+        posts.put("writeWithImmediate", (client, bytes) -> client.writeWithImmediate(null, 0, null, 0, bytes, FLAG, 1, 1));
+        posts.put("send", (client, bytes) -> client.send(null, 0, bytes, FLAG, 1));
+        posts.put("sendWithImmediate", (client, bytes) -> client.sendWithImmediate(null, 0, bytes, FLAG, 1, 1));
+        posts.put("receive", (client, bytes) -> client.receive(null, 0, bytes, 1));
+        return posts;
+    }
+}
