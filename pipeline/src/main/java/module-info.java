@@ -7,5 +7,4 @@ module io.ringpoll.pipeline {
     requires transitive org.agrona;
 
     exports io.ringpoll.pipeline;
-    exports io.ringpoll.pipeline.counters;
 }

@@ -1,6 +1,6 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.poller.RingHandlers;
+import io.ringpoll.internal.poller.RingHandlers;
 import java.util.List;
 
 /**

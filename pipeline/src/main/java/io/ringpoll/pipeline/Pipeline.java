@@ -1,12 +1,13 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.device.DeviceException;
+import io.ringpoll.internal.counters.CountersFile;
 import io.ringpoll.internal.device.JvmFlags;
-import io.ringpoll.pipeline.counters.CountersFile;
-import io.ringpoll.poller.CompletionPoller;
-import io.ringpoll.poller.CounterType;
+import io.ringpoll.internal.poller.CompletionPoller;
+import io.ringpoll.internal.poller.CounterType;
+import io.ringpoll.internal.poller.PollerCounterSet;
+import io.ringpoll.internal.poller.PollerLoop;
 import io.ringpoll.poller.PollerCounters;
-import io.ringpoll.poller.PollerLoop;
 import io.ringpoll.verbs.AsyncEvents;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsContext;
@@ -37,7 +38,7 @@ public final class Pipeline implements AutoCloseable {
     private final CompletionSlab slab;
     private final Handlers handlers;
     private final CompletionPoller poller;
-    private final PollerCounters pollerCounters;
+    private final PollerCounterSet pollerCounters;
     private final PollerThread pollerThread;
     private final LifeCycle lifeCycle = new LifeCycle();
     private final StartGate startGate = new StartGate();
@@ -54,7 +55,7 @@ public final class Pipeline implements AutoCloseable {
         CounterType.RING_SIZE.allocate(countersFile.counters(), name).setRelease(slab.capacity());
         final String pollerName = config.pollerName;
         errorLog = new ErrorRecorder(countersFile.errorLog());
-        pollerCounters = new PollerCounters(countersFile.counters(), pollerName);
+        pollerCounters = new PollerCounterSet(countersFile.counters(), pollerName);
         handlers = newHandlers(config, new Context());
         poller = new CompletionPoller(
             pollerName, handlers.ring(), handlers, config.batchLimit, pollerCounters, errorLog, SystemNanoClock.INSTANCE);

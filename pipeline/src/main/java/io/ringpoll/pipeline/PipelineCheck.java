@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.WaitStrategy;
-import io.ringpoll.poller.PollerLoop;
+import io.ringpoll.internal.poller.PollerLoop;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.CompletionQueue;
 import java.util.ArrayList;

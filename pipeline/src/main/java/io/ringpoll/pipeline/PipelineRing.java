@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.Sequence;
-import io.ringpoll.poller.SlotRing;
+import io.ringpoll.internal.poller.SlotRing;
 
 /**
  * The ring as seen by threads that observe or end the handlers. All added methods are thread-safe.

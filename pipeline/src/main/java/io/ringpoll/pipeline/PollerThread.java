@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.poller.CompletionPoller;
-import io.ringpoll.poller.PollerLoop;
+import io.ringpoll.internal.poller.CompletionPoller;
+import io.ringpoll.internal.poller.PollerLoop;
 import java.util.function.BiFunction;
 
 /**

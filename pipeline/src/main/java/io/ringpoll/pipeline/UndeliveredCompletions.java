@@ -1,6 +1,6 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.poller.QueueRegistry;
+import io.ringpoll.internal.poller.QueueRegistry;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WorkCompletion;
 import io.ringpoll.verbs.WorkCompletions;

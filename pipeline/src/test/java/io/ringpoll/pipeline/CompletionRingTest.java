@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.SequenceBarrier;
 import com.lmax.disruptor.WaitStrategy;
-import io.ringpoll.poller.SlotRing;
+import io.ringpoll.internal.poller.SlotRing;
 import io.ringpoll.verbs.IbvWc;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

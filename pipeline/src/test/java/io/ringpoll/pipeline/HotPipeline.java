@@ -1,6 +1,6 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.poller.CompletionPoller;
+import io.ringpoll.internal.poller.CompletionPoller;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.testing.CompiledCode;

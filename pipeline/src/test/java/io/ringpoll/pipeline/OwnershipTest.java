@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.pipeline.counters.CountersFolder;
+import io.ringpoll.internal.counters.CountersFolder;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.poller.ScriptedQueue;

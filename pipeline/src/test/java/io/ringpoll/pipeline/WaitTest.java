@@ -3,8 +3,8 @@ package io.ringpoll.pipeline;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.pipeline.counters.CountersSnapshot;
-import io.ringpoll.poller.CounterType;
+import io.ringpoll.internal.counters.CountersSnapshot;
+import io.ringpoll.internal.poller.CounterType;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;

@@ -5,36 +5,24 @@ import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.verbs.AsyncEvent;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionChannel;
-import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.WorkCompletions;
 
-/**
- * A completion queue with its libibverbs completion channel.
- */
+/** A completion queue of libibverbs with its completion channel. */
 final class ChannelQueue implements NotifyingQueue, CountedQueue {
-    private final CompletionQueue polled;
+    private final VerbsCompletionQueue queue;
     private final CountedQueue counted;
-    private final VerbsCompletionQueue armed;
     private final CompletionChannel channel;
 
-    /**
-     * Creates a view.
-     *
-     * @param polled  yields the completions
-     * @param armed   the same queue in libibverbs, for {@code ibv_req_notify_cq}
-     * @param channel completion channel of the queue
-     */
-    ChannelQueue(final CompletionQueue polled, final VerbsCompletionQueue armed, final CompletionChannel channel) {
-        this.polled = polled;
-        this.counted = CountedQueues.of(polled);
-        this.armed = armed;
+    ChannelQueue(final VerbsCompletionQueue queue, final CompletionChannel channel) {
+        this.queue = queue;
+        this.counted = CountedQueues.of(queue);
         this.channel = channel;
     }
 
     @Override
     public int poll(final WorkCompletions records, final int first, final int maxEntries) {
-        return polled.poll(records, first, maxEntries);
+        return queue.poll(records, first, maxEntries);
     }
 
     @Override
@@ -44,22 +32,22 @@ final class ChannelQueue implements NotifyingQueue, CountedQueue {
 
     @Override
     public String name() {
-        return polled.name();
+        return queue.name();
     }
 
     @Override
     public Object underlying() {
-        return polled.underlying();
+        return queue.underlying();
     }
 
     @Override
     public CompletionBudget budget() {
-        return polled.budget();
+        return queue.budget();
     }
 
     @Override
     public boolean isSubjectOf(final AsyncEvent event) {
-        return polled.isSubjectOf(event);
+        return queue.isSubjectOf(event);
     }
 
     @Override
@@ -69,7 +57,7 @@ final class ChannelQueue implements NotifyingQueue, CountedQueue {
 
     @Override
     public void arm() {
-        armed.requestNotification(false);
+        queue.requestNotification(false);
     }
 
     @Override

@@ -1,22 +1,16 @@
 package io.ringpoll.poller;
 
-import io.ringpoll.os.DescriptorPoll;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * Sleeps on completion channels while all queues are empty: spins for a time, arms every queue, polls once more, then sleeps
- * until a completion event.
- * <pre>
- *   work  -&gt; spin for spinNs -&gt; arm queues -&gt; poll all queues -&gt; sleep -&gt; read events -&gt; work
- *                                   ^----- another queue to arm -----|
- * </pre>
+ * Sleeps on completion channels while all queues are empty: spins for a time, requests an event from every queue, polls once
+ * more, then sleeps until a completion event.
  *
  * <p>A completion that arrives before its queue is armed is found by the additional poll; a later one raises an event and ends
- * the sleep. Every sleep has a time-out. It is one millisecond while the round contains a queue without events. Belongs to the
- * polling thread of one poller, except {@link #wakeUp()}.
+ * the sleep. Every sleep has a time-out. It is one millisecond while the round contains a queue without events.
+ *
+ * <p>Immutable: it holds the times only, and each poller that is given it sleeps by itself. It cannot idle without a poller.
  */
 public final class EventDrivenIdle implements IdleStrategy {
     /** Default time to spin before a sleep, in nanoseconds. */
@@ -24,26 +18,8 @@ public final class EventDrivenIdle implements IdleStrategy {
     /** Default time-out of a sleep, in nanoseconds. */
     public static final long DEFAULT_MAX_SLEEP_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private static final int SPINS_PER_CLOCK_READ = 16;
-    private static final int SILENT_QUEUE_SLEEP_MS = 1;
-
     private final long spinNs;
-    private final int maxSleepMs;
-    private final Map<Integer, Integer> queuesByFd = new HashMap<>();
-    private CommandQueue commands;
-    private QueueRound round;
-    private PollerCounters counters;
-    private PollTally tally;
-
-    private boolean spinning;
-    private int spins;
-    private long spinStartNs;
-    private boolean wokenByEvent;
-    private boolean hasSilentQueue;
-    /** Null unless the polling thread is running. */
-    private DescriptorPoll descriptors;
-    /** The descriptors during a sleep, otherwise null; read by {@link #wakeUp}. */
-    private volatile DescriptorPoll sleepingOn;
+    private final long maxSleepNs;
 
     /** Creates a strategy with the default spin time and time-out. */
     public EventDrivenIdle() {
@@ -63,186 +39,55 @@ public final class EventDrivenIdle implements IdleStrategy {
                 " ns is less than 1");
         }
         this.spinNs = spinNs;
-        this.maxSleepMs = (int) Math.min(Integer.MAX_VALUE, (maxSleepNs + 999_999) / 1_000_000);
-    }
-
-    /** Attaches this strategy to a poller; before any queue is added. */
-    void attach(
-        final QueueRound polled, final CommandQueue waking, final PollerCounters counting, final PollTally tallying) {
-        if (round != null) {
-            throw new IllegalStateException("an event-driven idle strategy cannot be shared between pollers");
-        }
-        round = polled;
-        commands = waking;
-        counters = counting;
-        tally = tallying;
-        waking.onWakeUp(this::wakeUp);
+        this.maxSleepNs = maxSleepNs;
     }
 
     /**
-     * Opens the descriptors; called on the polling thread at its start.
+     * Time to spin before a sleep.
      *
-     * @throws io.ringpoll.os.OsException if the process has no free file descriptor
+     * @return nanoseconds
      */
-    void open() {
-        descriptors = new DescriptorPoll();
-        queuesByFd.keySet().forEach(this::watch);
+    public long spinNs() {
+        return spinNs;
     }
 
-    /** Watches the channel of a queue that joins the round. */
-    void onAdded(final PolledQueue polled) {
-        if (polled.eventFd != PolledQueue.NO_EVENT_FD &&
-            queuesByFd.merge(polled.eventFd, 1, Integer::sum) == 1 && descriptors != null) {
-            watch(polled.eventFd);
-        }
+    /**
+     * Time-out of a sleep.
+     *
+     * @return nanoseconds
+     */
+    public long maxSleepNs() {
+        return maxSleepNs;
     }
 
-    /** Stops watching the channel of a queue that has left the round, unless another queue shares it. */
-    void onRemoved(final PolledQueue polled) {
-        if (polled.eventFd != PolledQueue.NO_EVENT_FD && queuesByFd.merge(polled.eventFd, -1, Integer::sum) == 0) {
-            queuesByFd.remove(polled.eventFd);
-            if (descriptors != null) {
-                descriptors.remove(polled.eventFd);
-            }
-        }
-    }
-
-    /** Closes the descriptors. */
-    void close() {
-        if (descriptors != null) {
-            descriptors.close();
-            descriptors = null;
-        }
-    }
-
+    /**
+     * Not for use without a poller.
+     *
+     * @throws IllegalStateException always: only a poller has the queues to sleep on
+     */
     @Override
     public void idle(final int workCount) {
-        if (workCount > 0) {
-            reset();
-        } else {
-            idle();
-        }
+        idle();
     }
 
+    /**
+     * Not for use without a poller.
+     *
+     * @throws IllegalStateException always: only a poller has the queues to sleep on
+     */
     @Override
     public void idle() {
-        if (wokenByEvent) {
-            wokenByEvent = false;
-            counters.spuriousWakeups.incrementRelease();
-        }
-        if (spinning) {
-            spin();
-        } else if (!armAll()) {
-            sleep();
-        }
+        throw new IllegalStateException("an event-driven idle strategy has no queues to sleep on: give it to a pipeline");
     }
 
+    /** Has no effect. */
     @Override
     public void reset() {
-        wokenByEvent = false;
-        spinning = spinNs > 0;
-        spins = 0;
+        // The poller has the state.
     }
 
     @Override
     public String alias() {
         return "event-driven";
-    }
-
-    /** Ends a sleep in progress; any thread. */
-    void wakeUp() {
-        final DescriptorPoll sleep = sleepingOn;
-        if (sleep != null) {
-            sleep.wakeUp();
-        }
-    }
-
-    private void spin() {
-        Thread.onSpinWait();
-        if (spins == 0) {
-            spinStartNs = System.nanoTime();
-        }
-        if (++spins % SPINS_PER_CLOCK_READ == 0 && System.nanoTime() - spinStartNs > spinNs) {
-            spinning = false;
-        }
-    }
-
-    /** Arms the queues that are not armed. Returns false if all were armed before, and so have been polled since. */
-    private boolean armAll() {
-        boolean anyArmed = false;
-        hasSilentQueue = false;
-        for (int i = 0; i < round.size; i++) {
-            final PolledQueue polled = round.queues[i];
-            if (!(polled.queue instanceof final NotifyingQueue notifying)) {
-                hasSilentQueue = true;
-            } else if (!polled.armed) {
-                anyArmed = true;
-                arm(polled, notifying);
-            }
-        }
-        return anyArmed;
-    }
-
-    private void arm(final PolledQueue polled, final NotifyingQueue notifying) {
-        try {
-            notifying.arm();
-            polled.armed = true;
-            counters.arms.incrementRelease();
-        } catch (final RuntimeException failed) {
-            polled.fail(QueueFault.NOTIFICATION_FAILED);
-        }
-    }
-
-    private void sleep() {
-        sleepingOn = descriptors;
-        try {
-            // After the volatile store above: either the submitting thread sees it and wakes the poller, or its command is seen
-            // here.
-            if (!commands.isWakeUpDue()) {
-                counters.sleeps.incrementRelease();
-                tally.flush();
-                round.sumBudgets(counters);
-                final int ready = descriptors.await(hasSilentQueue ? SILENT_QUEUE_SLEEP_MS : maxSleepMs);
-                if (ready == 0 && !descriptors.wasWokenUp()) {
-                    counters.sleepTimeouts.incrementRelease();
-                }
-            }
-        } finally {
-            sleepingOn = null;
-        }
-    }
-
-    private void watch(final int fd) {
-        descriptors.add(fd, () -> takeEvents(fd));
-    }
-
-    /**
-     * Reads the events of a channel through a queue that is still polled: the first queue of the channel may have left the round.
-     */
-    private void takeEvents(final int fd) {
-        int taken = 0;
-        int faultCode = 0;
-        boolean asked = false;
-        for (int i = 0; i < round.size; i++) {
-            final PolledQueue polled = round.queues[i];
-            if (polled.eventFd == fd) {
-                if (!asked) {
-                    asked = true;
-                    try {
-                        taken = ((NotifyingQueue) polled.queue).takeEvents();
-                    } catch (final RuntimeException failed) {
-                        faultCode = QueueFault.NOTIFICATION_FAILED;
-                    }
-                }
-                polled.armed = false;
-                if (faultCode != 0) {
-                    polled.fail(faultCode);
-                }
-            }
-        }
-        counters.events.getAndAddRelease(taken);
-        wokenByEvent = taken > 0;
-        spinning = spinNs > 0;
-        spins = 0;
     }
 }

@@ -47,6 +47,6 @@ public interface NotifyingQueue extends CompletionQueue {
     static NotifyingQueue of(final VerbsCompletionQueue queue, final CompletionChannel channel) {
         Objects.requireNonNull(queue, "the queue is null");
         Objects.requireNonNull(channel, "the channel is null");
-        return new ChannelQueue(queue, queue, channel);
+        return new ChannelQueue(queue, channel);
     }
 }

@@ -1,7 +1,6 @@
 package io.ringpoll.poller;
 
 import io.ringpoll.verbs.IbvWc;
-import org.agrona.MutableDirectBuffer;
 
 /**
  * A record that reports the failure of a completion queue on the error path, in order with the completions.
@@ -30,12 +29,5 @@ public final class QueueFault {
     public static final int CQ_ERROR_EVENT = Integer.MIN_VALUE + 2;
 
     private QueueFault() {
-    }
-
-    static void write(final MutableDirectBuffer slab, final int offset, final int queueIndex, final int code) {
-        slab.setMemory(offset, IbvWc.SIZE_BYTES, (byte) 0);
-        slab.putInt(offset + IbvWc.STATUS_OFFSET, STATUS);
-        slab.putInt(offset + IbvWc.VENDOR_ERR_OFFSET, code);
-        slab.putShort(offset + IbvWc.QUEUE_INDEX_OFFSET, (short) queueIndex);
     }
 }

@@ -1,2 +1,2 @@
-/** Tests of the duty cycle, and the scripted queue that tests of other modules also use. */
+/** Tests of the public types, and queues that tests of other modules also use. */
 package io.ringpoll.poller;

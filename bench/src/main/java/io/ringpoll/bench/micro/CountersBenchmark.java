@@ -3,11 +3,11 @@ package io.ringpoll.bench.micro;
 import io.ringpoll.bench.handoff.Mixes;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.internal.poller.CompletionPoller;
+import io.ringpoll.internal.poller.PollerCounterSet;
+import io.ringpoll.internal.poller.SlotRing;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
-import io.ringpoll.poller.CompletionPoller;
-import io.ringpoll.poller.PollerCounters;
-import io.ringpoll.poller.SlotRing;
 import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
@@ -72,7 +72,7 @@ public class CountersBenchmark {
         counted = CountedQueues.of(queue);
         final CountersManager counters = new CountersManager(new UnsafeBuffer(ByteBuffer.allocateDirect(4 * COUNTERS_BYTES)),
             new UnsafeBuffer(ByteBuffer.allocateDirect(COUNTERS_BYTES)));
-        poller = new CompletionPoller("benchmark", ring, batch == 0 ? BATCH : batch, new PollerCounters(counters, "benchmark"));
+        poller = new CompletionPoller("benchmark", ring, batch == 0 ? BATCH : batch, new PollerCounterSet(counters, "benchmark"));
         poller.queues().add(queue);
         poller.onStart();
         if (batch == 0) {

@@ -1,8 +1,8 @@
 package io.ringpoll.cli.stat;
 
-import io.ringpoll.pipeline.counters.CountersSnapshot;
-import io.ringpoll.pipeline.counters.CountersSnapshot.Counter;
-import io.ringpoll.poller.CounterType;
+import io.ringpoll.internal.counters.CountersSnapshot;
+import io.ringpoll.internal.counters.CountersSnapshot.Counter;
+import io.ringpoll.internal.poller.CounterType;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

@@ -2,8 +2,8 @@ package io.ringpoll.cli.stat;
 
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.Execution;
-import io.ringpoll.pipeline.counters.CountersFileException;
-import io.ringpoll.pipeline.counters.CountersFolder;
+import io.ringpoll.internal.counters.CountersFileException;
+import io.ringpoll.internal.counters.CountersFolder;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;

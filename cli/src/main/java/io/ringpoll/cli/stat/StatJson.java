@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.measure.JsonText;
-import io.ringpoll.pipeline.counters.CountersSnapshot;
+import io.ringpoll.internal.counters.CountersSnapshot;
 import java.util.List;
 import java.util.Locale;
 

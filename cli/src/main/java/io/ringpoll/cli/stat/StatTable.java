@@ -1,9 +1,9 @@
 package io.ringpoll.cli.stat;
 
-import io.ringpoll.pipeline.counters.CountersSnapshot;
-import io.ringpoll.pipeline.counters.CountersSnapshot.Counter;
-import io.ringpoll.pipeline.counters.CountersSnapshot.RecordedError;
-import io.ringpoll.poller.CounterType;
+import io.ringpoll.internal.counters.CountersSnapshot;
+import io.ringpoll.internal.counters.CountersSnapshot.Counter;
+import io.ringpoll.internal.counters.CountersSnapshot.RecordedError;
+import io.ringpoll.internal.poller.CounterType;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 package io.ringpoll.cli.stat;
 
-import io.ringpoll.pipeline.counters.CountersFileException;
-import io.ringpoll.pipeline.counters.CountersSnapshot;
+import io.ringpoll.internal.counters.CountersFileException;
+import io.ringpoll.internal.counters.CountersSnapshot;
 import java.nio.file.Path;
 import java.util.Optional;
 

@@ -1,8 +1,8 @@
 package io.ringpoll.verify.fuzz;
 
+import io.ringpoll.internal.counters.CountersFileException;
+import io.ringpoll.internal.counters.CountersSnapshot;
 import io.ringpoll.pipeline.Pipeline;
-import io.ringpoll.pipeline.counters.CountersFileException;
-import io.ringpoll.pipeline.counters.CountersSnapshot;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

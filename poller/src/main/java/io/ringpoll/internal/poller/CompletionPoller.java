@@ -1,0 +1,532 @@
+package io.ringpoll.internal.poller;
+
+import io.ringpoll.internal.verbs.CompletionPaths;
+import io.ringpoll.poller.EventDrivenIdle;
+import io.ringpoll.poller.QueueFault;
+import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeoutException;
+import org.agrona.ErrorHandler;
+import org.agrona.UnsafeApi;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.SystemNanoClock;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * Polls completion queues directly into claimed slots of the ring and publishes the completions: the duty cycle of the polling
+ * thread. Each duty cycle is one round, in which every queue is polled once.
+ *
+ * <p>{@link #doWork}, {@link #outcome}, {@link #onStart} and {@link #onClose} belong to the thread that runs the agent. The
+ * registry, {@link #pause}, {@link #resume} and {@link #awaitEmptyRound} are for other threads; the first three may also be
+ * called by handlers that the ring runs on the polling thread. {@link PollerState} defines each call in each state.
+ *
+ * <p>The duty cycle does not allocate, block, log or throw. A full ring ends the round: the completions stay in their queues, and
+ * the next round starts with the first queue that was not polled. A queue whose poll fails leaves the round, and a {@link
+ * QueueFault} is published on the error path. Completions are retired from their queue's budget before they are published.
+ */
+public final class CompletionPoller extends CompletionPollerHotFields implements Agent {
+    long p20;
+    long p21;
+    long p22;
+    long p23;
+    long p24;
+    long p25;
+    long p26;
+    long p27;
+
+    /** Duty cycles between two reads of the budgets: limits cache-line transfers from posting threads. */
+    private static final int BUDGET_CYCLES = 1024;
+
+    private static final long SECOND = IbvWc.SIZE_BYTES;
+    private static final long THIRD = 2 * SECOND;
+    private static final long FOURTH = 3 * SECOND;
+
+    private static final Outcome[] OUTCOMES = Outcome.values();
+
+    private final String roleName;
+    private final SlotRing ring;
+    private final UnsafeBuffer slab;
+    private final long slabAddress;
+    /** The slab as records. */
+    private final WorkCompletions records;
+    private final boolean handlesInPlace;
+    private final int batchLimit;
+    private final PollerCounterSet counters;
+    private final PollTally tally;
+    private final ErrorHandler errorHandler;
+    private final RingStall stall;
+    private final QueueFaultEvent faultProbe = new QueueFaultEvent();
+    private final QueueRound round = new QueueRound();
+    private final CommandQueue commands = new CommandQueue();
+    private final QueueRegistry queues;
+    private final List<PollerCommand> awaitingEmptyRound = new ArrayList<>();
+    /** A copy of {@link #paused} for other threads. */
+    private volatile boolean pausedCopy;
+
+    /**
+     * Creates a poller without queues, for handlers on other threads that stalls are not attributed to; its poll exceptions are
+     * dropped, and it uses the system clock.
+     *
+     * @param roleName   of the agent and its thread
+     * @param ring       destination of the completions
+     * @param batchLimit maximum number of completions taken from one queue in one round, at least 1
+     * @param counters   used by this poller only
+     */
+    public CompletionPoller(
+        final String roleName, final SlotRing ring, final int batchLimit, final PollerCounterSet counters) {
+        this(roleName, ring, new RingHandlers() { }, batchLimit, counters, error -> { }, SystemNanoClock.INSTANCE);
+    }
+
+    /**
+     * Creates a poller without queues.
+     *
+     * @param roleName     of the agent and its thread
+     * @param ring         destination of the completions
+     * @param handlers     of the ring
+     * @param batchLimit   maximum number of completions taken from one queue in one round, at least 1
+     * @param counters     used by this poller only
+     * @param errorHandler receives exceptions that a queue's poll throws in breach of its contract
+     * @param clock        measures how long the ring is full
+     */
+    public CompletionPoller(
+        final String roleName, final SlotRing ring, final RingHandlers handlers, final int batchLimit,
+        final PollerCounterSet counters, final ErrorHandler errorHandler, final NanoClock clock) {
+        if (batchLimit < 1) {
+            throw new IllegalArgumentException("batch limit " + batchLimit + " is less than 1");
+        }
+        this.roleName = Objects.requireNonNull(roleName, "roleName is null");
+        this.ring = Objects.requireNonNull(ring, "the ring is null");
+        this.slab = ring.slab();
+        this.slabAddress = slab.addressOffset();
+        this.records = WorkCompletions.in(slab, 0, slab.capacity() / IbvWc.SIZE_BYTES);
+        this.handlesInPlace = Objects.requireNonNull(handlers, "the handlers are null").runInPlace();
+        this.batchLimit = batchLimit;
+        this.counters = Objects.requireNonNull(counters, "the counters are null");
+        this.tally = new PollTally(counters);
+        this.errorHandler = Objects.requireNonNull(errorHandler, "errorHandler is null");
+        Objects.requireNonNull(clock, "the clock is null");
+        this.stall = new RingStall(handlers, counters, clock);
+        this.queues = new QueueRegistry(roleName, ring, round, commands, counters);
+    }
+
+    /** The result of a duty cycle, which determines how the thread idles. */
+    public enum Outcome {
+        /** Something was published. */
+        WORKED,
+        /** Every queue was polled and all were empty. */
+        EMPTY,
+        /** The ring was full, and some queues were not polled. */
+        RING_FULL,
+        /** The poller is paused. */
+        PAUSED,
+        /** A handler has halted: nothing can be published any more. */
+        HALTED
+    }
+
+    /**
+     * The queues of this poller.
+     *
+     * @return the registry, always the same instance
+     */
+    public QueueRegistry queues() {
+        return queues;
+    }
+
+    /**
+     * The outcome of the last duty cycle; polling thread only.
+     *
+     * @return outcome of the last {@link #doWork}
+     */
+    public Outcome outcome() {
+        return OUTCOMES[outcome];
+    }
+
+    /**
+     * The state of the poller; any thread.
+     *
+     * @return a snapshot
+     */
+    public PollerState state() {
+        final PollerState phase = commands.phase();
+        if (phase == PollerState.STOPPING || phase == PollerState.ENDED) {
+            return phase;
+        }
+        if (ring.isHalted()) {
+            return PollerState.HALTED;
+        }
+        return phase == PollerState.RUNNING && pausedCopy ? PollerState.PAUSED : phase;
+    }
+
+    /**
+     * Makes the calling thread the polling thread.
+     *
+     * @throws IllegalStateException      if the poller has been started before, or has ended
+     * @throws io.ringpoll.os.OsException if the poller is event-driven and the process has no free file descriptor; the poller
+     *     has then ended
+     */
+    @Override
+    public void onStart() {
+        commands.onStart(Thread.currentThread());
+        if (round.sleeper != null) {
+            try {
+                round.sleeper.open();
+            } catch (final RuntimeException failed) {
+                onClose();
+                throw failed;
+            }
+        }
+    }
+
+    /**
+     * Polls every queue once.
+     *
+     * @return number of completions and faults published; 0 if there was nothing to do or the ring was full
+     */
+    @Override
+    public int doWork() {
+        if ((++cycles & PollTally.CYCLES - 1) == 0) {
+            doHousekeeping();
+        }
+        if (commands.hasPending()) {
+            // A waiting thread may read the counters after its command.
+            tally.flush();
+            commands.executePending();
+        }
+        if (paused) {
+            outcome = Outcome.PAUSED.ordinal();
+            return 0;
+        }
+        final PolledQueue[] polledQueues = round.queues;
+        final int size = round.size;
+        final int changes = round.changes;
+        int workCount = 0;
+        int position = round.first;
+        for (int left = size; left > 0; left--) {
+            final int claimed = ring.claim(batchLimit);
+            if (claimed <= 0) {
+                round.first = position;
+                return endWithoutSlots(claimed, workCount);
+            }
+            if (stall.isActive()) {
+                stall.end();
+            }
+            final PolledQueue polled = polledQueues[position];
+            workCount += poll(polled, claimed);
+            if (handlesInPlace && (paused || round.changes != changes)) {
+                // A handler paused this poller, or added or removed a queue: the remaining queues are left to the next round.
+                round.startAfter(polled, position);
+                break;
+            }
+            position = position + 1 == size ? 0 : position + 1;
+        }
+        if (workCount > 0) {
+            outcome = Outcome.WORKED.ordinal();
+            removeFailed();
+        } else {
+            outcome = Outcome.EMPTY.ordinal();
+            if (tally.hasBatches()) {
+                tally.flush();
+            }
+            completeEmptyRound();
+        }
+        return workCount;
+    }
+
+    /**
+     * Ends the poller, started or not: executes pending commands and releases its descriptors. A second call has no effect.
+     */
+    @Override
+    public void onClose() {
+        if (stall.isActive()) {
+            stall.end();
+        }
+        tally.flush();
+        if (round.sleeper != null) {
+            round.sleeper.close();
+            round.sleeper = null;
+        }
+        commands.onClose();
+        failAwaiting(PollerState.ENDED);
+        queues.onClose();
+    }
+
+    @Override
+    public String roleName() {
+        return roleName;
+    }
+
+    /**
+     * Stops polling until {@link #resume}; completions remain in their queues. A call by a handler on the polling thread takes
+     * effect with the next round. Any thread; an interrupt does not end the wait, and the interrupt flag is restored.
+     *
+     * @param deadlineNs on the clock of {@link System#nanoTime()}
+     * @throws TimeoutException if the poller has not paused by the deadline; it pauses later
+     */
+    public void pause(final long deadlineNs) throws TimeoutException {
+        final PollerCommand command = new PollerCommand(this::onPause);
+        commands.submit(command, deadlineNs);
+        command.await(deadlineNs, "pause");
+    }
+
+    /**
+     * Resumes polling after {@link #pause}. Any thread; an interrupt does not end the wait, and the interrupt flag is restored.
+     *
+     * @param deadlineNs on the clock of {@link System#nanoTime()}
+     * @throws TimeoutException if the poller has not resumed by the deadline; it resumes later. Without delay if it has halted,
+     *     is stopping or has ended
+     */
+    public void resume(final long deadlineNs) throws TimeoutException {
+        final PollerState state = state();
+        if (state.isFinal()) {
+            throw new TimeoutException("the poller cannot resume: it " + state.predicate());
+        }
+        final PollerCommand command = new PollerCommand(this::onResume);
+        commands.submit(command, deadlineNs);
+        command.await(deadlineNs, "resume");
+    }
+
+    /**
+     * Whether the poller is paused; any thread.
+     *
+     * @return a snapshot
+     */
+    public boolean isPaused() {
+        return pausedCopy;
+    }
+
+    /**
+     * Waits for a round in which the poller has polled every queue and all were empty. Before the poller's start the wait
+     * includes the start. Any thread but the polling thread; an interrupt does not end the wait, and the interrupt flag is
+     * restored.
+     *
+     * @param deadlineNs on the clock of {@link System#nanoTime()}
+     * @throws TimeoutException      if completions kept arriving or the ring stayed full; without delay if the poller is paused,
+     *     has halted, is stopping or has ended, before the call or during the wait
+     * @throws IllegalStateException on the polling thread, which would wait for itself
+     */
+    public void awaitEmptyRound(final long deadlineNs) throws TimeoutException {
+        if (commands.isPollingThread()) {
+            throw new IllegalStateException("the polling thread cannot wait for its own round");
+        }
+        final PollerCommand empty = new PollerCommand(() -> { });
+        commands.submit(new PollerCommand(() -> onEmptyRoundAwaited(empty)), deadlineNs);
+        empty.await(deadlineNs, "complete an empty round");
+    }
+
+    /** The command queue of this poller. */
+    CommandQueue commands() {
+        return commands;
+    }
+
+    /** Number of pending waits for an empty round; polling thread, or any thread while none runs the poller. */
+    int awaitingEmptyRound() {
+        return awaitingEmptyRound.size();
+    }
+
+    /** Makes this poller sleep on completion events; before any queue is added. Returns its idle strategy. */
+    EventSleeper sleepOnEvents(final EventDrivenIdle idle) {
+        if (round.sleeper != null || queues.size() > 0) {
+            throw new IllegalStateException("choose the idle strategy once, before adding queues");
+        }
+        round.sleeper = new EventSleeper(idle, round, commands, counters, tally);
+        queues.notifying();
+        return round.sleeper;
+    }
+
+    /** Number of duty cycles so far; polling thread only. */
+    long cycles() {
+        return cycles;
+    }
+
+    PollerCounterSet counters() {
+        return counters;
+    }
+
+    private int poll(final PolledQueue polled, final int claimed) {
+        final int offset = ring.claimedOffset();
+        final int count = polled.faultCode == 0 ? poll(polled, offset, claimed) : polled.faultCode;
+        if (count > 0) {
+            final long errorsAndReceives = mark(offset, count, polled.index);
+            final int receives = (int) errorsAndReceives;
+            final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
+            final CompletionBudget budget = polled.budget;
+            if (budget != null) {
+                // Before the publication: handlers post again into the capacity that these completions release.
+                budget.onPolled(count - receives - errors, receives, errors);
+            }
+            try {
+                ring.publish(count);
+            } finally {
+                // After the publication, so that handlers do not wait for it; also if an in-place handler throws.
+                counters.published.getAndAddRelease(count);
+                tally.onBatch(count, receives, errors);
+            }
+            return count;
+        }
+        if (count == 0) {
+            tally.onEmptyPoll();
+            return 0;
+        }
+        publishFault(polled, offset, count);
+        return 1;
+    }
+
+    private int poll(final PolledQueue polled, final int offset, final int claimed) {
+        try {
+            return polled.poll(records, offset, claimed);
+        } catch (final Throwable thrown) {
+            errorHandler.onError(thrown);
+            return QueueFault.POLL_THREW;
+        }
+    }
+
+    /** Stores the queue index in each slot and counts receives and errors while the records are in this core's cache. */
+    private long mark(final int offset, final int count, final short queueIndex) {
+        // By address: the slots are claimed, and bounds checks would take a third of this loop. Unrolled by four by hand: the
+        // compiler does not unroll a loop that was profiled with small batches.
+        final long first = slabAddress + offset;
+        final int foursEnd = count & -4;
+        int receives = 0;
+        int statuses = 0;
+        int i = 0;
+        for (; i < foursEnd; i += 4) {
+            final long slot = first + i * (long) IbvWc.SIZE_BYTES;
+            statuses |= status(slot) | status(slot + SECOND) | status(slot + THIRD) | status(slot + FOURTH);
+            receives += receiveBit(slot) + receiveBit(slot + SECOND) + receiveBit(slot + THIRD) + receiveBit(slot + FOURTH);
+            mark(slot, queueIndex);
+            mark(slot + SECOND, queueIndex);
+            mark(slot + THIRD, queueIndex);
+            mark(slot + FOURTH, queueIndex);
+        }
+        for (; i < count; i++) {
+            final long slot = first + i * (long) IbvWc.SIZE_BYTES;
+            statuses |= status(slot);
+            receives += receiveBit(slot);
+            mark(slot, queueIndex);
+        }
+        return statuses == WcStatus.SUCCESS ? receives : countErrors(first, count);
+    }
+
+    private static int status(final long slot) {
+        return UnsafeApi.getInt(slot + IbvWc.STATUS_OFFSET);
+    }
+
+    private static int receiveBit(final long slot) {
+        return CompletionPaths.receiveBit(UnsafeApi.getInt(slot + IbvWc.OPCODE_OFFSET));
+    }
+
+    private static void mark(final long slot, final short queueIndex) {
+        UnsafeApi.putShort(slot + IbvWc.QUEUE_INDEX_OFFSET, queueIndex);
+    }
+
+    private long countErrors(final long first, final int count) {
+        for (int i = 0; i < count; i++) {
+            final int status = status(first + i * (long) IbvWc.SIZE_BYTES);
+            if (status != WcStatus.SUCCESS) {
+                counters.onError(status);
+            }
+        }
+        return CompletionPaths.tallyWithErrors(first, count);
+    }
+
+    /** Work that is not due in every duty cycle. */
+    private void doHousekeeping() {
+        tally.flush();
+        if ((cycles & BUDGET_CYCLES - 1) == 0) {
+            round.sumBudgets(counters);
+        }
+    }
+
+    private void publishFault(final PolledQueue polled, final int offset, final int code) {
+        polled.faultCode = code;
+        polled.state = QueueState.FAILED;
+        failed = true;
+        counters.queueFaults.incrementRelease();
+        FaultRecord.write(slab, offset, polled.index, code);
+        try {
+            ring.publishFault();
+        } finally {
+            counters.published.incrementRelease();
+        }
+        if (faultProbe.isEnabled()) {
+            final QueueFaultEvent event = new QueueFaultEvent();
+            event.queue = polled.added.name();
+            event.code = code;
+            event.commit();
+        }
+    }
+
+    private int endWithoutSlots(final int claimed, final int workCount) {
+        tally.flush();
+        if (claimed == SlotRing.HALTED) {
+            outcome = Outcome.HALTED.ordinal();
+            failAwaiting(PollerState.HALTED);
+            if (stall.isActive()) {
+                stall.end();
+            }
+        } else {
+            outcome = Outcome.RING_FULL.ordinal();
+            stall.onFull();
+        }
+        removeFailed();
+        return workCount;
+    }
+
+    private void onPause() {
+        paused = true;
+        pausedCopy = true;
+        failAwaiting(PollerState.PAUSED);
+    }
+
+    private void onResume() {
+        paused = false;
+        pausedCopy = false;
+    }
+
+    private void onEmptyRoundAwaited(final PollerCommand empty) {
+        final PollerState state = paused ? PollerState.PAUSED : state();
+        if (paused || state.isFinal()) {
+            empty.fail(state.predicate());
+        } else {
+            awaitingEmptyRound.removeIf(PollerCommand::isAbandoned);
+            awaitingEmptyRound.add(empty);
+            emptyRoundAwaited = true;
+        }
+    }
+
+    private void removeFailed() {
+        if (failed) {
+            failed = false;
+            round.removeFailed();
+            counters.queues.setRelease(round.size);
+        }
+    }
+
+    private void completeEmptyRound() {
+        if (emptyRoundAwaited) {
+            if (ring.isHalted()) {
+                // A round without queues claims no slot and does not detect the halt.
+                failAwaiting(PollerState.HALTED);
+            } else {
+                emptyRoundAwaited = false;
+                awaitingEmptyRound.forEach(PollerCommand::complete);
+                awaitingEmptyRound.clear();
+            }
+        }
+    }
+
+    /** Fails the waits for an empty round, which cannot occur in this state. */
+    private void failAwaiting(final PollerState state) {
+        if (emptyRoundAwaited) {
+            emptyRoundAwaited = false;
+            awaitingEmptyRound.forEach(waiting -> waiting.fail(state.predicate()));
+            awaitingEmptyRound.clear();
+        }
+    }
+}

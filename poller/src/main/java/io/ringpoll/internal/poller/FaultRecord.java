@@ -1,0 +1,18 @@
+package io.ringpoll.internal.poller;
+
+import io.ringpoll.poller.QueueFault;
+import io.ringpoll.verbs.IbvWc;
+import org.agrona.MutableDirectBuffer;
+
+/** Writes the record of a {@link QueueFault}; polling thread only. */
+final class FaultRecord {
+    private FaultRecord() {
+    }
+
+    static void write(final MutableDirectBuffer slab, final int offset, final int queueIndex, final int code) {
+        slab.setMemory(offset, IbvWc.SIZE_BYTES, (byte) 0);
+        slab.putInt(offset + IbvWc.STATUS_OFFSET, QueueFault.STATUS);
+        slab.putInt(offset + IbvWc.VENDOR_ERR_OFFSET, code);
+        slab.putShort(offset + IbvWc.QUEUE_INDEX_OFFSET, (short) queueIndex);
+    }
+}

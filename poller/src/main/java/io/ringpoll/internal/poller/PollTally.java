@@ -1,0 +1,79 @@
+package io.ringpoll.internal.poller;
+
+/**
+ * Counts in plain fields between two updates of the poller's counters.
+ *
+ * <p>Each counter occupies cache lines of its own, and updating five of them takes longer than publishing a batch. The tally is
+ * flushed to the counters every {@value #CYCLES} duty cycles, in the first round after a batch that is empty or finds the ring
+ * full, before a command of another thread, and before a sleep. Belongs to the polling thread.
+ */
+final class PollTally {
+    /** Maximum number of duty cycles between two flushes, a power of two. */
+    static final int CYCLES = 16;
+
+    private final PollerCounterSet counters;
+
+    private int batches;
+    private int emptyPolls;
+    private int completions;
+    private int receives;
+    private int errors;
+    /** Size class of the batches in {@link #batchesOfClass}. */
+    private int sizeClass;
+    private int batchesOfClass;
+    private int batchMax;
+
+    PollTally(final PollerCounterSet counters) {
+        this.counters = counters;
+    }
+
+    /** Counts an empty poll. */
+    void onEmptyPoll() {
+        emptyPolls++;
+    }
+
+    /** Counts a published batch. */
+    void onBatch(final int size, final int receiveCount, final int errorCount) {
+        batches++;
+        completions += size;
+        receives += receiveCount;
+        errors += errorCount;
+        final int batchClass = PollerCounterSet.sizeClass(size);
+        if (batchClass != sizeClass) {
+            flushSizes();
+            sizeClass = batchClass;
+        }
+        batchesOfClass++;
+        if (size > batchMax) {
+            batchMax = size;
+        }
+    }
+
+    /** Whether the tally contains batches that have not been flushed. */
+    boolean hasBatches() {
+        return batches != 0;
+    }
+
+    /** Adds the tally to the counters and clears it. */
+    void flush() {
+        if (batches != 0) {
+            flushSizes();
+            counters.onBatches(batches, completions, receives, errors, batchMax);
+            batches = 0;
+            completions = 0;
+            receives = 0;
+            errors = 0;
+        }
+        if (emptyPolls != 0) {
+            counters.onEmptyPolls(emptyPolls);
+            emptyPolls = 0;
+        }
+    }
+
+    private void flushSizes() {
+        if (batchesOfClass != 0) {
+            counters.onBatchesOf(sizeClass, batchesOfClass);
+            batchesOfClass = 0;
+        }
+    }
+}

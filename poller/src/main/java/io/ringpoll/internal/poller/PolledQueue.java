@@ -1,0 +1,58 @@
+package io.ringpoll.internal.poller;
+
+import io.ringpoll.internal.verbs.CountedQueue;
+import io.ringpoll.internal.verbs.CountedQueues;
+import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.WorkCompletions;
+
+/**
+ * A completion queue in a poller's round, with its index and state.
+ *
+ * <p>Created by the thread that adds the queue, then owned by the polling thread.
+ */
+final class PolledQueue {
+    /** Descriptor of a queue without completion events. */
+    static final int NO_EVENT_FD = -1;
+
+    /** The queue to poll: the added queue, or its view with completion events. */
+    final CompletionQueue queue;
+    /** The queue that was added. */
+    final CompletionQueue added;
+    /** The same queue if its poller updates the budget; otherwise null. */
+    private final CountedQueue counted;
+    /** The budget that the poller updates; null if the queue has none or updates it itself. */
+    final CompletionBudget budget;
+    final short index;
+    QueueState state = QueueState.ADDING;
+    /** Descriptor to watch during a sleep. */
+    final int eventFd;
+    /** Whether an event has been requested and not yet raised. */
+    boolean armed;
+    /** The negative poll result or reported code that removes the queue from the round; 0 if none. */
+    int faultCode;
+
+    PolledQueue(final CompletionQueue added, final CompletionQueue queue, final int index, final int eventFd) {
+        this.added = added;
+        this.queue = queue;
+        this.counted = CountedQueues.of(queue);
+        this.budget = counted == null ? null : queue.budget();
+        this.index = (short) index;
+        this.eventFd = eventFd;
+    }
+
+    /** Polls the queue; the caller updates the {@link #budget}. */
+    int poll(final WorkCompletions slab, final int offset, final int maxEntries) {
+        // A counted queue is part of the binding and takes an address: the poller claims only slots within its slab.
+        return counted != null ? counted.pollUncounted(slab.address() + offset, maxEntries) :
+            queue.poll(slab, offset / IbvWc.SIZE_BYTES, maxEntries);
+    }
+
+    /** Records a fault, which the next duty cycle publishes; later faults are ignored. */
+    void fail(final int code) {
+        if (faultCode == 0) {
+            faultCode = code;
+        }
+    }
+}

@@ -1,0 +1,226 @@
+package io.ringpoll.internal.poller;
+
+import io.ringpoll.poller.PollerCounters;
+import io.ringpoll.verbs.WcStatus;
+import java.util.Objects;
+import org.agrona.concurrent.status.AtomicCounter;
+import org.agrona.concurrent.status.CountersManager;
+
+/**
+ * The counters of a poller, as Agrona counters that any thread or process may read. The polling thread is the only writer and
+ * uses release stores, so that a reader can combine several counters. {@link PollTally} defers some of the stores.
+ */
+public final class PollerCounterSet implements PollerCounters {
+    private static final int SIZE_CLASSES = 16;
+
+    final AtomicCounter polls;
+    final AtomicCounter emptyPolls;
+    final AtomicCounter published;
+    final AtomicCounter sendWrites;
+    final AtomicCounter receives;
+    final AtomicCounter errors;
+    final AtomicCounter batchMax;
+    final AtomicCounter queues;
+    final AtomicCounter queueFaults;
+    final AtomicCounter ringFullStalls;
+    final AtomicCounter ringFullCycles;
+    final AtomicCounter ringFullNs;
+    final AtomicCounter dutyCycleMaxNs;
+    final AtomicCounter dutyCyclesOver;
+    final AtomicCounter arms;
+    final AtomicCounter sleeps;
+    final AtomicCounter sleepTimeouts;
+    final AtomicCounter events;
+    final AtomicCounter spuriousWakeups;
+    final AtomicCounter budgetDepth;
+    final AtomicCounter budgetInFlight;
+    final AtomicCounter budgetRefused;
+
+    /** Indexed by {@link #sizeClass}. */
+    final AtomicCounter[] batchesBySize = new AtomicCounter[SIZE_CLASSES];
+    private final AtomicCounter[] errorsByStatus = new AtomicCounter[WcStatus.COUNT + 1];
+
+    /**
+     * Allocates the counters.
+     *
+     * @param counters manager that allocates the counters
+     * @param owner    name of the poller, for labels and keys
+     */
+    public PollerCounterSet(final CountersManager counters, final String owner) {
+        Objects.requireNonNull(counters, "counters is null");
+        Objects.requireNonNull(owner, "the owner is null");
+        polls = CounterType.POLLS.allocate(counters, owner);
+        emptyPolls = CounterType.EMPTY_POLLS.allocate(counters, owner);
+        published = CounterType.PUBLISHED.allocate(counters, owner);
+        sendWrites = CounterType.SEND_WRITES.allocate(counters, owner);
+        receives = CounterType.RECEIVES.allocate(counters, owner);
+        errors = CounterType.ERRORS.allocate(counters, owner);
+        batchMax = CounterType.BATCH_MAX.allocate(counters, owner);
+        queues = CounterType.QUEUES.allocate(counters, owner);
+        queueFaults = CounterType.QUEUE_FAULTS.allocate(counters, owner);
+        ringFullStalls = CounterType.RING_FULL_STALLS.allocate(counters, owner);
+        ringFullCycles = CounterType.RING_FULL_CYCLES.allocate(counters, owner);
+        ringFullNs = CounterType.RING_FULL_NS.allocate(counters, owner);
+        dutyCycleMaxNs = CounterType.DUTY_CYCLE_MAX.allocate(counters, owner);
+        dutyCyclesOver = CounterType.DUTY_CYCLES_OVER.allocate(counters, owner);
+        arms = CounterType.ARMS.allocate(counters, owner);
+        sleeps = CounterType.SLEEPS.allocate(counters, owner);
+        sleepTimeouts = CounterType.SLEEP_TIMEOUTS.allocate(counters, owner);
+        events = CounterType.EVENTS.allocate(counters, owner);
+        spuriousWakeups = CounterType.SPURIOUS_WAKEUPS.allocate(counters, owner);
+        budgetDepth = CounterType.BUDGET_DEPTH.allocate(counters, owner);
+        budgetInFlight = CounterType.BUDGET_IN_FLIGHT.allocate(counters, owner);
+        budgetRefused = CounterType.BUDGET_REFUSED.allocate(counters, owner);
+        for (int status = 1; status < WcStatus.COUNT; status++) {
+            errorsByStatus[status] =
+                CounterType.ERRORS_BY_STATUS.allocate(counters, owner, status, "errors, " + WcStatus.name(status));
+        }
+        errorsByStatus[WcStatus.COUNT] =
+            CounterType.ERRORS_BY_STATUS.allocate(counters, owner, WcStatus.COUNT, "errors, status not in the manual");
+        for (int i = 0; i < SIZE_CLASSES; i++) {
+            batchesBySize[i] = CounterType.BATCHES_BY_SIZE.allocate(counters, owner, 1 << i, sizeLabel(i));
+        }
+    }
+
+    /** Counts published batches and their polls. */
+    void onBatches(final int number, final int completions, final int receiveCount, final int errorCount, final int largest) {
+        polls.getAndAddRelease(number);
+        final int sendWriteCount = completions - receiveCount - errorCount;
+        if (receiveCount != 0) {
+            receives.getAndAddRelease(receiveCount);
+        }
+        if (sendWriteCount != 0) {
+            sendWrites.getAndAddRelease(sendWriteCount);
+        }
+        if (errorCount != 0) {
+            errors.getAndAddRelease(errorCount);
+        }
+        if (largest > batchMax.getPlain()) {
+            batchMax.setRelease(largest);
+        }
+    }
+
+    /** Counts batches by their size class. */
+    void onBatchesOf(final int sizeClass, final int number) {
+        batchesBySize[sizeClass].getAndAddRelease(number);
+    }
+
+    /** Counts empty polls. */
+    void onEmptyPolls(final int number) {
+        polls.getAndAddRelease(number);
+        emptyPolls.getAndAddRelease(number);
+    }
+
+    /** The size class of a batch: the largest power of two not above its size, as an exponent. */
+    static int sizeClass(final int size) {
+        return Math.min(SIZE_CLASSES - 1, Integer.SIZE - 1 - Integer.numberOfLeadingZeros(size));
+    }
+
+    /** Counts a failed completion by its status. */
+    void onError(final int status) {
+        errorsByStatus[status > 0 && status < WcStatus.COUNT ? status : WcStatus.COUNT].incrementRelease();
+    }
+
+    @Override
+    public long polls() {
+        return polls.get();
+    }
+
+    @Override
+    public long emptyPolls() {
+        return emptyPolls.get();
+    }
+
+    @Override
+    public long completions() {
+        return sendWrites.get() + receives.get() + errors.get();
+    }
+
+    @Override
+    public long errors() {
+        return errors.get();
+    }
+
+    @Override
+    public long errors(final int status) {
+        return errorsByStatus[status].get();
+    }
+
+    @Override
+    public long receives() {
+        return receives.get();
+    }
+
+    @Override
+    public long sendWrites() {
+        return sendWrites.get();
+    }
+
+    @Override
+    public long ringFull() {
+        return ringFullCycles.get();
+    }
+
+    @Override
+    public long ringFullStalls() {
+        return ringFullStalls.get();
+    }
+
+    @Override
+    public long ringFullNs() {
+        return ringFullNs.get();
+    }
+
+    @Override
+    public long queueFaults() {
+        return queueFaults.get();
+    }
+
+    @Override
+    public long dutyCycleMaxNs() {
+        return dutyCycleMaxNs.get();
+    }
+
+    @Override
+    public long dutyCyclesOver() {
+        return dutyCyclesOver.get();
+    }
+
+    @Override
+    public long sleeps() {
+        return sleeps.get();
+    }
+
+    @Override
+    public long spuriousWakeups() {
+        return spuriousWakeups.get();
+    }
+
+    @Override
+    public long events() {
+        return events.get();
+    }
+
+    @Override
+    public long budgetDepth() {
+        return budgetDepth.get();
+    }
+
+    @Override
+    public long budgetInFlight() {
+        return budgetInFlight.get();
+    }
+
+    @Override
+    public long budgetRefused() {
+        return budgetRefused.get();
+    }
+
+    private static String sizeLabel(final int sizeClass) {
+        final int from = 1 << sizeClass;
+        if (sizeClass == SIZE_CLASSES - 1) {
+            return "batches of " + from + " or more";
+        }
+        return from == 1 ? "batches of 1" : "batches of " + from + " to " + (2 * from - 1);
+    }
+}

@@ -1,0 +1,67 @@
+package io.ringpoll.internal.poller;
+
+import io.ringpoll.internal.verbs.CountedQueue;
+import io.ringpoll.internal.verbs.CountedQueues;
+import io.ringpoll.poller.NotifyingQueue;
+import io.ringpoll.rpma.RpmaCompletionQueue;
+import io.ringpoll.verbs.AsyncEvent;
+import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.verbs.WorkCompletions;
+
+/** A completion queue that librpma polls, with the completion events of the same queue in libibverbs. */
+final class RpmaNotifyingQueue implements NotifyingQueue, CountedQueue {
+    private final RpmaCompletionQueue polled;
+    private final CountedQueue counted;
+    private final NotifyingQueue events;
+
+    RpmaNotifyingQueue(final RpmaCompletionQueue polled, final NotifyingQueue events) {
+        this.polled = polled;
+        this.counted = CountedQueues.of(polled);
+        this.events = events;
+    }
+
+    @Override
+    public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+        return polled.poll(records, first, maxEntries);
+    }
+
+    @Override
+    public int pollUncounted(final long wcAddress, final int maxEntries) {
+        return counted.pollUncounted(wcAddress, maxEntries);
+    }
+
+    @Override
+    public String name() {
+        return polled.name();
+    }
+
+    @Override
+    public Object underlying() {
+        return polled.underlying();
+    }
+
+    @Override
+    public CompletionBudget budget() {
+        return polled.budget();
+    }
+
+    @Override
+    public boolean isSubjectOf(final AsyncEvent event) {
+        return polled.isSubjectOf(event);
+    }
+
+    @Override
+    public int eventFd() {
+        return events.eventFd();
+    }
+
+    @Override
+    public void arm() {
+        events.arm();
+    }
+
+    @Override
+    public int takeEvents() {
+        return events.takeEvents();
+    }
+}

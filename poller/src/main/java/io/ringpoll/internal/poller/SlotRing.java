@@ -1,0 +1,60 @@
+package io.ringpoll.internal.poller;
+
+import io.ringpoll.poller.QueueFault;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * The ring as seen by the poller: slots are claimed in order, filled in place and published.
+ *
+ * <p>Owned by the polling thread, except {@link #isHalted()}. No call blocks, allocates, or throws when the ring is full. A slot
+ * is one {@link io.ringpoll.verbs.IbvWc} record; claimed slots are contiguous in memory.
+ */
+public interface SlotRing {
+    /** Result of {@link #claim} when no slot is free. */
+    int FULL = 0;
+    /** Result of {@link #claim} after a handler has halted: no slot will become free again. */
+    int HALTED = -1;
+
+    /**
+     * The memory that contains all slots.
+     *
+     * @return always the same buffer, aligned to 8 bytes
+     */
+    UnsafeBuffer slab();
+
+    /**
+     * Claims the next free slots. Slots of an earlier claim that have not been published remain claimed and are part of the
+     * result.
+     *
+     * @param limit maximum number of slots, at least 1
+     * @return number of slots claimed from {@link #claimedOffset()} on, at most {@code limit}, fewer at the end of the slab or
+     *     when handlers are behind; {@link #FULL} or {@link #HALTED} if none
+     */
+    int claim(int limit);
+
+    /**
+     * The offset of the first claimed slot in the slab.
+     *
+     * @return offset in bytes; defined after a positive {@link #claim}
+     */
+    int claimedOffset();
+
+    /**
+     * Publishes the first claimed slots to the handlers as one range.
+     *
+     * @param count number of slots, at least 1 and at most the result of {@link #claim}
+     */
+    void publish(int count);
+
+    /** Publishes the first claimed slot, which contains a {@link QueueFault}. */
+    default void publishFault() {
+        publish(1);
+    }
+
+    /**
+     * Whether a handler has halted, after which {@link #claim} returns {@link #HALTED}; any thread.
+     *
+     * @return true permanently from the first halt on
+     */
+    boolean isHalted();
+}

@@ -1,0 +1,95 @@
+package io.ringpoll.internal.poller;
+
+import io.ringpoll.poller.NotifyingQueue;
+import io.ringpoll.poller.ScriptedQueue;
+import io.ringpoll.verbs.WcOpcode;
+import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletions;
+
+/** A scripted queue that raises events in a {@link Fifo}, which queues may share like a channel. */
+final class NotifyingScriptedQueue implements NotifyingQueue {
+    private final ScriptedQueue queue;
+    private final Fifo channel;
+    private volatile long calls;
+    private volatile boolean armed;
+    private volatile boolean fails;
+    private volatile Runnable atPollAfterArm;
+
+    NotifyingScriptedQueue(final String name, final Fifo channel) {
+        this.queue = new ScriptedQueue(name);
+        this.channel = channel;
+    }
+
+    /** Number of calls by the poller so far, of any kind. */
+    long calls() {
+        return calls;
+    }
+
+    boolean isArmed() {
+        return armed;
+    }
+
+    int size() {
+        return queue.size();
+    }
+
+    /** Adds a completion, and raises an event if the queue is armed. */
+    void complete() {
+        queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+        raiseIfArmed();
+    }
+
+    /** Raises an event if the queue is armed. */
+    void raiseIfArmed() {
+        if (armed) {
+            armed = false;
+            channel.raise();
+        }
+    }
+
+    /** Runs an action on the polling thread, once, in the first poll after the queue has been armed. */
+    void atPollAfterArm(final Runnable action) {
+        atPollAfterArm = action;
+    }
+
+    /** Makes the channel fail when events are read. */
+    void failAtEvents() {
+        fails = true;
+    }
+
+    @Override
+    public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+        calls = calls + 1;
+        final Runnable action = atPollAfterArm;
+        if (armed && action != null) {
+            atPollAfterArm = null;
+            action.run();
+        }
+        return queue.poll(records, first, maxEntries);
+    }
+
+    @Override
+    public String name() {
+        return queue.name();
+    }
+
+    @Override
+    public int eventFd() {
+        return channel.fd();
+    }
+
+    @Override
+    public void arm() {
+        calls = calls + 1;
+        armed = true;
+    }
+
+    @Override
+    public int takeEvents() {
+        calls = calls + 1;
+        if (fails) {
+            throw new IllegalStateException("provoked");
+        }
+        return channel.take();
+    }
+}
