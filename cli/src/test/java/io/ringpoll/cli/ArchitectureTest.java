@@ -37,7 +37,7 @@ class ArchitectureTest {
     private static final Set<String> LIBRARIES = Set.of("native", "loopback", "poller", "pipeline", "ratis", "tuning");
 
     /** Each module, and those that it may depend on. */
-    private static final Map<String, Set<String>> ARROWS = Map.of(
+    static final Map<String, Set<String>> ARROWS = Map.of(
         "native", Set.of(),
         "loopback", Set.of("native"),
         "poller", Set.of("native"),
