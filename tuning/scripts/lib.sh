@@ -218,7 +218,8 @@ write_file() {
     if [ "$mode" = show ]; then
         say "would write /$1:"
         # diff ends with 1 because there is a difference.
-        { diff <(printf '%s\n' "$old") <(printf '%s\n' "$2") || true; } | sed -n 's/^< \(..*\)/    - \1/p; s/^> \(..*\)/    + \1/p'
+        { diff <(printf '%s\n' "$old") <(printf '%s\n' "$2") || true; } |
+          sed -n 's/^< \(..*\)/    - \1/p; s/^> \(..*\)/    + \1/p'
         return 0
     fi
     if [ -e "$root/$1" ]; then

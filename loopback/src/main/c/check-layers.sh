@@ -78,6 +78,7 @@ failed=0
 includes | circles headers | sort >&2 || failed=1
 circles "source files" <<<"$all" | sort >&2 || failed=1
 if ((failed)); then
-    echo "${0##*/}: move a declaration or function to the lower file, or pass a function pointer (docs/internals/loopback.md, Source)" >&2
+    echo "${0##*/}: move a declaration or function to the lower file, or pass a function pointer" \
+      "(docs/internals/loopback.md, Source)" >&2
 fi
 exit "$failed"

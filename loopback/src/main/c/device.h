@@ -65,8 +65,8 @@ static inline struct lb_pd *lb_pd_of(struct ibv_pd *pd)
 }
 
 /*
- * Whether this call is the one that ringpoll_loopback_fail_call() has chosen; then errno is set. To be asked once by each function
- * that can fail: before it has done anything, or, if it takes something down, after it has done all, so that nothing is left.
+ * Whether this call is the one that ringpoll_loopback_fail_call() has chosen; then errno is set. Each function that can fail calls
+ * this once: first, or, if it destroys an object, last, so that nothing is left.
  */
 LB_EXPORT bool lb_fails(const char *function);
 

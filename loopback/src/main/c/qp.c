@@ -27,7 +27,7 @@ static int check_init_attr(const struct ibv_context *context, const struct ibv_q
         return EOPNOTSUPP;
     if (attr->pd == NULL || attr->send_cq == NULL || attr->recv_cq == NULL)
         return EINVAL;
-    if (attr->pd->context != context || attr->send_cq->context != attr->pd->context || attr->recv_cq->context != attr->pd->context)
+    if (attr->pd->context != context || attr->send_cq->context != context || attr->recv_cq->context != context)
         return EINVAL;
     if (attr->srq != NULL && attr->srq->context != attr->pd->context)
         return EINVAL;

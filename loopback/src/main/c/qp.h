@@ -172,7 +172,7 @@ void lb_qp_clean_queues(struct lb_qp *qp);
 /* qp_error.c; both locks held. If the peer's sender waits for this queue pair, it goes to aftermath->kick. */
 void lb_qp_take_waiting_sender(struct lb_qp *qp, struct lb_aftermath *aftermath);
 
-/* progress.c. Lets a sender that waits for its peer try again, within a budget; does nothing if it does not wait. No lock held. */
+/* progress.c. Lets a sender that waits for its peer try again, within a budget; otherwise does nothing. No lock held. */
 void lb_qp_kick(struct lb_qp *qp, uint64_t *budget);
 
 /* True if the peer takes messages from this queue pair. Exact only under the peer's rq_lock. */
@@ -186,8 +186,8 @@ static inline bool lb_qp_responds_to(const struct lb_qp *peer, const struct lb_q
 uint64_t lb_rnr_pause_ns(const struct lb_qp *receiver);
 
 /*
- * qp_state.c and progress.c. For the connection manager, which owns the queue pairs of its ids: the owner is set and read under its
- * lock and holds a reference, since users may destroy the queue pair directly. The function is called with no lock held
+ * qp_state.c and progress.c. For the connection manager, which owns the queue pairs of its ids: the owner is set and read under
+ * its lock and holds a reference, since users may destroy the queue pair directly. The function is called with no lock held
  * for a queue pair whose connection is gone and for its peer, after both have failed.
  */
 LB_EXPORT void lb_qp_set_owner(struct ibv_qp *qp, void *owner);

@@ -77,7 +77,7 @@ enum ringpoll_loopback_fault_kind {
     RINGPOLL_LOOPBACK_FAULT_POLL = 4,           /* `times` polls of a completion queue in a row return -1 and take nothing */
     RINGPOLL_LOOPBACK_FAULT_OVERRUN = 5,        /* a completion finds its queue full, which is then dead */
     RINGPOLL_LOOPBACK_FAULT_DELAY = 6,          /* a completion, and those behind it, become visible `duration_ns` later */
-    RINGPOLL_LOOPBACK_FAULT_REORDER = 7,        /* the same until `times` completions of other queues have been polled, or that long */
+    RINGPOLL_LOOPBACK_FAULT_REORDER = 7,        /* the same until `times` completions of other queues are polled, or that long */
     RINGPOLL_LOOPBACK_FAULT_SPURIOUS_EVENT = 8, /* a request for an event raises one immediately, without a completion */
     RINGPOLL_LOOPBACK_FAULT_LATE_EVENT = 9,     /* an event of a completion queue is delayed by `duration_ns` */
     RINGPOLL_LOOPBACK_FAULT_CALL = 10,          /* a call of `function`, or of any if it is empty, fails with errno `code` */

@@ -27,7 +27,7 @@ bool lb_segments_hold(struct lb_segments *segments, const struct lb_qp *qp,
     const struct ibv_send_wr *wr, unsigned int access, struct lb_failure *failure);
 void lb_segments_release(const struct lb_segments *segments);
 
-/* The same for the elements of a receive, as far as a message of so many bytes fills them. Returns 0, or why one is not usable. */
+/* The same for the elements of a receive that a message of so many bytes fills. Returns 0, or why one is not usable. */
 uint32_t lb_segments_hold_receive(struct lb_segments *segments, const struct ibv_pd *pd, const struct lb_recv *recv,
     uint64_t total);
 
