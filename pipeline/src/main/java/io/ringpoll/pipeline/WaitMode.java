@@ -3,6 +3,7 @@ package io.ringpoll.pipeline;
 import com.lmax.disruptor.BusySpinWaitStrategy;
 import com.lmax.disruptor.WaitStrategy;
 import com.lmax.disruptor.YieldingWaitStrategy;
+import io.ringpoll.poller.EventDrivenIdle;
 import java.util.Locale;
 import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
@@ -19,7 +20,10 @@ public enum WaitMode {
     YIELD,
     /** Spins, yields, then sleeps for short periods: low CPU use, tens of microseconds of latency when idle. */
     SLEEP,
-    /** Parks until it is signalled: lowest CPU use, and the poller pays for the wake-up. */
+    /**
+     * Sleeps until there is work: lowest CPU use. A handler parks until the poller signals it, which costs the poller a system
+     * call; a poller waits for a completion event.
+     */
     BLOCK;
 
     /**
@@ -52,16 +56,17 @@ public enum WaitMode {
 
     /**
      * The idle strategy of a poller with this wait. {@link #BUSY_SPIN} polls again without the CPU's pause instruction, which
-     * takes longer than an empty poll (28 ns on the AMD EPYC of the measurements). A poller does not block: {@link #BLOCK} is
-     * {@link #SLEEP}; {@link io.ringpoll.poller.EventDrivenIdle} sleeps on completion events instead.
+     * takes longer than an empty poll (28 ns on the AMD EPYC of the measurements). {@link #BLOCK} is an {@link EventDrivenIdle},
+     * which needs the queues of a poller: other threads cannot use it.
      *
-     * @return a strategy for one thread
+     * @return a strategy for one poller
      */
     public IdleStrategy newIdleStrategy() {
         return switch (this) {
             case BUSY_SPIN -> NoOpIdleStrategy.INSTANCE;
             case YIELD -> YieldingIdleStrategy.INSTANCE;
-            case SLEEP, BLOCK -> new BackoffIdleStrategy();
+            case SLEEP -> new BackoffIdleStrategy();
+            case BLOCK -> new EventDrivenIdle();
         };
     }
 

@@ -13,7 +13,6 @@ import static org.apache.ratis.conf.ConfUtils.requirePositive;
 import io.ringpoll.internal.transport.HandlerThreads;
 import io.ringpoll.internal.transport.NodeConfig;
 import io.ringpoll.internal.transport.PollerConfig;
-import io.ringpoll.internal.transport.PollerIdle;
 import io.ringpoll.pipeline.WaitMode;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
@@ -93,17 +92,9 @@ final class RdmaConfig {
                 RdmaConfigKeys.POLLER_SHARED_KEY + " = true: set " + RdmaConfigKeys.HANDLERS_KEY + " = poller");
         }
         return new PollerConfig(
-            shared, cpu, pollerIdle(properties), spin.toLong(TimeUnit.NANOSECONDS), handlers, handlerWait(properties));
-    }
-
-    private static PollerIdle pollerIdle(final RaftProperties properties) {
-        final String idle = text(properties, RdmaConfigKeys.POLLER_IDLE_KEY, RdmaConfigKeys.POLLER_IDLE_DEFAULT);
-        try {
-            return PollerIdle.valueOf(constant(idle));
-        } catch (final IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                RdmaConfigKeys.POLLER_IDLE_KEY + " = " + idle + ": use event-driven, backoff, yield or busy-spin", e);
-        }
+            shared, cpu, wait(properties, RdmaConfigKeys.POLLER_IDLE_KEY, RdmaConfigKeys.POLLER_IDLE_DEFAULT),
+            spin.toLong(TimeUnit.NANOSECONDS), handlers,
+            wait(properties, RdmaConfigKeys.HANDLER_WAIT_KEY, RdmaConfigKeys.HANDLER_WAIT_DEFAULT));
     }
 
     private static HandlerThreads handlers(final RaftProperties properties) {
@@ -116,13 +107,12 @@ final class RdmaConfig {
         }
     }
 
-    private static WaitMode handlerWait(final RaftProperties properties) {
-        final String wait = text(properties, RdmaConfigKeys.HANDLER_WAIT_KEY, RdmaConfigKeys.HANDLER_WAIT_DEFAULT);
+    private static WaitMode wait(final RaftProperties properties, final String key, final String byDefault) {
+        final String wait = text(properties, key, byDefault);
         try {
             return WaitMode.valueOf(constant(wait));
         } catch (final IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                RdmaConfigKeys.HANDLER_WAIT_KEY + " = " + wait + ": use block, sleep, yield or busy-spin", e);
+            throw new IllegalArgumentException(key + " = " + wait + ": use block, sleep, yield or busy-spin", e);
         }
     }
 

@@ -69,11 +69,11 @@ public interface RdmaConfigKeys {
     String POLLER_CPU_KEY = PREFIX + ".poller.cpu";
     /** Default of {@link #POLLER_CPU_KEY}. */
     int POLLER_CPU_DEFAULT = -1;
-    /** Idle strategy of the poller: event-driven, backoff, yield or busy-spin. */
+    /** Wait of the poller: block (until a completion event), sleep, yield or busy-spin. */
     String POLLER_IDLE_KEY = PREFIX + ".poller.idle";
     /** Default of {@link #POLLER_IDLE_KEY}. */
-    String POLLER_IDLE_DEFAULT = "event-driven";
-    /** Time that an event-driven poller spins before it sleeps. */
+    String POLLER_IDLE_DEFAULT = "block";
+    /** Time that a blocking poller spins before it sleeps. */
     String POLLER_SPIN_KEY = PREFIX + ".poller.spin";
     /** Default of {@link #POLLER_SPIN_KEY}. */
     TimeDuration POLLER_SPIN_DEFAULT = TimeDuration.valueOf(20, TimeUnit.MICROSECONDS);

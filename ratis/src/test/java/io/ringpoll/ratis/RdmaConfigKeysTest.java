@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.internal.transport.HandlerThreads;
 import io.ringpoll.internal.transport.NodeConfig;
 import io.ringpoll.internal.transport.PollerConfig;
-import io.ringpoll.internal.transport.PollerIdle;
 import io.ringpoll.pipeline.WaitMode;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.conf.RaftProperties;
@@ -28,7 +27,7 @@ class RdmaConfigKeysTest {
     void shouldHaveTheDocumentedDefaults() {
         final NodeConfig config = nodeConfig();
         assertEquals(new NodeConfig("node", 16 << 10, 32, 128, 64 << 20, 32 << 20, 2_000,
-            new PollerConfig(false, -1, PollerIdle.EVENT_DRIVEN, 20_000, HandlerThreads.POLLER, WaitMode.BLOCK), true),
+            new PollerConfig(false, -1, WaitMode.BLOCK, 20_000, HandlerThreads.POLLER, WaitMode.BLOCK), true),
             config);
         assertNull(RdmaConfig.serverHost(properties));
         assertNull(RdmaConfig.clientHost(properties));
@@ -53,7 +52,7 @@ class RdmaConfigKeysTest {
         properties.set("raft.rdma.reconnect.delay.min", "1ms");
         properties.set("raft.rdma.reconnect.delay.max", "2ms");
         properties.set("raft.rdma.poller.cpu", "1");
-        properties.set("raft.rdma.poller.idle", "event-driven");
+        properties.set("raft.rdma.poller.idle", "block");
         properties.set("raft.rdma.poller.spin", "5us");
         properties.set("raft.rdma.handlers", "parallel");
         properties.set("raft.rdma.handler.wait", "busy-spin");
@@ -63,7 +62,7 @@ class RdmaConfigKeysTest {
         assertEquals(65_535, RdmaConfig.serverPort(properties));
         assertEquals("10.0.0.2", RdmaConfig.clientHost(properties));
         assertEquals(new NodeConfig("node", 8 << 10, 7, 3, 1 << 20, 0, 3_000,
-            new PollerConfig(false, 1, PollerIdle.EVENT_DRIVEN, 5_000, HandlerThreads.PARALLEL, WaitMode.BUSY_SPIN), true),
+            new PollerConfig(false, 1, WaitMode.BLOCK, 5_000, HandlerThreads.PARALLEL, WaitMode.BUSY_SPIN), true),
             nodeConfig());
         assertEquals(1, RdmaConfig.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
         assertEquals(2, RdmaConfig.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
@@ -81,7 +80,7 @@ class RdmaConfigKeysTest {
         assertBounds("raft.rdma.poller.cpu", "-1", "4095", "-2", "x");
         assertBounds("raft.rdma.poller.spin", "0", "1s", "-1ns", "x");
         assertBounds("raft.rdma.connect.timeout", "1ms", "100s", "0", "-1ms");
-        assertBounds("raft.rdma.poller.idle", "backoff", "busy-spin", "sleep", "");
+        assertBounds("raft.rdma.poller.idle", "sleep", "busy-spin", "event-driven", "");
         assertBounds("raft.rdma.handlers", "one", "parallel", "two", "");
         assertBounds("raft.rdma.handler.wait", "sleep", "yield", "wait", "");
     }

@@ -12,15 +12,17 @@ public final class IdleStrategies {
     }
 
     /**
-     * The idle strategy of a polling thread, in all hand-offs.
+     * The idle strategy of a polling thread, in all hand-offs. The polled queues raise no events: {@link WaitMode#BLOCK} is
+     * {@link WaitMode#SLEEP}.
      *
-     * @param wait the wait strategy of the handlers
+     * @param wait the wait of the handlers
      * @return the matching idle strategy; for spinning, one that polls again immediately
      */
     public static IdleStrategy ofPoller(final WaitMode wait) {
-        return wait.newIdleStrategy();
+        return (wait == WaitMode.BLOCK ? WaitMode.SLEEP : wait).newIdleStrategy();
     }
 
+    /** The idle strategy of a thread that waits for its neighbour; for spinning, with the {@code pause} instruction. */
     static IdleStrategy of(final WaitMode wait) {
         return switch (wait) {
             case BUSY_SPIN -> BusySpinIdleStrategy.INSTANCE;

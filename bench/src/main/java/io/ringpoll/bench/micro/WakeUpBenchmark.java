@@ -3,16 +3,13 @@ package io.ringpoll.bench.micro;
 import io.ringpoll.bench.latency.LinkedPair;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.verbs.WorkCompletions;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
-import org.agrona.concurrent.SleepingIdleStrategy;
-import org.agrona.concurrent.YieldingIdleStrategy;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -43,35 +40,14 @@ public class WakeUpBenchmark {
     private static final int SIZE_BYTES = 64;
     private static final long QUIET_NS = 300_000;
 
-    /** The idle strategy of the polling thread. */
-    @Param({"BUSY_SPIN", "YIELD", "BACK_OFF", "SLEEP"})
-    public Idle idle;
+    /** The wait of the polling thread. {@link WaitMode#BLOCK} needs a poller of the library: see {@code ./ringpoll idle}. */
+    @Param({"BUSY_SPIN", "YIELD", "SLEEP"})
+    public WaitMode wait;
 
     private LinkedPair pair;
     private Thread poller;
     private volatile boolean stopped;
     private volatile long polled;
-
-    /** Agrona's idle strategies. */
-    public enum Idle {
-        /** Never yields the CPU. */
-        BUSY_SPIN,
-        /** Yields the CPU to other threads. */
-        YIELD,
-        /** Spins, yields, then parks for increasing times, up to a millisecond. */
-        BACK_OFF,
-        /** Parks for a microsecond. */
-        SLEEP;
-
-        IdleStrategy strategy() {
-            return switch (this) {
-                case BUSY_SPIN -> BusySpinIdleStrategy.INSTANCE;
-                case YIELD -> YieldingIdleStrategy.INSTANCE;
-                case BACK_OFF -> new BackoffIdleStrategy();
-                case SLEEP -> new SleepingIdleStrategy(TimeUnit.MICROSECONDS.toNanos(1));
-            };
-        }
-    }
 
     /** Created by JMH. */
     public WakeUpBenchmark() {
@@ -84,7 +60,7 @@ public class WakeUpBenchmark {
         pair = new LinkedPair(ADDRESS, PORT);
         final RpmaCompletionQueue queue = pair.client().completionQueue();
         final WorkCompletions record = WorkCompletions.allocate(1);
-        final IdleStrategy strategy = idle.strategy();
+        final IdleStrategy strategy = wait.newIdleStrategy();
         poller = new Thread(() -> poll(queue, record, strategy), "bench-poller");
         poller.setDaemon(true);
         poller.start();

@@ -90,12 +90,9 @@ final class Comparisons {
 
     static List<Comparison> wakeUp(final Effort effort) {
         final List<Comparison> all = new ArrayList<>();
-        final Variant spin = wakeUp(WakeUpBenchmark.Idle.BUSY_SPIN);
-        for (final WakeUpBenchmark.Idle idle : WakeUpBenchmark.Idle.values()) {
-            if (idle == WakeUpBenchmark.Idle.BACK_OFF || effort == Effort.FULL && idle != WakeUpBenchmark.Idle.BUSY_SPIN) {
-                all.add(new Comparison("wake-up/" + idle.name().toLowerCase(Locale.ROOT).replace('_', '-'), wakeUp(idle),
-                    "busy-spin", spin, 1));
-            }
+        final Variant spin = wakeUp(WaitMode.BUSY_SPIN);
+        for (final WaitMode wait : effort == Effort.FULL ? List.of(WaitMode.YIELD, WaitMode.SLEEP) : List.of(WaitMode.SLEEP)) {
+            all.add(new Comparison("wake-up/" + wait.option(), wakeUp(wait), WaitMode.BUSY_SPIN.option(), spin, 1));
         }
         return all;
     }
@@ -118,7 +115,7 @@ final class Comparisons {
     }
 
     private static Comparison handOff(final int handlers, final WaitMode wait, final String against) {
-        final String how = handlers + "-handlers/" + wait.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        final String how = handlers + "-handlers/" + wait.option();
         final WaitMode waitOfOther = switch (against) {
             case RingpollHandOff.NAME -> WaitMode.YIELD;
             // Blocks at both ends, with every wait strategy: measured once.
@@ -134,7 +131,7 @@ final class Comparisons {
             Map.of("handOff", label, "handlers", Integer.toString(handlers), "waitStrategy", wait.name()));
     }
 
-    private static Variant wakeUp(final WakeUpBenchmark.Idle idle) {
-        return Variant.of(WakeUpBenchmark.class, "postToPolled", Map.of("idle", idle.name()));
+    private static Variant wakeUp(final WaitMode wait) {
+        return Variant.of(WakeUpBenchmark.class, "postToPolled", Map.of("wait", wait.name()));
     }
 }

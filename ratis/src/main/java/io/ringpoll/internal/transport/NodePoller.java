@@ -87,7 +87,7 @@ final class NodePoller {
 
     private Pipeline start(final String name, final boolean countersFile) {
         final PipelineBuilder builder = Pipeline.builder().name(name).ringSize(RING_SIZE).pollerName(name + "-poller")
-            .pollerCpu(config.cpu()).idleStrategy(config.idle().newStrategy(config.spinNs()))
+            .pollerCpu(config.cpu()).idleStrategy(config.newIdleStrategy())
             .onFailure((failed, where, failure) -> LOG.warn("{}: {} has died", name, where, failure));
         if (!countersFile) {
             builder.withoutCountersFile();

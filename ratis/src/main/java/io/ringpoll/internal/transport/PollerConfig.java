@@ -2,18 +2,19 @@ package io.ringpoll.internal.transport;
 
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.EventDrivenIdle;
+import org.agrona.concurrent.IdleStrategy;
 
 /**
  * The configuration of a node's poller and handlers. Nodes share a poller if they are configured to and all settings are equal.
  *
  * @param shared      whether nodes of this process share a poller
  * @param cpu         to which the polling thread is pinned; -1 for none
- * @param idle        idle strategy of the poller
- * @param spinNs      time that an event-driven poller spins before it sleeps, in nanoseconds
+ * @param idle        wait of the poller
+ * @param spinNs      time that a blocking poller spins before it sleeps, in nanoseconds
  * @param handlers    threads of the handlers
  * @param handlerWait wait of handlers with threads of their own
  */
-public record PollerConfig(boolean shared, int cpu, PollerIdle idle, long spinNs, HandlerThreads handlers,
+public record PollerConfig(boolean shared, int cpu, WaitMode idle, long spinNs, HandlerThreads handlers,
     WaitMode handlerWait) {
     /**
      * Checks the settings, and clears those without effect.
@@ -26,8 +27,14 @@ public record PollerConfig(boolean shared, int cpu, PollerIdle idle, long spinNs
             throw new IllegalArgumentException("a shared poller runs the handlers on its own thread");
         }
         // Settings without effect must not make configurations unequal.
-        spinNs = idle == PollerIdle.EVENT_DRIVEN ? spinNs : 0;
+        spinNs = idle == WaitMode.BLOCK ? spinNs : 0;
         handlerWait = handlers == HandlerThreads.POLLER ? WaitMode.BLOCK : handlerWait;
+    }
+
+    /** The idle strategy of the poller. */
+    IdleStrategy newIdleStrategy() {
+        return idle == WaitMode.BLOCK ?
+            new EventDrivenIdle(spinNs, EventDrivenIdle.DEFAULT_MAX_SLEEP_NS) : idle.newIdleStrategy();
     }
 
     /**
@@ -38,6 +45,6 @@ public record PollerConfig(boolean shared, int cpu, PollerIdle idle, long spinNs
      */
     public static PollerConfig own(final HandlerThreads handlers) {
         return new PollerConfig(
-            false, -1, PollerIdle.EVENT_DRIVEN, EventDrivenIdle.DEFAULT_SPIN_NS, handlers, WaitMode.BLOCK);
+            false, -1, WaitMode.BLOCK, EventDrivenIdle.DEFAULT_SPIN_NS, handlers, WaitMode.BLOCK);
     }
 }

@@ -241,7 +241,7 @@ class NodeTest {
     void shouldReleaseEverythingWhenThePollerCannotStart() {
         final int before = HotCalls.registered();
         final PollerConfig nowhere =
-            new PollerConfig(false, 4095, PollerIdle.YIELD, 0, HandlerThreads.POLLER, WaitMode.BLOCK);
+            new PollerConfig(false, 4095, WaitMode.YIELD, 0, HandlerThreads.POLLER, WaitMode.BLOCK);
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
             assertThrows(RuntimeException.class,
                 () -> new Node(Nodes.config("nowhere", nowhere), peer, Nodes::echo, new TransportCounters()));

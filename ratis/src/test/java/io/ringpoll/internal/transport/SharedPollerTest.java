@@ -38,7 +38,7 @@ class SharedPollerTest {
         Nodes.await("the end of all pollers", () -> pollers().findAny().isEmpty());
     }
 
-    private static PollerConfig shared(final PollerIdle idle) {
+    private static PollerConfig shared(final WaitMode idle) {
         return new PollerConfig(true, -1, idle, 20_000, HandlerThreads.POLLER, WaitMode.BLOCK);
     }
 
@@ -61,7 +61,7 @@ class SharedPollerTest {
 
     @ParameterizedTest
     @EnumSource
-    void shouldServeAllNodesOnOneThread(final PollerIdle idle) throws Exception {
+    void shouldServeAllNodesOnOneThread(final WaitMode idle) throws Exception {
         final Set<Thread> servedOn = ConcurrentHashMap.newKeySet();
         final RequestHandler noting = (type, request) -> {
             servedOn.add(Thread.currentThread());
@@ -83,7 +83,7 @@ class SharedPollerTest {
 
     @Test
     void shouldContinueForOtherNodesWhenABusyNodeLeaves() throws Exception {
-        final PollerConfig poller = shared(PollerIdle.EVENT_DRIVEN);
+        final PollerConfig poller = shared(WaitMode.BLOCK);
         final Nodes.Server stays = server("stays", poller, Nodes::echo);
         final Node client = client("client", poller);
         final Link link = Nodes.connect(client, stays.port());
@@ -103,7 +103,7 @@ class SharedPollerTest {
 
     @Test
     void shouldLetManyNodesLeaveConcurrently() throws Exception {
-        final PollerConfig poller = shared(PollerIdle.YIELD);
+        final PollerConfig poller = shared(WaitMode.YIELD);
         final Nodes.Server stays = server("stays", poller, Nodes::echo);
         final Node client = client("client", poller);
         final Link link = Nodes.connect(client, stays.port());
@@ -127,8 +127,8 @@ class SharedPollerTest {
 
     @Test
     void shouldNotShareAPollerBetweenDifferentConfigurations() throws Exception {
-        final Nodes.Server sleeping = server("sleeping", shared(PollerIdle.EVENT_DRIVEN), Nodes::echo);
-        final Node yielding = client("yielding", shared(PollerIdle.YIELD));
+        final Nodes.Server sleeping = server("sleeping", shared(WaitMode.BLOCK), Nodes::echo);
+        final Node yielding = client("yielding", shared(WaitMode.YIELD));
         Nodes.assertEchoed(Nodes.connect(yielding, sleeping.port()), Nodes.random(10));
         assertEquals(2, pollers().count());
     }
@@ -137,7 +137,7 @@ class SharedPollerTest {
     void shouldStartANewPollerAfterAllNodesHaveLeft() throws Exception {
         for (int i = 0; i < 3; i++) {
             try (Nodes own = new Nodes()) {
-                final PollerConfig poller = shared(PollerIdle.EVENT_DRIVEN);
+                final PollerConfig poller = shared(WaitMode.BLOCK);
                 final Node server = own.node(Nodes.config("server", poller), Nodes::echo, new TransportCounters());
                 final int port = Integer.parseInt(ConnectedPair.anyPort());
                 server.listen(TestDevice.address(), port);
@@ -151,6 +151,6 @@ class SharedPollerTest {
     @Test
     void shouldRejectASharedPollerWithHandlerThreads() {
         assertThrows(IllegalArgumentException.class,
-            () -> new PollerConfig(true, -1, PollerIdle.YIELD, 0, HandlerThreads.ONE, WaitMode.BLOCK));
+            () -> new PollerConfig(true, -1, WaitMode.YIELD, 0, HandlerThreads.ONE, WaitMode.BLOCK));
     }
 }

@@ -198,7 +198,7 @@ public final class MainJob {
         final PipelineBuilder builder = Pipeline.builder()
             .ringSize(config.ringSize())
             .batchLimit(config.batchLimit())
-            .idleStrategy(config.newPollerIdleStrategy())
+            .idleStrategy(config.handlerWait().newIdleStrategy())
             .pollerCpu(config.placement().cpu("poller"))
             // A signal ends the job in order, which needs the pipeline until the last flush.
             .shutdownTimeout(0);

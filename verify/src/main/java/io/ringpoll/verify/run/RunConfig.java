@@ -2,11 +2,7 @@ package io.ringpoll.verify.run;
 
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.poller.EventDrivenIdle;
-import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
-import org.agrona.concurrent.NoOpIdleStrategy;
-import org.agrona.concurrent.YieldingIdleStrategy;
 
 /**
  * The settings of a run.
@@ -59,21 +55,10 @@ public record RunConfig(
             .orElseGet(() -> WaitMode.forCores(Runtime.getRuntime().availableProcessors(), HOT_THREADS));
     }
 
-    /**
-     * The idle strategy of the poller that matches the wait strategy of the handlers; for blocking handlers it sleeps until an
-     * event.
-     */
-    IdleStrategy newPollerIdleStrategy() {
-        return handlerWait() == WaitMode.BLOCK ? new EventDrivenIdle() : newClientIdleStrategy();
-    }
-
-    /** The idle strategy of the client that matches the wait strategy of the handlers. */
+    /** The idle strategy of the client that matches the wait of the handlers; the client has no events to block for. */
     IdleStrategy newClientIdleStrategy() {
-        return switch (handlerWait()) {
-            case BUSY_SPIN -> NoOpIdleStrategy.INSTANCE;
-            case YIELD -> new YieldingIdleStrategy();
-            default -> new BackoffIdleStrategy();
-        };
+        final WaitMode wait = handlerWait();
+        return (wait == WaitMode.BLOCK ? WaitMode.SLEEP : wait).newIdleStrategy();
     }
 
     /**

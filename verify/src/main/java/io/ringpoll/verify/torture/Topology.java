@@ -1,13 +1,7 @@
 package io.ringpoll.verify.torture;
 
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.poller.EventDrivenIdle;
 import java.util.SplittableRandom;
-import java.util.concurrent.TimeUnit;
-import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.BusySpinIdleStrategy;
-import org.agrona.concurrent.IdleStrategy;
-import org.agrona.concurrent.YieldingIdleStrategy;
 
 /**
  * The topology of a scene, drawn from its seed.
@@ -20,8 +14,8 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * @param throwingHandlers the handler throws for one in so many completions; 0 for none
  * @param ringSize         slots of each ring
  * @param batchLimit       maximum completions per poll of one queue
- * @param idle             idle strategy of the pollers
- * @param handlerWait      wait strategy of the handlers
+ * @param idle             wait of the pollers
+ * @param handlerWait      wait of the handlers
  * @param queueDepth       size of send and receive queues
  * @param receiveQueues    whether receives have separate completion queues
  * @param sharedChannels   whether the queues of a connection share a completion channel
@@ -31,35 +25,22 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  */
 record Topology(
     int connections, int pollers, boolean observed, boolean staged, int slowHandlers, int throwingHandlers, int ringSize,
-    int batchLimit, Idle idle, WaitMode handlerWait, int queueDepth, boolean receiveQueues, boolean sharedChannels,
+    int batchLimit, WaitMode idle, WaitMode handlerWait, int queueDepth, boolean receiveQueues, boolean sharedChannels,
     int maxPayloadBytes, int operations, boolean disturbed) {
 
     private static final int MAX_CONNECTIONS = 4;
     private static final int MAX_RING_BITS = 9;
     private static final int MAX_DEPTH_BITS = 6;
     private static final int MAX_OPERATIONS = 300;
-    private static final WaitMode[] WAITS = {WaitMode.YIELD, WaitMode.SLEEP, WaitMode.BLOCK};
-
-    /** An idle strategy by name, so that a scene can be printed. */
-    enum Idle {
-        SPIN, YIELD, BACKOFF, EVENT_DRIVEN;
-
-        IdleStrategy newStrategy() {
-            return switch (this) {
-                case SPIN -> new BusySpinIdleStrategy();
-                case YIELD -> new YieldingIdleStrategy();
-                case BACKOFF -> new BackoffIdleStrategy();
-                case EVENT_DRIVEN -> new EventDrivenIdle(TimeUnit.MICROSECONDS.toNanos(20), EventDrivenIdle.DEFAULT_MAX_SLEEP_NS);
-            };
-        }
-    }
+    private static final WaitMode[] ALL_WAITS = WaitMode.values();
+    private static final WaitMode[] HANDLER_WAITS = {WaitMode.YIELD, WaitMode.SLEEP, WaitMode.BLOCK};
 
     static Topology draw(final SplittableRandom random) {
         final int ringSize = 2 << random.nextInt(MAX_RING_BITS);
         return new Topology(
             1 + random.nextInt(MAX_CONNECTIONS), 1 + random.nextInt(2), random.nextInt(3) == 0, random.nextInt(3) == 0,
             oneIn(random, 3, 40), oneIn(random, 4, 50), ringSize, 1 + random.nextInt(Math.min(ringSize, 64)),
-            Idle.values()[random.nextInt(Idle.values().length)], WAITS[random.nextInt(WAITS.length)],
+            ALL_WAITS[random.nextInt(ALL_WAITS.length)], HANDLER_WAITS[random.nextInt(HANDLER_WAITS.length)],
             2 << random.nextInt(MAX_DEPTH_BITS), random.nextBoolean(), random.nextInt(3) == 0,
             Work.MIN_PAYLOAD_BYTES << random.nextInt(9), 1 + random.nextInt(MAX_OPERATIONS), random.nextInt(3) == 0);
     }

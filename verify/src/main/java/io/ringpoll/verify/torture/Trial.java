@@ -232,7 +232,7 @@ final class Trial {
     private PipelineBuilder pipeline(final int number) {
         final Topology topology = scene.topology();
         final PipelineBuilder builder = Pipeline.builder().name("torture-" + number).withoutCountersFile()
-            .ringSize(topology.ringSize()).batchLimit(topology.batchLimit()).idleStrategy(topology.idle().newStrategy());
+            .ringSize(topology.ringSize()).batchLimit(topology.batchLimit()).idleStrategy(topology.idle().newIdleStrategy());
         for (final CompletionPath path : CompletionPath.values()) {
             builder.on(EnumSet.of(path), recorder(path),
                 options -> options.name(path + "-" + number).waitStrategy(topology.handlerWait()));

@@ -163,7 +163,7 @@ final class LifecycleScene {
 
     private PipelineBuilder describe(final PipelineUnderTest subject) {
         final PipelineBuilder builder = Pipeline.builder().name(subject.name()).ringSize(shape.ringSize())
-            .batchLimit(shape.batchLimit()).idleStrategy(shape.idle().newStrategy()).startTimeout(shape.startTimeoutNs())
+            .batchLimit(shape.batchLimit()).idleStrategy(shape.newIdleStrategy()).startTimeout(shape.startTimeoutNs())
             .shutdownTimeout(random.nextInt(2) * TimeUnit.SECONDS.toNanos(1))
             .onUndelivered(completion -> {
                 subject.onUndelivered();

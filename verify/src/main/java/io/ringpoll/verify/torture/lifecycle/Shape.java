@@ -4,10 +4,7 @@ import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.poller.EventDrivenIdle;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
-import org.agrona.concurrent.BackoffIdleStrategy;
-import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
-import org.agrona.concurrent.YieldingIdleStrategy;
 
 /**
  * The parts of a scene, drawn from its seed.
@@ -16,8 +13,8 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * @param runToCompletion whether handlers run on the polling threads
  * @param ringSize        slots of each ring
  * @param batchLimit      largest batch of one queue
- * @param idle            idle strategy of the pollers
- * @param handlerWait         wait of the handlers
+ * @param idle            wait of the pollers
+ * @param handlerWait     wait of the handlers
  * @param scripted        number of queues that are implemented in Java
  * @param slowPolls       one in so many polls of scripted queues is slow; 0 for none
  * @param shared          whether scripted queues raise events, through one descriptor
@@ -39,7 +36,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
  * @param doubledQueue    whether a queue is described twice, which no pipeline starts with
  */
 record Shape(
-    int pipelines, boolean runToCompletion, int ringSize, int batchLimit, Idle idle, WaitMode handlerWait, int scripted,
+    int pipelines, boolean runToCompletion, int ringSize, int batchLimit, WaitMode idle, WaitMode handlerWait, int scripted,
     int slowPolls, boolean shared, int synthetic, int links, int depth, int operators, int calls, int handlerCalls, int throwing,
     boolean halting, int interrupting, int maxHeld, boolean staged, boolean observed, Hook hook,
     boolean countersFile, long startTimeoutNs, boolean doubledQueue) {
@@ -47,21 +44,8 @@ record Shape(
     private static final int LARGE_RING = 1 << 20;
     private static final int MAX_RING_BITS = 10;
     private static final int MAX_BATCH = 256;
-
-    /** An idle strategy by name. */
-    enum Idle {
-        SPIN, YIELD, BACKOFF, EVENT_DRIVEN;
-
-        IdleStrategy newStrategy() {
-            return switch (this) {
-                case SPIN -> new BusySpinIdleStrategy();
-                case YIELD -> new YieldingIdleStrategy();
-                case BACKOFF -> new BackoffIdleStrategy();
-                // A lost wake-up shows as a call that takes too long: the bound of a sleep exceeds every time limit.
-                case EVENT_DRIVEN -> new EventDrivenIdle(TimeUnit.MICROSECONDS.toNanos(20), TimeUnit.MINUTES.toNanos(1));
-            };
-        }
-    }
+    private static final long SPIN_NS = TimeUnit.MICROSECONDS.toNanos(20);
+    private static final long LONGEST_SLEEP_NS = TimeUnit.MINUTES.toNanos(1);
 
     /** A user hook that throws in a scene. */
     enum Hook {
@@ -75,11 +59,11 @@ record Shape(
         final int pipelines = 1 + Math.max(0, random.nextInt(5) - 2);
         final int maxHeld = runToCompletion || random.nextBoolean() ? 0 : 1 + random.nextInt(Math.min(ringSize / 2, 16));
         return new Shape(
-            pipelines, runToCompletion, ringSize, 1 + random.nextInt(Math.min(ringSize, MAX_BATCH)), draw(random, Idle.values()),
-            draw(random, WaitMode.values()), 1 + random.nextInt(3), oneIn(random, 2, 12), random.nextBoolean(),
-            isLoopback ? random.nextInt(3) : 0, links, 1 << random.nextInt(7), 1 + random.nextInt(4), 4 + random.nextInt(36),
-            oneIn(random, 2, 1000), oneIn(random, 3, 300), random.nextInt(3) == 0, oneIn(random, 4, 500), maxHeld,
-            !runToCompletion && random.nextInt(3) == 0, random.nextInt(3) == 0,
+            pipelines, runToCompletion, ringSize, 1 + random.nextInt(Math.min(ringSize, MAX_BATCH)),
+            draw(random, WaitMode.values()), draw(random, WaitMode.values()), 1 + random.nextInt(3), oneIn(random, 2, 12),
+            random.nextBoolean(), isLoopback ? random.nextInt(3) : 0, links, 1 << random.nextInt(7), 1 + random.nextInt(4),
+            4 + random.nextInt(36), oneIn(random, 2, 1000), oneIn(random, 3, 300), random.nextInt(3) == 0,
+            oneIn(random, 4, 500), maxHeld, !runToCompletion && random.nextInt(3) == 0, random.nextInt(3) == 0,
             random.nextInt(2) == 0 ? Hook.NONE : draw(random, Hook.values()), random.nextInt(4) != 0,
             random.nextInt(16) == 0 ? random.nextInt(2) : TimeUnit.SECONDS.toNanos(20),
             random.nextInt(16) == 0);
@@ -92,6 +76,11 @@ record Shape(
     /** 0 in all but one of so many cases, else from 2 to the maximum. */
     private static int oneIn(final SplittableRandom random, final int cases, final int most) {
         return random.nextInt(cases) == 0 ? 2 + random.nextInt(most) : 0;
+    }
+
+    /** The idle strategy of a poller. After a lost wake-up a call takes too long: a sleep exceeds every time limit. */
+    IdleStrategy newIdleStrategy() {
+        return idle == WaitMode.BLOCK ? new EventDrivenIdle(SPIN_NS, LONGEST_SLEEP_NS) : idle.newIdleStrategy();
     }
 
     /** Whether the bound of the start is so short that it may fail. */

@@ -3,6 +3,7 @@ package io.ringpoll.verify.torture.lifecycle;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.pipeline.WaitMode;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -81,7 +82,7 @@ class SceneJvmTest {
     @Test
     void shouldDrawTheSameShapeFromTheSameSeedAndAllKindsFromAFew() {
         LongStream.range(0, 100).forEach(seed -> assertEquals(shape(seed), shape(seed)));
-        for (final Shape.Idle idle : Shape.Idle.values()) {
+        for (final WaitMode idle : WaitMode.values()) {
             assertTrue(LongStream.range(0, 100).anyMatch(seed -> shape(seed).idle() == idle), idle::toString);
         }
         for (final Shape.Hook hook : Shape.Hook.values()) {
