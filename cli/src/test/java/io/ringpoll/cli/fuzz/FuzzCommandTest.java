@@ -4,33 +4,29 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.ringpoll.cli.options.Execution;
+import io.ringpoll.cli.options.CommandCalls;
 import io.ringpoll.testing.TestDevice;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 @Timeout(120)
 class FuzzCommandTest {
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
+    private final CommandCalls calls = CommandCalls.of(FuzzCommand::new);
 
     @Test
     void shouldFindEveryInputTakenOrRefusedInOneLine() {
         assumeTrue(TestDevice.isLoopback(), "targets that post invalid requests need the loopback device");
-        assertEquals(0, execute("--seconds", "6", "--seed", "1"), () -> out + "\n" + err);
-        assertTrue(out.toString().contains("targets from seed 1"), out.toString());
+        assertEquals(0, calls.execute("--seconds", "6", "--seed", "1"), calls::toString);
+        assertTrue(calls.out().contains("targets from seed 1"), calls.out());
     }
 
     @ParameterizedTest
     @CsvSource({"mix, 18", "fault-plan, 94", "address, 18", "private-data, 26", "stat-options, 68"})
     void shouldPassInputsOfFormerFindings(final String target, final String seed) {
         assumeTrue(TestDevice.isLoopback(), "targets that post invalid requests need the loopback device");
-        assertEquals(0, execute("--target", target, "--seed", seed, "--inputs", "1"), () -> out + "\n" + err);
+        assertEquals(0, calls.execute("--target", target, "--seed", seed, "--inputs", "1"), calls::toString);
     }
 
     @ParameterizedTest
@@ -41,14 +37,7 @@ class FuzzCommandTest {
         "--wildly | Unknown option: '--wildly'; see './ringpoll fuzz --help'",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
-        assertEquals(2, execute(argument));
-        assertEquals("ringpoll fuzz: " + message, err.toString().strip());
-    }
-
-    private int execute(final String... arguments) {
-        final CommandLine line = Execution.commandLine(new FuzzCommand());
-        line.setOut(new PrintWriter(out));
-        line.setErr(new PrintWriter(err, true));
-        return line.execute(arguments);
+        assertEquals(2, calls.execute(argument));
+        assertEquals("ringpoll fuzz: " + message, calls.err().strip());
     }
 }

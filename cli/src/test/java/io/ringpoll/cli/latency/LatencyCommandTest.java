@@ -6,11 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.cli.options.CommandCalls;
 import io.ringpoll.os.MemoryPolicy;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.BitSet;
@@ -22,13 +20,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
 
 /** Runs the complete command with small settings; the figures of a loaded machine are not checked. */
 @Timeout(120)
 class LatencyCommandTest {
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
+    private final CommandCalls calls = CommandCalls.of(LatencyCommand::new);
 
     @TempDir
     private Path folder;
@@ -50,7 +46,7 @@ class LatencyCommandTest {
     @Test
     void shouldMarkARateThatCannotBeKept() {
         assertEquals(1, run("--rate 1000000000 --duration 0.05 --warm-up 0 --lead-in 0 --against none --strict"));
-        assertTrue(out.toString().contains("missed its rate"), out.toString());
+        assertTrue(calls.out().contains("missed its rate"), calls.out());
     }
 
     @Test
@@ -87,9 +83,9 @@ class LatencyCommandTest {
     @Test
     void shouldSpinOnlyWhereTheThreadThatPostsHasACpuToo() {
         assertEquals(0, run("--over loopback --mode rate --rate 1000 --duration 0.1 --warm-up 0 --against none --pin none"),
-            err.toString());
+            calls.err());
         final boolean enough = Runtime.getRuntime().availableProcessors() >= 3;
-        assertTrue(out.toString().contains(enough ? "waiting by busy-spin" : "waiting by yield"), out.toString());
+        assertTrue(calls.out().contains(enough ? "waiting by busy-spin" : "waiting by yield"), calls.out());
     }
 
     @Test
@@ -104,7 +100,7 @@ class LatencyCommandTest {
 
     @Test
     void shouldWriteHistogramsResultsAndPlots() throws IOException {
-        assertEquals(0, run("--rate 20000 --duration 0.1 --warm-up 0 --lead-in 20 --output " + folder), err.toString());
+        assertEquals(0, run("--rate 20000 --duration 0.1 --warm-up 0 --lead-in 20 --output " + folder), calls.err());
         try (Stream<Path> files = Files.list(folder)) {
             assertEquals(List.of("latency-synthetic-20000-per-second-c.hgrm", "latency-synthetic-20000-per-second-c.hlog",
                 "latency-synthetic-20000-per-second-ringpoll.hgrm", "latency-synthetic-20000-per-second-ringpoll.hlog",
@@ -131,7 +127,7 @@ class LatencyCommandTest {
     @Test
     void shouldExitWithOneIfAStrictRunWasNotPinned() {
         assertEquals(1, run("--pin none --strict --rate 1000 --duration 0.1 --warm-up 0 --against none"));
-        assertTrue(out.toString().contains("ringpoll: ") && out.toString().contains("not pinned"), out.toString());
+        assertTrue(calls.out().contains("ringpoll: ") && calls.out().contains("not pinned"), calls.out());
     }
 
     @ParameterizedTest
@@ -156,31 +152,23 @@ class LatencyCommandTest {
     })
     void shouldRejectInvalidMeasurementsInOneLine(final String arguments, final String reason) {
         assertEquals(2, run(arguments));
-        assertTrue(err.toString().contains(reason.strip()), err.toString());
-        assertEquals(1, err.toString().lines().count());
+        assertTrue(calls.err().contains(reason.strip()), calls.err());
+        assertEquals(1, calls.err().lines().count());
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"--help"})
     void shouldExplainItself(final String arguments) {
         assertEquals(0, run(arguments));
-        assertTrue(out.toString().contains("--iterations"));
+        assertTrue(calls.out().contains("--iterations"));
     }
 
     private JsonNode json(final String arguments) throws IOException {
-        assertEquals(0, run(arguments + " --json --pin none --wait yield"), err.toString());
-        return new ObjectMapper().readTree(out.toString());
+        assertEquals(0, run(arguments + " --json --pin none --wait yield"), calls.err());
+        return calls.json();
     }
 
     private int run(final String arguments) {
-        out.getBuffer().setLength(0);
-        err.getBuffer().setLength(0);
-        final CommandLine line = new CommandLine(new LatencyCommand());
-        line.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
-        line.setParameterExceptionHandler((refused, given) -> {
-            line.getErr().println(refused.getMessage());
-            return CommandLine.ExitCode.USAGE;
-        });
-        return line.execute(arguments.split(" "));
+        return calls.execute(arguments.split(" "));
     }
 }

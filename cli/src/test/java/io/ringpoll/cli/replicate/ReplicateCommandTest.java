@@ -2,17 +2,16 @@ package io.ringpoll.cli.replicate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.ringpoll.cli.options.Execution;
-import java.io.PrintWriter;
-import java.io.StringWriter;
+import io.ringpoll.cli.options.CommandCalls;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ReplicateCommandTest {
+    private final CommandCalls calls = CommandCalls.of(ReplicateCommand::new);
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "--payload=7 | --payload is 8 to 1000000 bytes",
@@ -25,11 +24,8 @@ class ReplicateCommandTest {
         "--often | Unknown option: '--often'; see './ringpoll replicate --help'"
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {
-        final StringWriter said = new StringWriter();
-        final CommandLine line = Execution.commandLine(new ReplicateCommand());
-        line.setErr(new PrintWriter(said, true));
-        assertEquals(2, line.execute(arguments.split(" ")));
-        assertEquals("ringpoll replicate: " + message, said.toString().strip());
+        assertEquals(2, calls.execute(arguments.split(" ")));
+        assertEquals("ringpoll replicate: " + message, calls.err().strip());
     }
 
     @ParameterizedTest
@@ -44,11 +40,7 @@ class ReplicateCommandTest {
         "--id=0 | --peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client"
     })
     void shouldRefuseARoleWithoutItsOptionsInOneLine(final String arguments, final String message) {
-        final StringWriter said = new StringWriter();
-        final CommandLine line =
-            Execution.commandLine(new ReplicateCommand()).setCaseInsensitiveEnumValuesAllowed(true);
-        line.setErr(new PrintWriter(said, true));
-        assertEquals(2, line.execute(arguments.split(" ")));
-        assertEquals("ringpoll replicate: " + message, said.toString().strip());
+        assertEquals(2, calls.execute(arguments.split(" ")));
+        assertEquals("ringpoll replicate: " + message, calls.err().strip());
     }
 }

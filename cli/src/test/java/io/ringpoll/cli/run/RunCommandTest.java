@@ -6,9 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ringpoll.cli.Ringpoll;
-import io.ringpoll.cli.options.Execution;
+import io.ringpoll.cli.options.CommandCalls;
 import io.ringpoll.device.Device;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LogLevel;
@@ -22,8 +21,6 @@ import io.ringpoll.tuning.plan.PlanSettings;
 import io.ringpoll.tuning.plan.ThreadRole;
 import io.ringpoll.tuning.topology.Topology;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +31,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import picocli.CommandLine;
 
 @Timeout(120)
 class RunCommandTest {
@@ -42,8 +38,7 @@ class RunCommandTest {
 
     /** The command disables the log of librpma for the whole process. */
     private final LogLevel logThreshold = RpmaLog.threshold();
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
+    private final CommandCalls calls = CommandCalls.of(RunCommand::new);
 
     @AfterEach
     void restoreLog() {
@@ -54,8 +49,8 @@ class RunCommandTest {
     @Tag(TestDevice.TAG)
     void shouldCompleteEveryWorkRequestOnItsPath() throws IOException {
         final String mix = "write=40,send=30,read=20,write-imm=9,fail=1";
-        assertEquals(0, execute("--seconds", "3", "--json", "--mix", mix), err::toString);
-        final JsonNode report = new ObjectMapper().readTree(out.toString());
+        assertEquals(0, execute("--seconds", "3", "--json", "--mix", mix), calls::err);
+        final JsonNode report = calls.json();
         for (final String path : List.of("sendWrite", "receive", "error")) {
             final JsonNode account = report.get("paths").get(path);
             assertTrue(account.get("posted").asLong() > 0, path);
@@ -78,12 +73,12 @@ class RunCommandTest {
     })
     void shouldAccountForEveryWorkRequestUnderAFaultPlan(final String plan) throws IOException {
         assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");
-        assertEquals(0, execute("--operations", "20000", "--json", "--faults", plan), err::toString);
-        final JsonNode report = new ObjectMapper().readTree(out.toString());
+        assertEquals(0, execute("--operations", "20000", "--json", "--faults", plan), calls::err);
+        final JsonNode report = calls.json();
         for (final JsonNode account : report.get("paths")) {
-            assertEquals(account.get("posted").asLong(), account.get("completed").asLong(), out::toString);
+            assertEquals(account.get("posted").asLong(), account.get("completed").asLong(), calls::out);
         }
-        assertTrue(report.get("faults").get("injected").asLong() > 0, out::toString);
+        assertTrue(report.get("faults").get("injected").asLong() > 0, calls::out);
         assertEquals(plan, report.get("faults").get("plan").asText());
         assertEquals(plan.split(",").length - (plan.startsWith("seed") ? 1 : 0), report.get("faults").get("rules").size());
     }
@@ -92,8 +87,8 @@ class RunCommandTest {
     @Tag(TestDevice.TAG)
     void shouldReportTheDriftOfMemoryAndAllocation() throws IOException {
         execute("--seconds", "5", "--soak", "--json");
-        final JsonNode soak = new ObjectMapper().readTree(out.toString()).get("soak");
-        assertTrue(soak.get("samples").size() >= 1, out::toString);
+        final JsonNode soak = calls.json().get("soak");
+        assertTrue(soak.get("samples").size() >= 1, calls::out);
         for (final JsonNode sample : soak.get("samples")) {
             assertTrue(sample.get("residentBytes").asLong() > 0 && sample.get("completions").asLong() >= 0, sample::toString);
         }
@@ -103,8 +98,8 @@ class RunCommandTest {
     void shouldNameTheSetUpCallThatFailedByThePlan() {
         assumeTrue(TestDevice.isLoopback(), "only the loopback device takes a fault plan");
         assertEquals(1, execute("--operations", "10", "--faults", "call:ibv_alloc_pd:EMFILE@1"));
-        assertEquals(1, err.toString().strip().lines().count(), err::toString);
-        assertTrue(err.toString().contains("EMFILE"), err.toString());
+        assertEquals(1, calls.err().strip().lines().count(), calls::err);
+        assertTrue(calls.err().contains("EMFILE"), calls.err());
     }
 
     @ParameterizedTest
@@ -112,32 +107,32 @@ class RunCommandTest {
     @ValueSource(ints = {8, 13, 4096, 65_536})
     void shouldVerifyPayloadsOfAnyLength(final int payload) {
         assertEquals(
-            0, execute("--operations", "1000", "--payload", Integer.toString(payload), "--connections", "3"), err::toString);
-        assertTrue(out.toString().contains("corrupted payloads   0"), out.toString());
+            0, execute("--operations", "1000", "--payload", Integer.toString(payload), "--connections", "3"), calls::err);
+        assertTrue(calls.out().contains("corrupted payloads   0"), calls.out());
     }
 
     @Test
     @Tag(TestDevice.TAG)
     void shouldLoseNothingWhenTheRingIsTooSmall() {
-        assertEquals(0, execute("--operations", "4000", "--ring-size", "2", "--batch", "2"), () -> out + "\n" + err);
+        assertEquals(0, execute("--operations", "4000", "--ring-size", "2", "--batch", "2"), calls::toString);
     }
 
     @ParameterizedTest
     @Tag(TestDevice.TAG)
     @ValueSource(strings = {"busy-spin", "yield", "sleep", "block"})
     void shouldRunWithEveryWait(final String wait) {
-        assertEquals(0, execute("--operations", "2000", "--wait", wait), () -> out + "\n" + err);
-        assertTrue(out.toString().contains("waits by " + wait + " (as asked)"), out.toString());
+        assertEquals(0, execute("--operations", "2000", "--wait", wait), calls::toString);
+        assertTrue(calls.out().contains("waits by " + wait + " (as asked)"), calls.out());
     }
 
     @Test
     void shouldPinEachThreadAsPlanned() {
         final AffinityPlan plan = AffinityPlan.plan(Topology.ofThisMachine(), PlanRequest.ofPipeline());
-        assertEquals(0, execute("--operations", "2000", "--pin", "auto"), () -> out + "\n" + err);
+        assertEquals(0, execute("--operations", "2000", "--pin", "auto"), calls::toString);
         final String pinned = plan.cpus().isEmpty() ? "no thread pinned" : "pinned " + plan.cpus() + " (by plan)";
-        assertTrue(out.toString().contains(pinned), out.toString());
-        assertTrue(out.toString().contains("waits by " + plan.waitMode(ThreadRole.Kind.HANDLER).option() + " (by plan)"),
-            out.toString());
+        assertTrue(calls.out().contains(pinned), calls.out());
+        assertTrue(calls.out().contains("waits by " + plan.waitMode(ThreadRole.Kind.HANDLER).option() + " (by plan)"),
+            calls.out());
     }
 
     @Test
@@ -147,8 +142,8 @@ class RunCommandTest {
         final List<String> words = new ArrayList<>(List.of(new PlanSettings(here, plan).run().split(" ")));
         assertEquals(List.of("./ringpoll", "run"), words.subList(0, 2));
         words.addAll(List.of("--operations", "2000"));
-        assertEquals(0, execute(words.subList(2, words.size()).toArray(String[]::new)), () -> out + "\n" + err);
-        assertTrue(out.toString().contains(plan.cpus().isEmpty() ? "no thread pinned" : "pinned " + plan.cpus()), out.toString());
+        assertEquals(0, execute(words.subList(2, words.size()).toArray(String[]::new)), calls::toString);
+        assertTrue(calls.out().contains(plan.cpus().isEmpty() ? "no thread pinned" : "pinned " + plan.cpus()), calls.out());
     }
 
     @Test
@@ -158,7 +153,7 @@ class RunCommandTest {
             assertEquals(1, execute("--operations", "10", "--address", ADDRESS + ":7460"));
             assertEquals(
                 "ringpoll run: port 7460 of " + ADDRESS + " is in use: choose another with --address " + ADDRESS +
-                    ":PORT, or leave the port out", err.toString().strip());
+                    ":PORT, or leave the port out", calls.err().strip());
         }
     }
 
@@ -166,7 +161,7 @@ class RunCommandTest {
     @Tag(TestDevice.TAG)
     void shouldTakeAnotherPortIfNoneWasAskedFor() {
         try (Peer peer = Peer.ofLocal(ADDRESS); Endpoint endpoint = peer.listen(ADDRESS, "7471")) {
-            assertEquals(0, execute("--operations", "10"), err::toString);
+            assertEquals(0, execute("--operations", "10"), calls::err);
         }
     }
 
@@ -194,25 +189,25 @@ class RunCommandTest {
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
         assertEquals(2, execute(argument));
         final String usable = Topology.ofThisMachine().usable().toString();
-        assertEquals("ringpoll run: " + message.replace("@CPUS@", usable), err.toString().strip());
-        assertEquals("", out.toString());
+        assertEquals("ringpoll run: " + message.replace("@CPUS@", usable), calls.err().strip());
+        assertEquals("", calls.out());
     }
 
     @Test
     @Tag(TestDevice.TAG)
     void shouldUseTheAddressOfTheDeviceIfNoneIsAskedFor() {
-        assertEquals(0, execute("--operations", "10", "--no-address"), err::toString);
+        assertEquals(0, execute("--operations", "10", "--no-address"), calls::err);
         final String said =
             TestDevice.isLoopback() ? "the server listens on 127.0.0.1" : Device.current().address().description();
-        assertTrue(out.toString().contains(said), out.toString());
+        assertTrue(calls.out().contains(said), calls.out());
     }
 
     @Test
     void shouldMeasureAfterTheWarmUpLimitAndReportWhetherTheHotThreadsHadSettled() throws IOException {
-        assertEquals(0, execute("--seconds", "0.2", "--warm-up", "0", "--json"), err::toString);
-        final JsonNode allocated = new ObjectMapper().readTree(out.toString()).get("allocatedBytes");
-        assertFalse(allocated.get("settled").asBoolean(), out::toString);
-        assertTrue(allocated.get("seconds").asDouble() >= 0.2, out::toString);
+        assertEquals(0, execute("--seconds", "0.2", "--warm-up", "0", "--json"), calls::err);
+        final JsonNode allocated = calls.json().get("allocatedBytes");
+        assertFalse(allocated.get("settled").asBoolean(), calls::out);
+        assertTrue(allocated.get("seconds").asDouble() >= 0.2, calls::out);
     }
 
     @Test
@@ -220,14 +215,14 @@ class RunCommandTest {
     void shouldReportThatThereIsNoServer() {
         assertEquals(1, execute("--role", "client", "--operations", "10", "--address", ADDRESS + ":7459"));
         assertTrue(
-            err.toString().contains("no connection to " + ADDRESS + ", port 7459 (is the server there?)"), err.toString());
+            calls.err().contains("no connection to " + ADDRESS + ", port 7459 (is the server there?)"), calls.err());
     }
 
     @Test
     void shouldReportThatAnAddressBelongsToNoDevice() {
         assertEquals(1, execute("--operations", "10", "--address", "203.0.113.77"));
-        assertEquals(1, err.toString().strip().lines().count(), err.toString());
-        assertTrue(err.toString().contains("203.0.113.77"), err.toString());
+        assertEquals(1, calls.err().strip().lines().count(), calls.err());
+        assertTrue(calls.err().contains("203.0.113.77"), calls.err());
     }
 
     @Test
@@ -261,14 +256,11 @@ class RunCommandTest {
     }
 
     private int execute(final String... arguments) {
-        final CommandLine line = Execution.commandLine(new RunCommand());
-        line.setOut(new PrintWriter(out));
-        line.setErr(new PrintWriter(err, true));
         final List<String> words = new ArrayList<>(List.of(arguments));
         if (!words.remove("--no-address") && words.stream().noneMatch(word -> word.startsWith("--address"))) {
             words.addAll(List.of("--address", ADDRESS));
         }
-        return line.execute(words.toArray(String[]::new));
+        return calls.execute(words.toArray(String[]::new));
     }
 
     private static Process start(final String... arguments) throws IOException {

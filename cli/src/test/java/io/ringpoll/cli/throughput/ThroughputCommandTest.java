@@ -4,29 +4,25 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.cli.options.CommandCalls;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.util.HashSet;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 /** Runs the complete command with small settings; the figures of a loaded machine are not checked. */
 @Timeout(120)
 class ThroughputCommandTest {
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
+    private final CommandCalls calls = CommandCalls.of(ThroughputCommand::new);
 
     @Test
     void shouldMeasureEachHandOffInBothRegimes() throws IOException {
         assertEquals(0, run("--rounds 2 --warm-up 0 --window 20 --lead-in 10 --pin none --wait yield --handlers 2 "
-            + "--against c,c-bare-loop --json"), err.toString());
-        final JsonNode windows = new ObjectMapper().readTree(out.toString()).path("windows");
+            + "--against c,c-bare-loop --json"), calls.err());
+        final JsonNode windows = calls.json().path("windows");
         assertEquals(2 * 2 * 3, windows.size());
         final Set<String> seen = new HashSet<>();
         windows.forEach(window -> seen.add(window.path("handOff").asText() + " " + window.path("asked").asText()));
@@ -37,8 +33,8 @@ class ThroughputCommandTest {
     @Test
     void shouldHandleTheSameInBatches() throws IOException {
         assertEquals(0, run("--in-batches --rounds 1 --warm-up 0 --window 20 --lead-in 10 --pin none --wait yield --handlers 3 "
-            + "--regime trailing --against c --json"), err.toString());
-        new ObjectMapper().readTree(out.toString()).path("windows").forEach(
+            + "--regime trailing --against c --json"), calls.err());
+        calls.json().path("windows").forEach(
             window -> assertTrue(window.path("nsPerCompletion").asDouble() > 0, window.toString()));
     }
 
@@ -55,17 +51,11 @@ class ThroughputCommandTest {
     })
     void shouldRejectInvalidMeasurementsInOneLine(final String arguments, final String reason) {
         assertEquals(2, run(arguments));
-        assertTrue(err.toString().contains(reason.strip()), err.toString());
-        assertEquals(1, err.toString().lines().count());
+        assertTrue(calls.err().contains(reason.strip()), calls.err());
+        assertEquals(1, calls.err().lines().count());
     }
 
     private int run(final String arguments) {
-        final CommandLine line = new CommandLine(new ThroughputCommand());
-        line.setOut(new PrintWriter(out, true)).setErr(new PrintWriter(err, true));
-        line.setParameterExceptionHandler((refused, given) -> {
-            line.getErr().println(refused.getMessage());
-            return CommandLine.ExitCode.USAGE;
-        });
-        return line.execute(arguments.split(" "));
+        return calls.execute(arguments.split(" "));
     }
 }

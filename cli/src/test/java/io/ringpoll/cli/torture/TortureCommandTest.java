@@ -5,31 +5,26 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import io.ringpoll.cli.options.Execution;
+import io.ringpoll.cli.options.CommandCalls;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 @Timeout(300)
 class TortureCommandTest {
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
+    private final CommandCalls calls = CommandCalls.of(TortureCommand::new);
 
     @Test
     void shouldFindEachWorkRequestEndedAsTheModelHasIt() throws IOException {
         assumeTrue(TestDevice.isLoopback(), "only the loopback device takes fault plans");
-        assertEquals(0, execute("--seconds", "6", "--seed", "1", "--json"), () -> out + "\n" + err);
-        final JsonNode report = new ObjectMapper().readTree(out.toString());
+        assertEquals(0, calls.execute("--seconds", "6", "--seed", "1", "--json"), calls::toString);
+        final JsonNode report = calls.json();
         assertTrue(report.get("sound").asBoolean());
-        assertTrue(report.get("scenes").asInt() >= 1, out::toString);
-        assertTrue(report.get("workRequests").asLong() >= 100, out::toString);
+        assertTrue(report.get("scenes").asInt() >= 1, calls::out);
+        assertTrue(report.get("workRequests").asLong() >= 100, calls::out);
     }
 
     @ParameterizedTest
@@ -42,15 +37,8 @@ class TortureCommandTest {
         "--gently | Unknown option: '--gently'; see './ringpoll torture --help'",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
-        assertEquals(2, execute(argument));
-        assertEquals("ringpoll torture: " + message, err.toString().strip());
-        assertEquals("", out.toString());
-    }
-
-    private int execute(final String... arguments) {
-        final CommandLine line = Execution.commandLine(new TortureCommand());
-        line.setOut(new PrintWriter(out));
-        line.setErr(new PrintWriter(err, true));
-        return line.execute(arguments);
+        assertEquals(2, calls.execute(argument));
+        assertEquals("ringpoll torture: " + message, calls.err().strip());
+        assertEquals("", calls.out());
     }
 }

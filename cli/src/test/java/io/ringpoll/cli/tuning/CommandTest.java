@@ -5,13 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ringpoll.cli.Ringpoll;
+import io.ringpoll.cli.options.CommandCalls;
 import io.ringpoll.os.ThreadAffinity;
 import io.ringpoll.tuning.RecordedTree;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -21,22 +19,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 @Timeout(120)
 class CommandTest {
     @TempDir
     private Path root;
 
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
-    private int run(final String... arguments) {
-        final CommandLine line = Ringpoll.commandLine(arguments);
-        line.setOut(new PrintWriter(out));
-        line.setErr(new PrintWriter(err));
-        return line.execute(arguments);
-    }
+    private final CommandCalls calls = new CommandCalls(Ringpoll::commandLine);
 
     private String tree(final String name) {
         RecordedTree.named(name).expand(root);
@@ -45,32 +34,32 @@ class CommandTest {
 
     @Test
     void shouldPrintEachCheckOfTheDoctorWithItsCommand() {
-        assertEquals(0, run("doctor", "--root", tree("two-socket-smt")));
-        final String text = out.toString();
+        assertEquals(0, calls.execute("doctor", "--root", tree("two-socket-smt")));
+        final String text = calls.out();
         assertTrue(text.contains("hot CPUs: 17-21"), text);
         assertTrue(text.contains("warning      CPU frequency governor: powersave on CPUs 17-21\n"), text);
         assertTrue(text.contains("A governor that follows the load"), text);
         assertTrue(text.contains("-> sudo tuning/scripts/cpu-power --cpus 17-21 --governor performance --apply\n"), text);
         assertFalse(text.contains("System.nanoTime reads it"), "only findings are explained");
-        assertEquals("", err.toString());
+        assertEquals("", calls.err());
     }
 
     @Test
     void shouldExplainEveryCheckWithVerbose() {
-        assertEquals(0, run("doctor", "--verbose", "--root", tree("tuned-server")));
-        assertTrue(out.toString().contains("System.nanoTime reads it"), out::toString);
+        assertEquals(0, calls.execute("doctor", "--verbose", "--root", tree("tuned-server")));
+        assertTrue(calls.out().contains("System.nanoTime reads it"), calls::out);
     }
 
     @ParameterizedTest
     @CsvSource({"two-socket-smt, 3", "container-cgroup-v2, 4"})
     void shouldExitWithTheWorstResultWhenStrict(final String tree, final int exit) {
-        assertEquals(exit, run("doctor", "--strict", "--root", tree(tree)));
+        assertEquals(exit, calls.execute("doctor", "--strict", "--root", tree(tree)));
     }
 
     @Test
     void shouldPrintTheDoctorsResultsAsOneJsonObject() throws IOException {
-        assertEquals(0, run("doctor", "--json", "--root", tree("container-cgroup-v2")));
-        final JsonNode json = new ObjectMapper().readTree(out.toString());
+        assertEquals(0, calls.execute("doctor", "--json", "--root", tree("container-cgroup-v2")));
+        final JsonNode json = calls.json();
         assertEquals("bad", json.get("worst").asText());
         assertEquals(16, json.get("machine").get("cpus").asInt());
         int counted = 0;
@@ -90,14 +79,14 @@ class CommandTest {
 
     @Test
     void shouldExamineThisMachine() {
-        assertEquals(0, run("doctor"), err::toString);
-        assertTrue(out.toString().contains("checks: "), out::toString);
+        assertEquals(0, calls.execute("doctor"), calls::err);
+        assertTrue(calls.out().contains("checks: "), calls::out);
     }
 
     @Test
     void shouldPrintThePlanAsOptionsAndSettings() {
-        assertEquals(0, run("tune", "plan", "--root", tree("two-socket-smt")));
-        final String text = out.toString();
+        assertEquals(0, calls.execute("tune", "plan", "--root", tree("two-socket-smt")));
+        final String text = calls.out();
         final String command = "./ringpoll run --pin poller=17,send-write=18,receive=19,error=20,client=21 --wait busy-spin";
         assertTrue(text.contains("    " + command + "\n"), text);
         assertTrue(text.contains("taskset -c 16,22-31,48,54-63 " + command), text);
@@ -110,10 +99,9 @@ class CommandTest {
 
     @Test
     void shouldPlanOtherThreadsOnOtherCpus() throws IOException {
-        assertEquals(0, run("tune", "plan", "--json", "--root", tree("arm-server"), "--cpus", "70-75", "--pollers", "p1,p2",
-            "--handlers",
-            "journal", "--applications", ""));
-        final JsonNode json = new ObjectMapper().readTree(out.toString());
+        assertEquals(0, calls.execute("tune", "plan", "--json", "--root", tree("arm-server"), "--cpus", "70-75",
+            "--pollers", "p1,p2", "--handlers", "journal", "--applications", ""));
+        final JsonNode json = calls.json();
         assertEquals("p1=71,p2=72,journal=73", json.get("pin").asText());
         assertEquals("mlx5_0", json.get("device").asText());
         assertEquals("busy-spin", json.get("threads").get(2).get("wait").asText());
@@ -122,21 +110,20 @@ class CommandTest {
 
     @Test
     void shouldPlanThisMachine() {
-        assertEquals(0, run("tune", "plan"), err::toString);
-        assertTrue(out.toString().contains("./ringpoll run --pin "), out::toString);
+        assertEquals(0, calls.execute("tune", "plan"), calls::err);
+        assertTrue(calls.out().contains("./ringpoll run --pin "), calls::out);
     }
 
     @Test
     void shouldMeasureJitterAndPlotIt() throws IOException {
         final String cpu = Integer.toString(ThreadAffinity.get().nextSetBit(0));
         final Path svg = root.resolve("jitter.svg");
-        assertEquals(0, run("tune", "jitter", "--cpus", cpu, "--seconds", "0.3", "--plot", svg.toString()), err::toString);
-        assertTrue(out.toString().contains("CPU " + cpu + ": gaps by length"), out::toString);
+        assertEquals(0, calls.execute("tune", "jitter", "--cpus", cpu, "--seconds", "0.3", "--plot", svg.toString()), calls::err);
+        assertTrue(calls.out().contains("CPU " + cpu + ": gaps by length"), calls::out);
         final String drawn = Files.readString(svg);
         assertTrue(drawn.contains(">Java, CPU " + cpu + "<") && drawn.contains(">C, CPU " + cpu + "<"), drawn);
-        out.getBuffer().setLength(0);
-        assertEquals(0, run("tune", "jitter", "--cpus", cpu, "--seconds", "0.2", "--no-c", "--json", "--plot", "none"));
-        final JsonNode json = new ObjectMapper().readTree(out.toString());
+        assertEquals(0, calls.execute("tune", "jitter", "--cpus", cpu, "--seconds", "0.2", "--no-c", "--json", "--plot", "none"));
+        final JsonNode json = calls.json();
         assertTrue(json.get("cpus").get(0).get("java").get("spins").asLong() > 0);
         assertFalse(json.get("cpus").get(0).has("c"));
     }
@@ -155,16 +142,16 @@ class CommandTest {
         "tune jitter --plot x.gif|ringpoll tune jitter: --plot 'x.gif' does not end in .svg",
         "tune jitter --cpus 9999|ringpoll tune jitter: --cpus: CPU 9999 cannot be used"})
     void shouldReportWrongUsageInOneLine(final String arguments, final String message) {
-        assertEquals(2, run(arguments.split(" ")));
-        assertTrue(err.toString().startsWith(message), err::toString);
-        assertEquals(1, err.toString().lines().count(), err::toString);
-        assertEquals("", out.toString());
+        assertEquals(2, calls.execute(arguments.split(" ")));
+        assertTrue(calls.err().startsWith(message), calls::err);
+        assertEquals(1, calls.err().lines().count(), calls::err);
+        assertEquals("", calls.out());
     }
 
     @Test
     void shouldFailInOneLineWhereTheTreeIsNoMachine() {
-        assertEquals(1, run("doctor", "--root", root.toString()));
-        assertTrue(err.toString().startsWith("ringpoll doctor: no CPU found: "), err::toString);
-        assertEquals(1, err.toString().lines().count());
+        assertEquals(1, calls.execute("doctor", "--root", root.toString()));
+        assertTrue(calls.err().startsWith("ringpoll doctor: no CPU found: "), calls::err);
+        assertEquals(1, calls.err().lines().count());
     }
 }
