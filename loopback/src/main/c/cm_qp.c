@@ -203,17 +203,7 @@ destroy_cqs:
 LB_EXPORT int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
     struct ibv_qp_init_attr *init_attr)
 {
-    struct ibv_qp_init_attr_ex attr = {
-        .qp_context = init_attr->qp_context,
-        .send_cq = init_attr->send_cq,
-        .recv_cq = init_attr->recv_cq,
-        .srq = init_attr->srq,
-        .cap = init_attr->cap,
-        .qp_type = init_attr->qp_type,
-        .sq_sig_all = init_attr->sq_sig_all,
-        .comp_mask = IBV_QP_INIT_ATTR_PD,
-        .pd = pd != NULL ? pd : id->pd,
-    };
+    struct ibv_qp_init_attr_ex attr = lb_extended_attr(init_attr, pd != NULL ? pd : id->pd);
     const int result = rdma_create_qp_ex(id, &attr);
 
     init_attr->send_cq = attr.send_cq;

@@ -144,17 +144,7 @@ LB_EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_att
 {
     if (lb_fails(__func__))
         return NULL;
-    struct ibv_qp_init_attr_ex attr = {
-        .qp_context = init_attr->qp_context,
-        .send_cq = init_attr->send_cq,
-        .recv_cq = init_attr->recv_cq,
-        .srq = init_attr->srq,
-        .cap = init_attr->cap,
-        .qp_type = init_attr->qp_type,
-        .sq_sig_all = init_attr->sq_sig_all,
-        .comp_mask = IBV_QP_INIT_ATTR_PD,
-        .pd = pd,
-    };
+    struct ibv_qp_init_attr_ex attr = lb_extended_attr(init_attr, pd);
     struct ibv_qp *qp = create_qp(pd->context, &attr, 0);
 
     if (qp != NULL)

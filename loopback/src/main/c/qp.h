@@ -218,6 +218,22 @@ void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *a
 /* qp_error.c; rq_lock held. Completes all posted receives with WR_FLUSH_ERR, in order. */
 void lb_recv_flush(struct lb_qp *qp, struct lb_aftermath *aftermath);
 
+/* The attributes of ibv_create_qp() in the extended form. */
+static inline struct ibv_qp_init_attr_ex lb_extended_attr(const struct ibv_qp_init_attr *attr, struct ibv_pd *pd)
+{
+    return (struct ibv_qp_init_attr_ex){
+        .qp_context = attr->qp_context,
+        .send_cq = attr->send_cq,
+        .recv_cq = attr->recv_cq,
+        .srq = attr->srq,
+        .cap = attr->cap,
+        .qp_type = attr->qp_type,
+        .sq_sig_all = attr->sq_sig_all,
+        .comp_mask = IBV_QP_INIT_ATTR_PD,
+        .pd = pd,
+    };
+}
+
 /* Entries of the operations' table. */
 struct ibv_qp *lb_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
 int lb_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr);
