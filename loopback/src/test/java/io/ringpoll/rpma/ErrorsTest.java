@@ -108,6 +108,20 @@ class ErrorsTest {
     }
 
     @Test
+    void shouldRefuseToConnectToPortZero() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); ConnectionConfig config = ConnectionConfig.create()) {
+            for (final String port : List.of("0", "+0", "-0", "000")) {
+                final String expected =
+                    "port '" + port + "' cannot be connected to: use the port at which the other side listens";
+                assertEquals(expected, assertThrows(IllegalArgumentException.class,
+                    () -> peer.request(TestDevice.address(), port)).getMessage());
+                assertEquals(expected, assertThrows(IllegalArgumentException.class,
+                    () -> peer.request(TestDevice.address(), port, config)).getMessage());
+            }
+        }
+    }
+
+    @Test
     void shouldNameTheLimitOfDescriptors() {
         assertEquals("EMFILE (24): Too many open files; raise the process's limit: 'ulimit -n'", Errno.describe(Errno.EMFILE));
         assertTrue(Errno.describe(Errno.ENFILE).endsWith("'sysctl fs.file-max'"), () -> Errno.describe(Errno.ENFILE));

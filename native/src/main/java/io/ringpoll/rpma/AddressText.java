@@ -46,6 +46,21 @@ final class AddressText {
         return text;
     }
 
+    /**
+     * As {@link #requirePort}, for a port to connect to.
+     *
+     * @param port from the user: a number, or the name of a service
+     * @return the port
+     * @throws IllegalArgumentException as {@link #requirePort}, or if it is 0
+     */
+    static String requireRemotePort(final String port) {
+        if (isAnyPort(requirePort(port))) {
+            throw new IllegalArgumentException(
+                "port '" + port + "' cannot be connected to: use the port at which the other side listens");
+        }
+        return port;
+    }
+
     /** Whether a port that {@link #requirePort} has passed on leaves the choice to the system. */
     static boolean isAnyPort(final String port) {
         return NUMBER.matcher(port).matches() && new BigInteger(port).signum() == 0;

@@ -204,17 +204,17 @@ public final class Peer extends NativeResource {
      * Prepares a connection to another node, with the default configuration.
      *
      * @param address of the other side
-     * @param port    TCP port number or service name
+     * @param port    TCP port number, at least 1, or service name
      * @return to be connected, or closed before the peer
      * @throws WaitInterruptedException if the thread is interrupted before or while the address is resolved; that goes on for a
      *     while then, and keeps this peer from being closed
      * @throws RpmaException as in rpma_conn_req_new(3)
-     * @throws IllegalArgumentException as for {@link #listen}
+     * @throws IllegalArgumentException as for {@link #listen}, or if the port is 0
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
      */
     public ConnectionRequest request(final String address, final String port) {
         AddressText.require("address", address);
-        AddressText.requirePort(port);
+        AddressText.requireRemotePort(port);
         return ConnectionRequest.ofActive(this, address, port, null);
     }
 
@@ -222,18 +222,18 @@ public final class Peer extends NativeResource {
      * Prepares a connection to another node.
      *
      * @param address of the other side
-     * @param port    TCP port number or service name
+     * @param port    TCP port number, at least 1, or service name
      * @param config  sizes of the queues and the time-out; copied
      * @return to be connected, or closed before the peer
      * @throws WaitInterruptedException if the thread is interrupted before or while the address is resolved; that goes on for a
      *     while then, and keeps this peer from being closed
      * @throws RpmaException as in rpma_conn_req_new(3)
-     * @throws IllegalArgumentException as for {@link #listen}
+     * @throws IllegalArgumentException as for {@link #listen}, or if the port is 0
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
      */
     public ConnectionRequest request(final String address, final String port, final ConnectionConfig config) {
         AddressText.require("address", address);
-        AddressText.requirePort(port);
+        AddressText.requireRemotePort(port);
         return ConnectionRequest.ofActive(this, address, port, config);
     }
 
