@@ -8,10 +8,13 @@ import io.ringpoll.device.Device;
 import io.ringpoll.testing.CCompiler;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.JavaProcess;
+import io.ringpoll.testing.TestDevice;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,6 +49,9 @@ class OldLibraryTest {
         }
         """;
 
+    private static final String OWN_LOG =
+        "the queue may be full: the reason is in librpma's own log (" + RpmaLog.DESTINATION_PROPERTY + ")";
+
     @TempDir
     private Path folder;
 
@@ -63,7 +69,18 @@ class OldLibraryTest {
     void shouldLeaveTheLogToTheLibraryIfAsked() {
         final String output = JavaProcess.create().property(Device.DEVICE_PROPERTY, "loopback")
             .property(RpmaLog.DESTINATION_PROPERTY, "librpma").run(FullQueue.class);
-        assertEquals("rpma_recv failed: RPMA_E_PROVIDER (Provider error occurred)", output);
+        assertEquals("rpma_recv failed: RPMA_E_PROVIDER (Provider error occurred); " + OWN_LOG, output);
+    }
+
+    @Test
+    void shouldNameBothReasonsOfARefusedSendThatIsLoggedElsewhere() {
+        final String output = JavaProcess.create().property(Device.DEVICE_PROPERTY, "loopback")
+            .property(RpmaLog.DESTINATION_PROPERTY, "librpma").run(EarlySend.class);
+        final List<String> messages = output.lines().toList();
+        final String failure = "rpma_send failed: RPMA_E_PROVIDER (Provider error occurred); ";
+        assertTrue(messages.getFirst().matches(Pattern.quote(failure) +
+            "connection \\d+ takes this only after ESTABLISHED: await it by nextEvent; or " + Pattern.quote(OWN_LOG)), output);
+        assertEquals(failure + OWN_LOG, messages.getLast());
     }
 
     @Test
@@ -104,6 +121,37 @@ class OldLibraryTest {
                     accepted = pair.server().receive(null, 0, 0, 1);
                 }
                 OUT.println(accepted);
+            } catch (final RpmaException e) {
+                OUT.println(e.getMessage());
+            }
+        }
+    }
+
+    /** Posts a send before the connection is established, and sends until there is no room. */
+    static final class EarlySend {
+        private static final PrintStream OUT = System.out;
+
+        private EarlySend() {
+        }
+
+        public static void main(final String[] arguments) {
+            final String port = ConnectedPair.anyPort();
+            try (ConnectedPair pair = ConnectedPair.ofDefaults();
+                Endpoint endpoint = pair.peer().listen(TestDevice.address(), port);
+                Connection early = pair.peer().request(TestDevice.address(), port).connect()) {
+                send(early);
+                assertTrue(endpoint.fd() >= 0);
+                pair.client().completionQueue().withoutBudget();
+                send(pair.client());
+            }
+        }
+
+        private static void send(final Connection connection) {
+            try {
+                boolean accepted = true;
+                while (accepted) {
+                    accepted = connection.send(null, 0, 0, CompletionFlag.ALWAYS, 1);
+                }
             } catch (final RpmaException e) {
                 OUT.println(e.getMessage());
             }

@@ -610,8 +610,10 @@ public final class Connection extends NativeResource {
             return ATOMIC_WRITE.equals(function) ? "its offset is to be a multiple of " + ATOMIC_WRITE_BYTES :
                 "null in the place of a memory region is for requests of 0 bytes, and on both sides";
         }
-        return errno == Errno.EINVAL && !established ?
-            name() + " takes this only after " + ConnectionEvent.ESTABLISHED + ": await it by nextEvent" : "";
+        final boolean unknown = Posts.isReasonUnknown(code, errno);
+        final String early = established || errno != Errno.EINVAL && !unknown ? "" :
+            name() + " takes this only after " + ConnectionEvent.ESTABLISHED + ": await it by nextEvent";
+        return !unknown ? early : early.isEmpty() ? Posts.UNKNOWN_REASON : early + "; or " + Posts.UNKNOWN_REASON;
     }
 
     private static long addressOf(final LocalMemoryRegion region, final long offset, final long lengthBytes) {

@@ -12,6 +12,10 @@ final class Posts {
 
     static final String NO_FLAG = "the flag is null: use ALWAYS, or ON_ERROR for a completion of failures alone";
 
+    /** Where errno is unknown, because librpma has written the reason to its own log. */
+    static final String UNKNOWN_REASON = "the queue may be full: the reason is in librpma's own log (" +
+        RpmaLog.DESTINATION_PROPERTY + ")";
+
     /** The result before a request is counted. */
     static final int NOT_RESERVED = 1;
     /** The result after a request is counted and before C has given its own, which is 0 or negative. */
@@ -78,7 +82,7 @@ final class Posts {
         if (isFull(result)) {
             return false;
         }
-        throw RpmaException.withoutErrno(function, result);
+        throw RpmaException.withoutErrno(function, result, errno -> isReasonUnknown(result, errno) ? UNKNOWN_REASON : "");
     }
 
     private static boolean isRefused(final String function, final int result, final Connection connection) {
@@ -86,6 +90,11 @@ final class Posts {
             return false;
         }
         throw RpmaException.withoutErrno(function, result, errno -> connection.remedyForSend(function, result, errno));
+    }
+
+    /** Whether a refusal may have any reason, also a full queue. */
+    static boolean isReasonUnknown(final int code, final int errno) {
+        return code == RpmaError.PROVIDER && errno == 0 && !LogSink.isInstalled();
     }
 
     private static boolean isFull(final int result) {
