@@ -47,8 +47,8 @@ final class LatencyOptions {
         description = "Completions per second (1000000 over synthetic, else 100000).")
     private Long rate;
 
-    @Option(names = "--burst", paramLabel = "N", defaultValue = "1", description = "Completions per due time (${DEFAULT-VALUE}).")
-    private int burst;
+    @Option(names = "--burst", paramLabel = "N", description = "Completions per due time (1).")
+    private Integer burst;
 
     @Option(names = "--random", description = "Random due times with that mean rate (a Poisson process).")
     private boolean random;
@@ -102,7 +102,8 @@ final class LatencyOptions {
         require(iterations == null || iterations > 0, "--iterations " + iterations + " is not positive");
         require(durationSeconds == null || iterations == null, "--duration and --iterations exclude each other");
         require(leadInMs >= 0 && leadInMs <= 60_000, "--lead-in " + leadInMs + " is not from 0 to 60000 milliseconds");
-        require(mode() == Mode.RATE || rate == null && burst == 1 && !random, "ping-pong has no --rate, --burst or --random");
+        require(mode() == Mode.RATE || rate == null && burst == null && !random, "ping-pong has no --rate, --burst or --random");
+        require(!random || burst == null, "--random and --burst exclude each other: each completion has a due time of its own");
         require(mode() == Mode.PING_PONG || !runToCompletion, "--run-to-completion is for ping-pong");
         require(over() != Over.SYNTHETIC || mode() == Mode.RATE, "there is no ping-pong over the synthetic queue");
         require(over() != Over.SYNTHETIC || operation == null, "nothing is posted over the synthetic queue: no --operation");
@@ -135,7 +136,7 @@ final class LatencyOptions {
             return Schedule.saturation();
         }
         try {
-            return random ? Schedule.random(perSecond(), 1) : Schedule.bursts(perSecond(), burst);
+            return random ? Schedule.random(perSecond(), 1) : Schedule.bursts(perSecond(), burst == null ? 1 : burst);
         } catch (final IllegalArgumentException e) {
             throw refused("--rate, --burst: " + e.getMessage());
         }
