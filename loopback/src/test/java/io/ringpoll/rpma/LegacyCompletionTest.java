@@ -8,6 +8,7 @@ import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.PollFault;
 import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
@@ -98,6 +99,17 @@ class LegacyCompletionTest {
         assertEquals(op, completion.op());
         assertEquals(99, completion.byteLen());
         assertEquals(0, completion.imm());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, SEND_WRITE", "1, SEND_WRITE", "2, SEND_WRITE", "128, RECEIVE", "129, RECEIVE"})
+    void shouldTakeThePathOfItsStatusAndOperation(final int opcode, final CompletionPath path) {
+        setRecord(WcStatus.SUCCESS, opcode, 0);
+        completion.set(completions.at(0));
+        assertEquals(path, completion.path());
+        setRecord(WcStatus.WR_FLUSH_ERR, opcode, 0);
+        assertEquals(RpmaError.SUCCESS, completion.set(completions.at(0)));
+        assertEquals(CompletionPath.ERROR, completion.path());
     }
 
     @ParameterizedTest

@@ -5,12 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.binding.Libraries;
+import io.ringpoll.internal.device.DeviceLibraries;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.LogCapture;
 import io.ringpoll.testing.PollFault;
 import io.ringpoll.testing.TestDevice;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -88,6 +91,29 @@ class LogTest {
             }
         }
         assertEquals(List.of(), log.messages());
+    }
+
+    @Test
+    void shouldLeaveTheLogToLibrpmaWithoutTheBindingsLibraryOrIfAsked() {
+        final DeviceLibraries libraries = Libraries.current();
+        final long drains = drains();
+        LogSink.install(new DeviceLibraries(libraries.ibverbs(), libraries.rpma(), Optional.empty()));
+        final String before = System.setProperty(RpmaLog.DESTINATION_PROPERTY, "librpma");
+        try {
+            LogSink.install(libraries);
+        } finally {
+            if (before == null) {
+                System.clearProperty(RpmaLog.DESTINATION_PROPERTY);
+            } else {
+                System.setProperty(RpmaLog.DESTINATION_PROPERTY, before);
+            }
+        }
+        assertEquals(drains, drains(), "the log was installed again");
+    }
+
+    private static long drains() {
+        return Thread.getAllStackTraces().keySet().stream().filter(thread -> "ringpoll-librpma-log".equals(thread.getName()))
+            .count();
     }
 
     @Test

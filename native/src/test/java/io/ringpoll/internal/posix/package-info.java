@@ -1,0 +1,2 @@
+/** Tests of the C library's functions. */
+package io.ringpoll.internal.posix;
