@@ -87,19 +87,6 @@ void baseline_stop(struct baseline *baseline, struct baseline_result *result);
 /* Frees a stopped baseline. */
 void baseline_free(struct baseline *baseline);
 
-/* The calls that baseline_calls can make. */
-enum baseline_call {
-    BASELINE_RPMA_CQ_GET_WC = 0,
-    BASELINE_IBV_POLL_CQ = 1,
-};
-
-/*
- * Polls the queue of a device repeatedly from the calling thread, always into the same records. Returns the elapsed
- * nanoseconds, or 0 with errno EIO if librpma failed. *completions counts the polled completions.
- */
-uint64_t baseline_calls(struct ibv_context *device, uint32_t call, uint32_t batch, uint64_t calls,
-    uint64_t *completions);
-
 /*
  * A queue of a device for callers that call the functions directly; *poll_cq is the function of the device for *ibv_cq.
  * Returns NULL with errno EIO if librpma or verbs failed, or ENOMEM.
@@ -109,6 +96,19 @@ struct baseline_queue;
 struct baseline_queue *baseline_queue_open(struct ibv_context *device, uint64_t *rpma_cq,
     uint64_t *ibv_cq, uint64_t *poll_cq);
 void baseline_queue_close(struct baseline_queue *queue);
+
+/* The calls that baseline_calls can make. */
+enum baseline_call {
+    BASELINE_RPMA_CQ_GET_WC = 0,
+    BASELINE_IBV_POLL_CQ = 1,
+};
+
+/*
+ * Polls a queue repeatedly from the calling thread, always into the same records. Returns the elapsed nanoseconds of
+ * CLOCK_MONOTONIC, or 0 with errno EINVAL. *completions counts the polled completions.
+ */
+uint64_t baseline_calls(const struct baseline_queue *queue, uint32_t call, uint32_t batch,
+    uint64_t calls, uint64_t *completions);
 
 /*
  * A connection of librpma with both ends in this process, each with BASELINE_LINK_BYTES of memory

@@ -36,43 +36,6 @@ static uint64_t call_ibv(struct ibv_cq *cq, int batch, uint64_t calls, struct ib
     return completions;
 }
 
-uint64_t baseline_calls(struct ibv_context *device, uint32_t call, uint32_t batch, uint64_t calls,
-    uint64_t *completions)
-{
-    alignas(64) static _Thread_local struct ibv_wc wc[MAX_BATCH];
-    uint64_t start = 0;
-    uint64_t end = 0;
-
-    if (batch < 1 || batch > MAX_BATCH) {
-        errno = EINVAL;
-        return 0;
-    }
-    if (call == BASELINE_RPMA_CQ_GET_WC) {
-        struct queue queue;
-
-        if (queue_open(&queue, device) != 0)
-            goto fail;
-        start = now_ns();
-        *completions = call_rpma(queue.cq, (int)batch, calls, wc);
-        end = now_ns();
-        queue_close(&queue);
-    } else {
-        struct ibv_cq *cq = ibv_create_cq(device, 1, NULL, NULL, 0);
-
-        if (cq == NULL)
-            goto fail;
-        start = now_ns();
-        *completions = call_ibv(cq, (int)batch, calls, wc);
-        end = now_ns();
-        (void)ibv_destroy_cq(cq);
-    }
-    return end - start;
-
-fail:
-    errno = EIO;
-    return 0;
-}
-
 struct baseline_queue {
     struct queue queue;
     struct ibv_cq *verbs;
@@ -110,6 +73,23 @@ void baseline_queue_close(struct baseline_queue *queue)
     queue_close(&queue->queue);
     (void)ibv_destroy_cq(queue->verbs);
     free(queue);
+}
+
+uint64_t baseline_calls(const struct baseline_queue *queue, uint32_t call, uint32_t batch,
+    uint64_t calls, uint64_t *completions)
+{
+    alignas(64) static _Thread_local struct ibv_wc wc[MAX_BATCH];
+
+    if (batch < 1 || batch > MAX_BATCH) {
+        errno = EINVAL;
+        return 0;
+    }
+    const uint64_t start = now_ns();
+
+    *completions = call == BASELINE_RPMA_CQ_GET_WC ?
+        call_rpma(queue->queue.cq, (int)batch, calls, wc) :
+        call_ibv(queue->verbs, (int)batch, calls, wc);
+    return now_ns() - start;
 }
 
 static int post_client(const struct link_end *client, uint32_t operation, size_t size)

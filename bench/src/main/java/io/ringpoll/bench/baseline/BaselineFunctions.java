@@ -130,10 +130,10 @@ final class BaselineFunctions {
         }
     }
 
-    static long calls(final long device, final int call, final int batch, final long calls, final long completions) {
+    static long calls(final long queue, final int call, final int batch, final long calls, final long completions) {
         try {
             return (long) baseline_calls$mh.invokeExact(
-                CallState.current().errnoSegment(), device, call, batch, calls, completions);
+                CallState.current().errnoSegment(), queue, call, batch, calls, completions);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

@@ -19,14 +19,6 @@ import org.HdrHistogram.Histogram;
  * <p>Used by one thread.
  */
 public final class CBaseline implements AutoCloseable {
-    /** The C function that {@link #calls} calls. */
-    public enum Call {
-        /** The poll function of librpma. */
-        RPMA_CQ_GET_WC,
-        /** The function pointer of the device. */
-        IBV_POLL_CQ
-    }
-
     private static final int WORK_SUM = 0;
     private static final int WORK_LATENCY = 1;
     private static final int WAIT_SPIN = 0;
@@ -83,24 +75,6 @@ public final class CBaseline implements AutoCloseable {
             encoded.set(JAVA_INT, offset("handler_paths") + (long) i * Integer.BYTES, handler.pathBits());
         }
         return encoded.address();
-    }
-
-    /**
-     * Polls a queue of a device from the calling thread.
-     *
-     * @param device the device of the queue
-     * @param call   the C function
-     * @param batch  maximum completions of each call, 1 to 1,024
-     * @param calls  number of calls
-     * @return the elapsed nanoseconds
-     */
-    public static long calls(final VerbsContext device, final Call call, final int batch, final long calls) {
-        final CallState state = CallState.current();
-        final long tookNs = BaselineFunctions.calls(device.address(), call.ordinal(), batch, calls, state.scratch());
-        if (tookNs == 0) {
-            throw new VerbsException("baseline_calls", state.errno());
-        }
-        return tookNs;
     }
 
     /**

@@ -5,11 +5,19 @@ import io.ringpoll.verbs.VerbsContext;
 import io.ringpoll.verbs.VerbsException;
 
 /**
- * Two queues of a device by their addresses, one of librpma and one of verbs: for calls without the checks of the binding.
+ * Two queues of a device, one of librpma and one of verbs, that C or a bare handle polls, without the checks of the binding.
  *
  * <p>Used by one thread.
  */
 public final class CQueue implements AutoCloseable {
+    /** The C function that {@link #poll} calls. */
+    public enum Call {
+        /** The poll function of librpma, on the queue of librpma. */
+        RPMA_CQ_GET_WC,
+        /** The function pointer of the device, on the queue of verbs. */
+        IBV_POLL_CQ
+    }
+
     private final long rpmaCq;
     private final long ibvCq;
     private final long pollFunction;
@@ -64,6 +72,23 @@ public final class CQueue implements AutoCloseable {
      */
     public long pollFunction() {
         return pollFunction;
+    }
+
+    /**
+     * Polls repeatedly, in C, from the calling thread.
+     *
+     * @param call  the C function
+     * @param batch maximum completions of each call, 1 to 1,024
+     * @param calls number of calls
+     * @return the elapsed nanoseconds, by the clock of {@link System#nanoTime()}
+     */
+    public long poll(final Call call, final int batch, final long calls) {
+        final CallState state = CallState.current();
+        final long tookNs = BaselineFunctions.calls(address, call.ordinal(), batch, calls, state.scratch());
+        if (tookNs == 0) {
+            throw new VerbsException("baseline_calls", state.errno());
+        }
+        return tookNs;
     }
 
     @Override

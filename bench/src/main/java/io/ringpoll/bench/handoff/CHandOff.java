@@ -46,6 +46,11 @@ public final class CHandOff implements HandOff {
     }
 
     @Override
+    public boolean hasRing() {
+        return !bare;
+    }
+
+    @Override
     public Running start(final Job job) {
         final List<BaselineOptions.Handler> handlers = new ArrayList<>();
         if (!bare) {

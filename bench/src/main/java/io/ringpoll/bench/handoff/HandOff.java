@@ -10,6 +10,15 @@ public interface HandOff {
     String label();
 
     /**
+     * Whether completions wait between its threads, so that its handlers can be close behind the poller or trail.
+     *
+     * @return false for a loop that polls and handles
+     */
+    default boolean hasRing() {
+        return true;
+    }
+
+    /**
      * Starts its threads.
      *
      * @param job the job

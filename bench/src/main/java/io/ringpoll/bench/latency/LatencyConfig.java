@@ -27,12 +27,13 @@ import java.util.Locale;
  * @param batch           maximum completions per poll
  * @param waitStrategy    wait strategy of the threads
  * @param cpus            CPUs of the threads
+ * @param seed            seed of the order of the turns in each round
  * @param output          folder for histograms, results and plots; null for none
  */
 public record LatencyConfig(
     Over over, Mode mode, Schedule schedule, long perSecond, Traffic.Operation operation, boolean runToCompletion,
     List<Integer> sizes, int warmUpRounds, int rounds, Turn turn, List<String> against, int handlers, int ringSize, int batch,
-    WaitMode waitStrategy, HotCpus cpus, Path output) {
+    WaitMode waitStrategy, HotCpus cpus, long seed, Path output) {
 
     /** The longest message, in bytes. */
     public static final int LONGEST_MESSAGE = LinkedPair.MEMORY_BYTES;
@@ -57,7 +58,7 @@ public record LatencyConfig(
 
     @Override
     public String toString() {
-        return cpus + "; waiting by " + waitStrategy.name().toLowerCase(Locale.ROOT).replace('_', '-');
+        return cpus + "; waiting by " + waitStrategy.name().toLowerCase(Locale.ROOT).replace('_', '-') + "; order " + seed;
     }
 
     HotThreads threads() {

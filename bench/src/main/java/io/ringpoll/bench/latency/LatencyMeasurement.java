@@ -195,9 +195,9 @@ public final class LatencyMeasurement {
         progress.println(name + ": " + config.rounds() + " turns of each of " +
             contestants.stream().map(Contestant::label).toList());
         progress.flush();
-        new LatencyMeter(contestants.stream().filter(Contestant::warmsUp).toList())
+        new LatencyMeter(contestants.stream().filter(Contestant::warmsUp).toList(), config.seed())
             .play(config.warmUpRounds(), WARM_UP_TURN, window -> { });
-        final LatencyMeter meter = new LatencyMeter(contestants);
+        final LatencyMeter meter = new LatencyMeter(contestants, config.seed());
         final Map<String, List<LatencyWindow>> windows =
             meter.play(config.rounds(), config.turn(), this::show);
         if (census.isPresent()) {

@@ -5,18 +5,21 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 
 /**
- * Measures contestants in turns: each has one turn per round, all of the same length, and the order changes from round to round,
- * so that changes of the machine affect all of them. Used by one thread.
+ * Measures contestants in turns: each has one turn per round, all of the same length and after a collection of garbage. The order
+ * of a round is random, by a seed, so that neither changes of the machine nor a predecessor favour one. Used by one thread.
  */
 final class LatencyMeter {
     private final List<Contestant> contestants;
+    private final Random random;
 
-    LatencyMeter(final List<Contestant> contestants) {
+    LatencyMeter(final List<Contestant> contestants, final long seed) {
         this.contestants = List.copyOf(contestants);
+        random = new Random(seed);
     }
 
     /**
@@ -33,13 +36,14 @@ final class LatencyMeter {
         contestants.forEach(contestant -> windows.put(contestant.label(), new ArrayList<>()));
         final List<Contestant> order = new ArrayList<>(contestants);
         for (int round = 0; round < rounds; round++) {
+            Collections.shuffle(order, random);
             for (final Contestant contestant : order) {
+                System.gc();
                 final LatencyWindow window =
                     contestant.run(new Turn(round, turn.leadInNs(), turn.lengthNs(), turn.iterations()));
                 progress.accept(window);
                 windows.get(contestant.label()).add(window);
             }
-            Collections.rotate(order, 1);
         }
         return windows;
     }

@@ -3,11 +3,13 @@ package io.ringpoll.bench.latency;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.Interval;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.HdrHistogram.Histogram;
 
 /**
@@ -21,32 +23,58 @@ record LatencyReport(String name, List<LatencyRun> runs) {
     static final double[] PERCENTILES = {50, 90, 99, 99.9, 99.99};
 
     private static final double[] BY_TURN = {50, 90, 99, 99.9};
+    /** Appended to the name of a percentile of all turns together. */
+    private static final String POOLED = "-pooled";
 
     /**
-     * The ratios of ringpoll to each baseline: percentiles turn by turn. Turns in which a thread lost its CPU are included, since
-     * that is not caused by the contestant and the median excludes outliers; the marks have the number of such turns.
+     * The ratios of ringpoll to each baseline: percentiles turn by turn, and of all turns together. Turns in which a thread lost
+     * its CPU are included, since that is not caused by the contestant and the median excludes outliers; the marks have the
+     * number of such turns.
      */
     List<BenchResult> results() {
         final List<BenchResult> results = new ArrayList<>();
         final LatencyRun ours = runs.getFirst();
         for (final LatencyRun theirs : runs.subList(1, runs.size())) {
-            for (final double percentile : BY_TURN) {
-                final List<double[]> pairs = new ArrayList<>();
-                for (int round = 0; round < ours.windows().size(); round++) {
-                    final LatencyWindow our = ours.windows().get(round);
-                    final LatencyWindow their = theirs.windows().get(round);
-                    if (isUsable(our) && isUsable(their)) {
-                        pairs.add(new double[] {our.percentileNs(percentile), Math.max(1, their.percentileNs(percentile))});
-                    }
-                }
-                if (!pairs.isEmpty()) {
-                    results.add(BenchResult.ofCosts(name + "/p" + label(percentile),
-                        pairs.stream().mapToDouble(pair -> pair[0]).toArray(),
-                        pairs.stream().mapToDouble(pair -> pair[1]).toArray(), theirs.label()));
-                }
+            final int[] rounds = IntStream.range(0, ours.windows().size())
+                .filter(round -> isUsable(ours.windows().get(round)) && isUsable(theirs.windows().get(round))).toArray();
+            if (rounds.length > 0) {
+                addByTurn(ours, theirs, rounds, results);
+                addPooled(ours, theirs, rounds, results);
             }
         }
         return results;
+    }
+
+    private void addByTurn(
+        final LatencyRun ours, final LatencyRun theirs, final int[] rounds, final List<BenchResult> results) {
+        for (final double percentile : BY_TURN) {
+            results.add(BenchResult.ofCosts(name + "/p" + label(percentile), byRound(ours, rounds, percentile),
+                byRound(theirs, rounds, percentile), theirs.label()));
+        }
+    }
+
+    private static double[] byRound(final LatencyRun run, final int[] rounds, final double percentile) {
+        return IntStream.of(rounds).mapToDouble(round -> Math.max(1, run.windows().get(round).percentileNs(percentile)))
+            .toArray();
+    }
+
+    private void addPooled(
+        final LatencyRun ours, final LatencyRun theirs, final int[] rounds, final List<BenchResult> results) {
+        final PooledLatencies our = pooled(ours, rounds);
+        final PooledLatencies their = pooled(theirs, rounds);
+        final int[] all = IntStream.range(0, rounds.length).toArray();
+        for (final double percentile : PERCENTILES) {
+            final double ourNs = our.percentileNs(percentile, all);
+            final double theirNs = Math.max(1, their.percentileNs(percentile, all));
+            final Interval interval = Interval.of(rounds.length, draw ->
+                our.percentileNs(percentile, draw) / Math.max(1, their.percentileNs(percentile, draw)));
+            results.add(BenchResult.ofCosts(name + "/p" + label(percentile) + POOLED, byRound(ours, rounds, percentile),
+                byRound(theirs, rounds, percentile), theirs.label()).with(ourNs, theirNs, interval));
+        }
+    }
+
+    private static PooledLatencies pooled(final LatencyRun run, final int[] rounds) {
+        return new PooledLatencies(IntStream.of(rounds).mapToObj(round -> run.windows().get(round).latencyNs()).toList());
     }
 
     /** Whether no run is marked. */
@@ -87,8 +115,8 @@ record LatencyReport(String name, List<LatencyRun> runs) {
             out.println();
         }
         for (final BenchResult result : results()) {
-            out.printf(Locale.ROOT, "  %s: ours / %s %.3f (%.3f) over %d rounds%n", result.name(), result.baselineName(),
-                result.ratio(), result.spread(), result.runs());
+            out.printf(Locale.ROOT, "  %s: ours / %s %s, %s, over %d rounds%n", result.name(), result.baselineName(),
+                result.ratioText(), result.difference(), result.runs());
         }
     }
 

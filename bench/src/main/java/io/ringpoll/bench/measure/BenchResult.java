@@ -1,5 +1,7 @@
 package io.ringpoll.bench.measure;
 
+import java.util.Locale;
+
 /**
  * One figure of ringpoll and of its baseline.
  *
@@ -12,9 +14,10 @@ package io.ringpoll.bench.measure;
  *                     baseline
  * @param runs         number of paired runs
  * @param spread       distance between the quartiles of the ratios of the runs
+ * @param interval     confidence interval of the ratio
  */
 public record BenchResult(String name, String unit, double ringpoll, double baseline, String baselineName, double ratio,
-                          int runs, double spread) {
+                          int runs, double spread, Interval interval) {
     /** Nanoseconds; less is better. */
     public static final String NS = "ns";
 
@@ -38,6 +41,38 @@ public record BenchResult(String name, String unit, double ringpoll, double base
         }
         final Spread spread = Spread.of(ratios);
         return new BenchResult(name, NS, Spread.of(ringpollNs).median(), Spread.of(baselineNs).median(), baselineName,
-            spread.median(), spread.runs(), spread.width());
+            spread.median(), spread.runs(), spread.width(), Interval.ofMedian(ratios));
+    }
+
+    /**
+     * The same runs by another statistic than their median.
+     *
+     * @param ofRingpoll the figure of ringpoll over all runs
+     * @param ofBaseline the figure of the baseline over all runs
+     * @param ofRatio    confidence interval of the ratio of the two
+     * @return with the ratio of the two; the spread remains that of the runs
+     */
+    public BenchResult with(final double ofRingpoll, final double ofBaseline, final Interval ofRatio) {
+        return new BenchResult(name, unit, ofRingpoll, ofBaseline, baselineName, ofRingpoll / ofBaseline, runs, spread, ofRatio);
+    }
+
+    /**
+     * The ratio with its interval.
+     *
+     * @return for instance {@code "1.021 (1.003 to 1.044)"}, or the ratio alone if the interval is not known
+     */
+    public String ratioText() {
+        return interval.isKnown() ?
+            String.format(Locale.ROOT, "%.3f (%.3f to %.3f)", ratio, interval.low(), interval.high()) :
+            String.format(Locale.ROOT, "%.3f", ratio);
+    }
+
+    /**
+     * The difference that the runs show.
+     *
+     * @return {@link Difference#NOT_SHOWN} if the interval contains 1
+     */
+    public Difference difference() {
+        return Difference.of(interval);
     }
 }

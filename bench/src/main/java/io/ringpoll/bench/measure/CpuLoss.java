@@ -31,7 +31,7 @@ public record CpuLoss(long windowNs, long runDelayNs, long stealNs, long involun
     }
 
     /**
-     * The loss as a share of the time.
+     * The losses of all threads, added, as a share of the time: 0.1 is a tenth of one CPU.
      *
      * @return from 0 on; above 1 if several threads lost their CPU
      */

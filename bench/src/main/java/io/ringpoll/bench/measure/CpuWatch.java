@@ -6,14 +6,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Measures the CPU time that the hot threads of this process lose, by the counters of the kernel: native and Java threads.
  *
- * <p>Hot threads are found by the prefix of their names. If the kernel has no such counters, the loss is 0. Used by one thread.
+ * <p>Hot threads are found by the prefix of their names. Steal time is that of the CPUs on which they ran at the start or at the
+ * end; other CPUs do not count. If the kernel has no such counters, the loss is 0. Used by one thread.
  *
  * @see <a href="https://docs.kernel.org/scheduler/sched-stats.html">schedstat: time spent waiting on a run queue</a>
  */
@@ -22,8 +27,11 @@ public final class CpuWatch {
     public static final String THREAD_PREFIX = "bench-";
 
     private static final int STEAL_FIELD = 8;
+    /** The CPU of a thread in its stat file, counted from the state, which follows the name in parentheses. */
+    private static final int CPU_FIELD = 36;
     private static final int RUN_DELAY_FIELD = 1;
     private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final Pattern CPU_ROW = Pattern.compile("cpu(\\d+) ");
     private static final String SWITCHES = "nonvoluntary_ctxt_switches:";
 
     private final Path proc;
@@ -31,7 +39,7 @@ public final class CpuWatch {
     private Snapshot start;
 
     /** The counters of the kernel at one moment. */
-    private record Snapshot(long timeNs, long stealTicks, Map<Path, long[]> threads) {
+    private record Snapshot(long timeNs, Map<Integer, Long> stealTicks, Map<Path, long[]> threads, Set<Integer> cpus) {
     }
 
     /**
@@ -69,8 +77,13 @@ public final class CpuWatch {
                 switches += thread.getValue()[1] - before[1];
             }
         }
-        return new CpuLoss(
-            end.timeNs - start.timeNs, runDelayNs, (end.stealTicks - start.stealTicks) * TICK_NS, switches);
+        final Set<Integer> hotCpus = new HashSet<>(start.cpus);
+        hotCpus.addAll(end.cpus);
+        long stealTicks = 0;
+        for (final int cpu : hotCpus) {
+            stealTicks += end.stealTicks.getOrDefault(cpu, 0L) - start.stealTicks.getOrDefault(cpu, 0L);
+        }
+        return new CpuLoss(end.timeNs - start.timeNs, runDelayNs, stealTicks * TICK_NS, switches);
     }
 
     /** Finds the hot threads: far more expensive than reading their counters. */
@@ -91,18 +104,35 @@ public final class CpuWatch {
     private Snapshot read() {
         final long timeNs = System.nanoTime();
         final Map<Path, long[]> threads = new HashMap<>();
+        final Set<Integer> cpus = new HashSet<>();
         for (final Path task : tasks) {
             if (Files.exists(task.resolve("comm"))) {
                 threads.put(task, new long[] {runDelayNs(task), switches(task)});
+                addCpu(task, cpus);
             }
         }
-        return new Snapshot(timeNs, stealTicks(), threads);
+        return new Snapshot(timeNs, stealTicks(), threads, cpus);
     }
 
-    private long stealTicks() {
-        // The first line is the sum of all CPUs.
-        final String[] fields = text(proc.resolve("stat")).lines().findFirst().orElse("").split("\\s+");
-        return fields.length > STEAL_FIELD ? Long.parseLong(fields[STEAL_FIELD]) : 0;
+    private Map<Integer, Long> stealTicks() {
+        final Map<Integer, Long> ticks = new HashMap<>();
+        for (final String line : text(proc.resolve("stat")).split("\n")) {
+            final Matcher row = CPU_ROW.matcher(line);
+            if (row.lookingAt()) {
+                final String[] fields = line.split("\\s+");
+                ticks.put(Integer.valueOf(row.group(1)), fields.length > STEAL_FIELD ? Long.parseLong(fields[STEAL_FIELD]) : 0);
+            }
+        }
+        return ticks;
+    }
+
+    private static void addCpu(final Path task, final Set<Integer> cpus) {
+        final String stat = text(task.resolve("stat"));
+        // A name may contain spaces and parentheses.
+        final String[] fields = stat.substring(stat.lastIndexOf(')') + 1).strip().split("\\s+");
+        if (fields.length > CPU_FIELD) {
+            cpus.add(Integer.valueOf(fields[CPU_FIELD]));
+        }
     }
 
     private static long runDelayNs(final Path task) {

@@ -25,9 +25,14 @@ public final class JsonText {
         root.set("machine", MachineReport.toJson());
         final ArrayNode array = root.putArray("results");
         for (final BenchResult result : results) {
-            array.addObject().put("name", result.name()).put("unit", result.unit()).put("ringpoll", rounded(result.ringpoll()))
+            final ObjectNode node = array.addObject();
+            node.put("name", result.name()).put("unit", result.unit()).put("ringpoll", rounded(result.ringpoll()))
                 .put("baseline", rounded(result.baseline())).put("baselineName", result.baselineName())
-                .put("ratio", rounded(result.ratio())).put("runs", result.runs()).put("spread", rounded(result.spread()));
+                .put("ratio", rounded(result.ratio())).put("runs", result.runs()).put("spread", rounded(result.spread()))
+                .put("ourCost", result.difference().toString());
+            if (result.interval().isKnown()) {
+                node.put("low", rounded(result.interval().low())).put("high", rounded(result.interval().high()));
+            }
         }
         return root;
     }

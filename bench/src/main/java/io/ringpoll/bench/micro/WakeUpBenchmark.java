@@ -7,6 +7,7 @@ import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.RpmaCompletionQueue;
 import io.ringpoll.verbs.WorkCompletions;
+import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.agrona.concurrent.IdleStrategy;
@@ -27,6 +28,9 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * The time to wake a polling thread after an idle time: from the post of a write, by the thread that waits for it, to the moment
  * at which the polling thread has its completion. Busy spin is the baseline.
+ *
+ * <p>A strategy that backs off waits the longer, the longer it was idle, so each idle time has its own distribution. The posts
+ * have no fixed phase to the sleeps of the strategy: each idle time is drawn from one to two times its parameter.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -38,12 +42,16 @@ public class WakeUpBenchmark {
     private static final String ADDRESS = "127.0.0.1";
     private static final String PORT = "7494";
     private static final int SIZE_BYTES = 64;
-    private static final long QUIET_NS = 300_000;
 
     /** The wait of the polling thread. {@link WaitMode#BLOCK} needs a poller of the library: see {@code ./ringpoll idle}. */
     @Param({"BUSY_SPIN", "YIELD", "SLEEP"})
     public WaitMode wait;
 
+    /** The shortest idle time before a post, in microseconds; the longest is twice this. */
+    @Param({"50", "300", "1000", "10000"})
+    public int quietUs;
+
+    private final SplittableRandom random = new SplittableRandom(1);
     private LinkedPair pair;
     private Thread poller;
     private volatile boolean stopped;
@@ -78,10 +86,17 @@ public class WakeUpBenchmark {
         pair.close();
     }
 
-    /** Leaves the queue empty until the strategy has reached its longest wait. */
+    /** Leaves the queue empty for a time. */
     @Setup(Level.Invocation)
     public void quiet() {
-        LockSupport.parkNanos(QUIET_NS);
+        final long quietNs = TimeUnit.MICROSECONDS.toNanos(quietUs);
+        final long untilNs = System.nanoTime() + quietNs + random.nextLong(quietNs);
+        long remainingNs = untilNs - System.nanoTime();
+        while (remainingNs > 0) {
+            // It may return early.
+            LockSupport.parkNanos(remainingNs);
+            remainingNs = untilNs - System.nanoTime();
+        }
     }
 
     /**

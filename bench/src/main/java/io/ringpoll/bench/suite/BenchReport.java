@@ -2,6 +2,7 @@ package io.ringpoll.bench.suite;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.Interval;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -24,19 +25,24 @@ final class BenchReport {
         for (final JsonNode node : document.path("results")) {
             results.add(new BenchResult(node.path("name").asText(), node.path("unit").asText(), node.path("ringpoll").asDouble(),
                 node.path("baseline").asDouble(), node.path("baselineName").asText(), node.path("ratio").asDouble(),
-                node.path("runs").asInt(), node.path("spread").asDouble()));
+                node.path("runs").asInt(), node.path("spread").asDouble(), interval(node)));
         }
         return results;
     }
 
     static void printTable(final List<BenchResult> results, final PrintWriter out) {
-        out.printf("%n%-44s %4s %12s %12s  %-24s %8s %8s %5s%n", "", "", "ringpoll", "baseline", "which", "ratio", "spread",
-            "runs");
+        out.printf("%n%-44s %4s %12s %12s  %-24s %-24s %8s %5s  %s%n", "", "", "ringpoll", "baseline", "which",
+            "ratio (95 %)", "spread", "runs", "our cost");
         for (final BenchResult result : results) {
-            out.printf(Locale.ROOT, "%-44s %4s %,12.2f %,12.2f  %-24s %8.3f %8.3f %5d%n", result.name(), result.unit(),
-                result.ringpoll(), result.baseline(), result.baselineName(), result.ratio(), result.spread(), result.runs());
+            out.printf(Locale.ROOT, "%-44s %4s %,12.2f %,12.2f  %-24s %-24s %8.3f %5d  %s%n", result.name(), result.unit(),
+                result.ringpoll(), result.baseline(), result.baselineName(), result.ratioText(), result.spread(), result.runs(),
+                result.difference());
         }
-        out.println("ratio: our cost by the baseline's, below 1 is better than the baseline; spread: between its quartiles");
+        out.println("ratio: our cost divided by the baseline's, with its 95 % interval over runs; spread: between its quartiles");
+    }
+
+    private static Interval interval(final JsonNode node) {
+        return node.has("low") ? new Interval(node.path("low").asDouble(), node.path("high").asDouble()) : Interval.UNKNOWN;
     }
 
     static void printAllocations(final JsonNode allocations, final PrintWriter out) {

@@ -90,9 +90,13 @@ final class Comparisons {
 
     static List<Comparison> wakeUp(final Effort effort) {
         final List<Comparison> all = new ArrayList<>();
-        final Variant spin = wakeUp(WaitMode.BUSY_SPIN);
-        for (final WaitMode wait : effort == Effort.FULL ? List.of(WaitMode.YIELD, WaitMode.SLEEP) : List.of(WaitMode.SLEEP)) {
-            all.add(new Comparison("wake-up/" + wait.option(), wakeUp(wait), WaitMode.BUSY_SPIN.option(), spin, 1));
+        final List<WaitMode> waits = effort == Effort.FULL ? List.of(WaitMode.YIELD, WaitMode.SLEEP) : List.of(WaitMode.SLEEP);
+        for (final int quietUs : effort == Effort.FULL ? new int[] {50, 300, 1_000, 10_000} : new int[] {10_000}) {
+            final Variant spin = wakeUp(WaitMode.BUSY_SPIN, quietUs);
+            for (final WaitMode wait : waits) {
+                all.add(new Comparison("wake-up/" + wait.option() + "/after-" + quietUs + "-us", wakeUp(wait, quietUs),
+                    WaitMode.BUSY_SPIN.option(), spin, 1));
+            }
         }
         return all;
     }
@@ -131,7 +135,8 @@ final class Comparisons {
             Map.of("handOff", label, "handlers", Integer.toString(handlers), "waitStrategy", wait.name()));
     }
 
-    private static Variant wakeUp(final WaitMode wait) {
-        return Variant.of(WakeUpBenchmark.class, "postToPolled", Map.of("wait", wait.name()));
+    private static Variant wakeUp(final WaitMode wait, final int quietUs) {
+        return Variant.of(WakeUpBenchmark.class, "postToPolled",
+            Map.of("wait", wait.name(), "quietUs", Integer.toString(quietUs)));
     }
 }

@@ -1,5 +1,6 @@
 package io.ringpoll.bench.suite;
 
+import io.ringpoll.bench.measure.Interval;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Warmup;
@@ -12,10 +13,10 @@ public enum Effort {
     GLANCE,
     /** The most important measurements, in less than five minutes. */
     QUICK,
-    /** All measurements, with the settings of the annotations; about half an hour. */
+    /** All measurements, with the settings of the annotations and enough rounds for intervals; about an hour. */
     FULL;
 
-    private static final int ROUNDS = 3;
+    private static final int QUICK_ROUNDS = 3;
     private static final int QUICK_WARM_UPS = 2;
     private static final int QUICK_MEASUREMENTS = 5;
     private static final TimeValue MOMENT = TimeValue.milliseconds(20);
@@ -26,7 +27,11 @@ public enum Effort {
 
     /** The number of rounds of JMH benchmarks, each in a new JVM, in turns. */
     int rounds() {
-        return this == GLANCE ? 1 : ROUNDS;
+        return switch (this) {
+            case GLANCE -> 1;
+            case QUICK -> QUICK_ROUNDS;
+            case FULL -> Interval.FEWEST_RUNS;
+        };
     }
 
     /** Overrides the annotations with shorter times, if needed. */

@@ -53,14 +53,23 @@ final class HtmlReport {
 
     private static void table(final StringBuilder html, final List<BenchResult> results) {
         html.append("<table><tr><th>measure</th><th>unit</th><th>ringpoll</th><th>baseline</th><th>which</th><th>ratio</th>")
-            .append("<th>spread</th><th>runs</th></tr>\n");
+            .append("<th>spread</th><th>runs</th><th>our cost</th></tr>\n");
         for (final BenchResult result : results) {
             html.append(String.format(Locale.ROOT, "<tr><td>%s</td><td>%s</td><td>%,.2f</td><td>%,.2f</td><td class=\"t\">%s</td>"
-                + "<td class=\"%s\">%.3f</td><td>%.3f</td><td>%d</td></tr>%n", escape(result.name()), result.unit(),
-                result.ringpoll(), result.baseline(), escape(result.baselineName()), result.ratio() <= 1 ? "good" : "bad",
-                result.ratio(), result.spread(), result.runs()));
+                + "<td class=\"%s\">%s</td><td>%.3f</td><td>%d</td><td class=\"t\">%s</td></tr>%n", escape(result.name()),
+                result.unit(), result.ringpoll(), result.baseline(), escape(result.baselineName()), colour(result),
+                result.ratioText(), result.spread(), result.runs(), result.difference()));
         }
         html.append("</table>\n");
+    }
+
+    /** Only a difference that is shown has a colour. */
+    private static String colour(final BenchResult result) {
+        return switch (result.difference()) {
+            case LOWER -> "good";
+            case HIGHER -> "bad";
+            default -> "";
+        };
     }
 
     private static Map<String, Double> againstC(final List<BenchResult> results) {

@@ -21,10 +21,11 @@ import java.util.Locale;
  * @param cpus         CPUs of the threads
  * @param leadInMs     time before the first reading of a turn
  * @param windowMs     time between its two readings
+ * @param seed         seed of the order of the turns in each round
  */
 public record ThroughputConfig(
     int handlers, boolean inBatches, List<Regime> regimes, List<HandOff> handOffs, int rounds, int warmUp, int ringSize,
-    int batch, WaitMode waitStrategy, HotCpus cpus, long leadInMs, long windowMs) {
+    int batch, WaitMode waitStrategy, HotCpus cpus, long leadInMs, long windowMs, long seed) {
 
     /** The name of the measurement in results. */
     String name() {
@@ -33,8 +34,8 @@ public record ThroughputConfig(
 
     @Override
     public String toString() {
-        return String.format(Locale.ROOT, "%d handler(s)%s, ring of %d, batch %d; %s; waiting by %s", handlers,
+        return String.format(Locale.ROOT, "%d handler(s)%s, ring of %d, batch %d; %s; waiting by %s; order %d", handlers,
             inBatches ? " in batches" : "", ringSize, batch, cpus,
-            waitStrategy.name().toLowerCase(Locale.ROOT).replace('_', '-'));
+            waitStrategy.name().toLowerCase(Locale.ROOT).replace('_', '-'), seed);
     }
 }

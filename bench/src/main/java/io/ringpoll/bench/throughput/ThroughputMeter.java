@@ -13,12 +13,13 @@ import io.ringpoll.synthetic.SyntheticSource;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Measures hand-offs in turns: each has one window per round, all of the same length, and the order changes from round to round,
- * so that changes of the machine affect all of them.
+ * Measures hand-offs in turns: each has one window per round, all of the same length and after a collection of garbage. The order
+ * of a round is random, by the seed of the configuration, so that neither changes of the machine nor a predecessor favour one.
  *
  * <p>A window starts new threads, lets them run in, and takes two readings. Used by one thread.
  */
@@ -29,11 +30,13 @@ final class ThroughputMeter {
     private final SyntheticSource source;
     private final ThroughputConfig config;
     private final CompletionMix mix;
+    private final Random random;
 
     ThroughputMeter(final SyntheticSource source, final ThroughputConfig config, final CompletionMix mix) {
         this.source = source;
         this.config = config;
         this.mix = mix;
+        this.random = new Random(config.seed());
     }
 
     /** Measures all hand-offs in a regime, round by round. */
@@ -42,12 +45,12 @@ final class ThroughputMeter {
         final List<ThroughputWindow> windows = new ArrayList<>();
         final List<HandOff> order = new ArrayList<>(handOffs);
         for (int round = 0; round < rounds; round++) {
+            Collections.shuffle(order, random);
             for (final HandOff handOff : order) {
                 final ThroughputWindow window = window(round, handOff, regime);
                 progress.accept(window);
                 windows.add(window);
             }
-            Collections.rotate(order, 1);
         }
         return windows;
     }
@@ -56,6 +59,7 @@ final class ThroughputMeter {
         final Job job = new Job(source.queue(), source.context(), config.handlers(), config.ringSize(), config.batch(),
             config.waitStrategy(), config.cpus(), 0, 0, regime == Regime.TRAILING ? STALL_US : 0);
         source.stop();
+        System.gc();
         final HandOff.Running running = handOff.start(job);
         source.start(SyntheticProgram.of(mix, Schedule.saturation()));
         Timing.sleepUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.leadInMs()));

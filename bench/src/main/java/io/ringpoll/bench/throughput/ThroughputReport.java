@@ -3,13 +3,14 @@ package io.ringpoll.bench.throughput;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.handoff.HandOff;
-import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.bench.measure.Spread;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -21,14 +22,15 @@ public final class ThroughputReport {
     private static final double NS_PER_SECOND = 1e9;
 
     private final String handlers;
-    private final List<String> labels;
+    private final List<HandOff> handOffs;
     private final List<ThroughputWindow> windows;
     private final Optional<NodeCensus> census;
 
+    /** Ringpoll is the first of the hand-offs. */
     ThroughputReport(final String handlers, final List<HandOff> handOffs, final List<ThroughputWindow> windows,
         final Optional<NodeCensus> census) {
         this.handlers = handlers;
-        this.labels = handOffs.stream().map(HandOff::label).toList();
+        this.handOffs = List.copyOf(handOffs);
         this.windows = windows;
         this.census = census;
     }
@@ -56,19 +58,18 @@ public final class ThroughputReport {
     }
 
     /**
-     * The ratios of ringpoll to each baseline, regime by regime, over the rounds in which both windows are valid and in that
-     * regime.
+     * The ratios of ringpoll to each baseline: over all valid pairs, then over the pairs in which both ran in the same regime.
+     * A pair is two turns of the same round of the same pass.
      */
     List<BenchResult> results() {
         final List<BenchResult> results = new ArrayList<>();
+        for (final HandOff other : others()) {
+            compare(other, null).ifPresent(results::add);
+        }
         for (final Regime regime : Regime.values()) {
-            final Map<Integer, ThroughputWindow> ours = counting(RingpollHandOff.NAME, regime);
-            for (final String label : labels) {
-                final Map<Integer, ThroughputWindow> theirs = counting(label, isRegimeFree(label) ? null : regime);
-                final List<Integer> common = ours.keySet().stream().filter(theirs::containsKey).toList();
-                if (!label.equals(RingpollHandOff.NAME) && !common.isEmpty()) {
-                    results.add(BenchResult.ofCosts("throughput/" + handlers + "/" + regime,
-                        costs(ours, common), costs(theirs, common), label));
+            for (final HandOff other : others()) {
+                if (other.hasRing()) {
+                    compare(other, regime).ifPresent(results::add);
                 }
             }
         }
@@ -76,27 +77,57 @@ public final class ThroughputReport {
     }
 
     void printTable(final PrintWriter out) {
-        out.printf("%n%-26s %-9s %8s %8s %14s %10s %8s %6s%n", "hand-off", "regime", "ns", "+-", "completions/s",
-            "ours/its", "rounds", "lost");
-        for (final Regime regime : Regime.values()) {
-            for (final String label : labels) {
-                final double[] costs = costs(counting(label, regime));
-                if (costs.length > 0) {
-                    final Spread spread = Spread.of(costs);
-                    out.printf(Locale.ROOT, "%-26s %-9s %8.2f %8.2f %,14.0f %10s %8d %6d%n", label, regime, spread.median(),
-                        spread.width(), NS_PER_SECOND / spread.median(), ratio(label, regime), spread.runs(), lost(label));
-                }
+        out.printf("%n%-26s %8s %8s %14s %-24s %-20s %6s %6s%n", "hand-off", "ns", "+-", "completions/s", "ours/its (95 %)",
+            "our cost", "turns", "lost");
+        for (final HandOff each : handOffs) {
+            final double[] costs = costs(valid(each, null).values());
+            if (costs.length > 0) {
+                final Spread spread = Spread.of(costs);
+                final Optional<BenchResult> ratio = each == handOffs.getFirst() ? Optional.empty() : compare(each, null);
+                out.printf(Locale.ROOT, "%-26s %8.2f %8.2f %,14.0f %-24s %-20s %6d %6d%n", each.label(), spread.median(),
+                    spread.width(), NS_PER_SECOND / spread.median(), ratio.map(BenchResult::ratioText).orElse(""),
+                    ratio.map(BenchResult::difference).map(Object::toString).orElse(""), spread.runs(), lost(each));
             }
         }
-        for (final String label : labels) {
+        printRegimes(out);
+        for (final HandOff each : handOffs) {
             final long turns =
-                windows.stream().filter(window -> window.label().equals(label) && window.fault().isEmpty()).count();
-            if (turns > 0 && lost(label) == turns) {
-                out.printf("%s: none of its %d turns counts: other threads had its CPUs; try a quieter machine%n", label, turns);
+                windows.stream().filter(window -> window.label().equals(each.label()) && window.fault().isEmpty()).count();
+            if (turns > 0 && lost(each) == turns) {
+                out.printf("%s: none of its %d turns counts: other threads had its CPUs; try a quieter machine%n", each.label(),
+                    turns);
             }
         }
         faults().forEach(fault -> out.println("wrong: " + fault));
         out.flush();
+    }
+
+    /** The regime is an outcome too: how often each hand-off runs in it, and at which cost. */
+    private void printRegimes(final PrintWriter out) {
+        out.printf("%n%-26s", "share of turns, ns");
+        for (final Regime regime : Regime.values()) {
+            out.printf(" %16s", regime);
+        }
+        out.println();
+        for (final HandOff each : handOffs) {
+            final int all = valid(each, null).size();
+            if (all > 0 && each.hasRing()) {
+                out.printf("%-26s", each.label());
+                for (final Regime regime : Regime.values()) {
+                    final double[] costs = costs(valid(each, regime).values());
+                    out.printf(Locale.ROOT, " %16s", costs.length == 0 ? "0 %" :
+                        String.format(Locale.ROOT, "%.0f %%  %7.2f", 100.0 * costs.length / all, Spread.of(costs).median()));
+                }
+                out.println();
+            }
+        }
+        for (final BenchResult result : results()) {
+            final String regime = result.name().substring(name().length());
+            if (!regime.isEmpty()) {
+                out.printf("both %s: ours / %s %s, %s, over %d pairs%n", regime.substring(1), result.baselineName(),
+                    result.ratioText(), result.difference(), result.runs());
+            }
+        }
     }
 
     /**
@@ -120,36 +151,49 @@ public final class ThroughputReport {
         }
     }
 
-    /** A loop without a ring has no lag; alternatives have no regime. */
-    private static boolean isRegimeFree(final String label) {
-        return !label.equals(io.ringpoll.bench.handoff.CHandOff.NAME) && !label.equals(RingpollHandOff.NAME);
+    private String name() {
+        return "throughput/" + handlers;
     }
 
-    private String ratio(final String label, final Regime regime) {
-        return results().stream()
-            .filter(result -> result.baselineName().equals(label) && result.name().endsWith("/" + regime)).findFirst()
-            .map(result -> String.format(Locale.ROOT, "%.3f", result.ratio())).orElse("");
+    private List<HandOff> others() {
+        return handOffs.subList(1, handOffs.size());
     }
 
-    private long lost(final String label) {
-        return windows.stream().filter(window -> window.label().equals(label) && !window.counts()).count();
+    private Optional<BenchResult> compare(final HandOff other, final Regime regime) {
+        final Map<Turn, ThroughputWindow> ours = valid(handOffs.getFirst(), regime);
+        final Map<Turn, ThroughputWindow> theirs = valid(other, regime);
+        ours.keySet().retainAll(theirs.keySet());
+        theirs.keySet().retainAll(ours.keySet());
+        return ours.isEmpty() ? Optional.empty() : Optional.of(BenchResult.ofCosts(
+            regime == null ? name() : name() + "/" + regime, costs(ours.values()), costs(theirs.values()), other.label()));
     }
 
-    private Map<Integer, ThroughputWindow> counting(final String label, final Regime regime) {
-        final Map<Integer, ThroughputWindow> byRound = new TreeMap<>();
+    private long lost(final HandOff handOff) {
+        return windows.stream().filter(window -> window.label().equals(handOff.label()) && !window.counts()).count();
+    }
+
+    /** The valid turns of a hand-off, in a regime or in any, in the order of their turns. */
+    private Map<Turn, ThroughputWindow> valid(final HandOff handOff, final Regime regime) {
+        final Map<Turn, ThroughputWindow> byTurn = new TreeMap<>();
         for (final ThroughputWindow window : windows) {
-            if (window.counts() && window.label().equals(label) && (regime == null || window.regime() == regime)) {
-                byRound.put(window.round(), window);
+            if (window.counts() && window.label().equals(handOff.label()) && (regime == null || window.regime() == regime)) {
+                byTurn.put(new Turn(window.asked(), window.round()), window);
             }
         }
-        return byRound;
+        return byTurn;
     }
 
-    private static double[] costs(final Map<Integer, ThroughputWindow> byRound) {
-        return byRound.values().stream().mapToDouble(ThroughputWindow::nsPerCompletion).toArray();
+    private static double[] costs(final Collection<ThroughputWindow> windows) {
+        return windows.stream().mapToDouble(ThroughputWindow::nsPerCompletion).toArray();
     }
 
-    private static double[] costs(final Map<Integer, ThroughputWindow> byRound, final List<Integer> rounds) {
-        return rounds.stream().mapToDouble(round -> byRound.get(round).nsPerCompletion()).toArray();
+    /** A round of a pass: each pass counts its rounds from 0. */
+    private record Turn(Regime asked, int round) implements Comparable<Turn> {
+        private static final Comparator<Turn> ORDER = Comparator.comparing(Turn::asked).thenComparingInt(Turn::round);
+
+        @Override
+        public int compareTo(final Turn other) {
+            return ORDER.compare(this, other);
+        }
     }
 }

@@ -16,9 +16,9 @@ import io.ringpoll.bench.measure.CpuLoss;
 public record ThroughputWindow(int round, String label, Regime asked, double nsPerCompletion, double occupiedShare, CpuLoss loss,
                                String fault) {
     /**
-     * The maximum loss of a valid window. Lost time changes the figure by the same share. A virtual machine always loses some
-     * time, equally in all turns, and the median excludes outliers; a window with a higher loss measures the machine and not the
-     * program.
+     * The maximum loss of a valid window: the losses of its hot threads, added, are less than a tenth of its length, for instance
+     * 50 ms of 500. Lost time changes the figure by at most the same share. A virtual machine always loses some time, equally in
+     * all turns, and the median excludes outliers; a window with a higher loss measures the machine and not the program.
      */
     private static final double LOST_SHARE = 0.10;
 

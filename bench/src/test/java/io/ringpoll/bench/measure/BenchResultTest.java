@@ -31,6 +31,22 @@ class BenchResultTest {
     }
 
     @Test
+    void shouldShowADifferenceOnlyIfTheIntervalOfTheRatioExcludesOne() {
+        final double[] base = {10, 10, 10, 10, 10, 10, 10, 10};
+        assertEquals(Difference.HIGHER, compared(base, 11, 11.2, 10.9, 11.1, 11.3, 10.8, 11, 11.1).difference());
+        assertEquals(Difference.LOWER, compared(base, 9, 9.2, 8.9, 9.1, 9.3, 8.8, 9, 9.1).difference());
+        assertEquals(Difference.NOT_SHOWN, compared(base, 11, 9.2, 10.9, 9.1, 11.3, 8.8, 11, 9.1).difference());
+        assertEquals("1.105 (1.040 to 1.120)", compared(base, 11, 11.2, 10.4, 11.1, 11.2, 10.4, 11, 11.1).ratioText());
+    }
+
+    @Test
+    void shouldNotJudgeFewerThanSixRuns() {
+        final BenchResult result = compared(new double[] {10, 10, 10, 10, 10}, 20, 20, 20, 20, 20);
+        assertEquals(Difference.TOO_FEW_RUNS, result.difference());
+        assertEquals("2.000", result.ratioText());
+    }
+
+    @Test
     void shouldFindMedianAndQuartiles() {
         final Spread spread = Spread.of(5, 1, 4, 2, 3);
         assertEquals(3, spread.median(), EXACT);
@@ -38,5 +54,9 @@ class BenchResultTest {
         assertEquals(4, spread.upperQuartile(), EXACT);
         assertEquals(2, spread.width(), EXACT);
         assertEquals(1.5, Spread.of(1, 2).median(), EXACT);
+    }
+
+    private static BenchResult compared(final double[] baseline, final double... ours) {
+        return BenchResult.ofCosts("name", ours, baseline, "c");
     }
 }

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -20,7 +21,7 @@ class CpuWatchTest {
 
     @BeforeEach
     void machine() throws IOException {
-        stat(100);
+        steal(100, 100, 100);
         thread(11, "bench-poller", 5_000, 3);
         thread(12, "bench-handler", 7_000, 1);
         thread(13, "C2 CompilerThre", 1_000_000, 100);
@@ -40,10 +41,23 @@ class CpuWatchTest {
     }
 
     @Test
-    void shouldCountStealTime() throws IOException {
+    void shouldCountStealTimeOnCpusOfHotThreadsOnly() throws IOException {
+        runsOn(11, 0);
+        runsOn(12, 2);
+        runsOn(13, 1);
         final CpuWatch watch = new CpuWatch(proc);
         watch.start();
-        stat(103);
+        steal(103, 150, 101);
+        assertEquals(TimeUnit.MILLISECONDS.toNanos(40), watch.stop().stealNs());
+    }
+
+    @Test
+    void shouldCountStealTimeOnTheCpuToWhichAHotThreadMoves() throws IOException {
+        runsOn(11, 0);
+        final CpuWatch watch = new CpuWatch(proc);
+        watch.start();
+        runsOn(11, 1);
+        steal(101, 102, 150);
         assertEquals(TimeUnit.MILLISECONDS.toNanos(30), watch.stop().stealNs());
     }
 
@@ -71,8 +85,18 @@ class CpuWatchTest {
         assertEquals(500_000, new CpuLoss(second, 900_000, 500_000, 0).stolenOnly().lostNs());
     }
 
-    private void stat(final long stealTicks) throws IOException {
-        Files.writeString(proc.resolve("stat"), "cpu  1 2 3 4 5 6 7 " + stealTicks + " 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n");
+    private void steal(final long... ticksOfCpus) throws IOException {
+        final StringBuilder text = new StringBuilder("cpu  1 2 3 4 5 6 7 " + LongStream.of(ticksOfCpus).sum() + " 0 0\n");
+        for (int cpu = 0; cpu < ticksOfCpus.length; cpu++) {
+            text.append("cpu").append(cpu).append(" 1 2 3 4 5 6 7 ").append(ticksOfCpus[cpu]).append(" 0 0\n");
+        }
+        Files.writeString(proc.resolve("stat"), text + "intr 1 2 3\n");
+    }
+
+    private void runsOn(final int id, final int cpu) throws IOException {
+        // The CPU is field 39; the name may look like several fields.
+        Files.writeString(proc.resolve("self/task/" + id + "/stat"),
+            id + " (bench-) R (x) S" + " 0".repeat(35) + " " + cpu + " 0 0\n");
     }
 
     private void thread(final int id, final String name, final long runDelayNs, final long switches) throws IOException {

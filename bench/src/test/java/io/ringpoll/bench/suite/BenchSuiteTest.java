@@ -44,10 +44,10 @@ class BenchSuiteTest {
     }
 
     @Test
-    void shouldPlanHalfAnHourForAllPartsAndFiveMinutesForTheQuickRun() {
+    void shouldPlanAnHourForAllPartsAndFiveMinutesForTheQuickRun() {
         final RunPlan full = RunPlan.of(EnumSet.allOf(Part.class), Effort.FULL, folder);
         final RunPlan quick = RunPlan.of(EnumSet.allOf(Part.class), Effort.QUICK, folder);
-        assertTrue(full.expectedNs() < TimeUnit.MINUTES.toNanos(32), full.toString());
+        assertTrue(full.expectedNs() < TimeUnit.MINUTES.toNanos(65), full.toString());
         assertTrue(quick.expectedNs() < TimeUnit.MINUTES.toNanos(5), quick.toString());
         assertTrue(full.steps() > 3 * quick.steps(), full + " " + quick);
     }

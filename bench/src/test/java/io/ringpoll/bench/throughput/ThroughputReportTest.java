@@ -21,28 +21,62 @@ class ThroughputReportTest {
     private static final CpuLoss NO_LOSS = new CpuLoss(1_000_000_000, 0, 0, 0);
     private static final CpuLoss LOSS = new CpuLoss(1_000_000_000, 200_000_000, 0, 5);
 
+    private static final List<HandOff> RINGPOLL_AND_C = List.of(new RingpollHandOff(), HandOffs.of("c"));
+    private static final double EXACT = 1e-9;
+
     private final StringWriter out = new StringWriter();
 
     @Test
-    void shouldCompareTurnsOfTheSameRoundAndRegimeOnly() {
-        final List<HandOff> handOffs = List.of(new RingpollHandOff(), HandOffs.of("c"));
-        final ThroughputReport report = report(handOffs, List.of(
+    void shouldCompareTurnsOfTheSameRoundOnly() {
+        final ThroughputReport report = report(RINGPOLL_AND_C, List.of(
             window(0, "ringpoll", 11, 0, NO_LOSS), window(0, "c", 10, 0, NO_LOSS),
-            // It ran in the other regime.
-            window(1, "ringpoll", 3, 1, NO_LOSS), window(1, "c", 10, 0, NO_LOSS),
+            window(1, "ringpoll", 30, 1, NO_LOSS), window(1, "c", 10, 0, NO_LOSS),
             window(2, "ringpoll", 99, 0, LOSS), window(2, "c", 10, 0, NO_LOSS),
             window(3, "ringpoll", 24, 0, NO_LOSS), window(3, "c", 20, 0, NO_LOSS)));
         final List<BenchResult> results = report.results();
-        assertEquals(1, results.size(), results.toString());
-        assertEquals("throughput/1-handlers/close", results.getFirst().name());
-        assertEquals(2, results.getFirst().runs());
-        assertEquals(1.15, results.getFirst().ratio(), 1e-9);
+        assertEquals(List.of("throughput/1-handlers", "throughput/1-handlers/close"),
+            results.stream().map(BenchResult::name).toList());
+        // 1.1, 3 and 1.2: whatever regime they ran in.
+        assertEquals(3, results.getFirst().runs());
+        assertEquals(1.2, results.getFirst().ratio(), EXACT);
+        assertEquals(2, results.getLast().runs());
+        assertEquals(1.15, results.getLast().ratio(), EXACT);
+    }
+
+    @Test
+    void shouldNotPairTurnsOfDifferentPasses() {
+        final ThroughputReport report = report(RINGPOLL_AND_C, List.of(
+            asked(Regime.CLOSE, 0, "ringpoll", 11), asked(Regime.CLOSE, 0, "c", 10),
+            // In the second pass the machine is ten times as slow.
+            asked(Regime.TRAILING, 0, "c", 100), asked(Regime.TRAILING, 0, "ringpoll", 130)));
+        final BenchResult all = report.results().getFirst();
+        assertEquals(2, all.runs());
+        assertEquals((1.1 + 1.3) / 2, all.ratio(), EXACT);
+    }
+
+    @Test
+    void shouldClaimTheSameRegimeOnlyOfHandOffsThatHaveOne() {
+        final ThroughputReport report = report(List.of(new RingpollHandOff(), HandOffs.of("c-bare-loop")), List.of(
+            window(0, "ringpoll", 11, 0, NO_LOSS), window(0, "c-bare-loop", 10, 0, NO_LOSS)));
+        assertEquals(List.of("throughput/1-handlers"), report.results().stream().map(BenchResult::name).toList());
+    }
+
+    @Test
+    void shouldPrintTheShareAndTheCostOfEachRegime() {
+        report(RINGPOLL_AND_C, List.of(
+            window(0, "ringpoll", 11, 0, NO_LOSS), window(0, "c", 10, 0, NO_LOSS),
+            window(1, "ringpoll", 13, 0, NO_LOSS), window(1, "c", 10, 0, NO_LOSS),
+            window(2, "ringpoll", 15, 0.4, NO_LOSS), window(2, "c", 10, 0, NO_LOSS),
+            window(3, "ringpoll", 30, 0.9, NO_LOSS), window(3, "c", 10, 0, NO_LOSS))).printTable(new PrintWriter(out, true));
+        assertTrue(out.toString().lines().anyMatch(line -> line.matches("ringpoll +50 % +12.00 +25 % +15.00 +25 % +30.00")),
+            out.toString());
+        assertTrue(out.toString().lines().anyMatch(line -> line.matches("c +100 % +10.00 +0 % +0 %")), out.toString());
+        assertTrue(out.toString().contains("both close: ours / c 1.200, too few runs, over 2 pairs"), out.toString());
     }
 
     @Test
     void shouldReportWhyATableIsEmpty() {
-        final List<HandOff> handOffs = List.of(new RingpollHandOff(), HandOffs.of("c"));
-        report(handOffs, List.of(
+        report(RINGPOLL_AND_C, List.of(
             window(0, "ringpoll", 11, 0, LOSS), window(0, "c", 10, 0, NO_LOSS))).printTable(new PrintWriter(out, true));
         assertTrue(out.toString().contains("ringpoll: none of its 1 turns counts: other threads had its CPUs"), out.toString());
         assertFalse(out.toString().contains("c: none"), out.toString());
@@ -63,5 +97,9 @@ class ThroughputReportTest {
     private static ThroughputWindow window(
         final int round, final String label, final double costNs, final double occupied, final CpuLoss loss) {
         return new ThroughputWindow(round, label, Regime.CLOSE, costNs, occupied, loss, "");
+    }
+
+    private static ThroughputWindow asked(final Regime asked, final int round, final String label, final double costNs) {
+        return new ThroughputWindow(round, label, asked, costNs, 0, NO_LOSS, "");
     }
 }

@@ -62,6 +62,10 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         description = "Maximum completions per poll (${DEFAULT-VALUE}).")
     private int batch;
 
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "1",
+        description = "Seed of the order of the turns in each round (${DEFAULT-VALUE}).")
+    private long seed;
+
     @Mixin
     private HotThreadOptions hotThreads;
 
@@ -88,7 +92,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         final Optional<NodeCensus> census = hotThreads.bindMemory();
         final HotCpus cpus = hotThreads.cpus(handlers);
         final WaitMode waitStrategy = hotThreads.waitStrategy(cpus, handlers, options.posters());
-        final LatencyConfig config = options.config(against, handlers, ringSize, batch, waitStrategy, cpus, output);
+        final LatencyConfig config = options.config(against, handlers, ringSize, batch, waitStrategy, cpus, seed, output);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
         Device.choose(options.over() == LatencyConfig.Over.RDMA ? DeviceKind.RDMA : DeviceKind.LOOPBACK);

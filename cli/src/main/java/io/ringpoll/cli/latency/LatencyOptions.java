@@ -167,9 +167,9 @@ final class LatencyOptions {
 
     /** All settings. */
     LatencyConfig config(final List<String> against, final int handlers, final int ringSize, final int batch,
-        final WaitMode waitStrategy, final HotCpus cpus, final Path output) {
+        final WaitMode waitStrategy, final HotCpus cpus, final long seed, final Path output) {
         return new LatencyConfig(over(), mode(), schedule(), perSecond(), operation(), runToCompletion, sizes(), warmUpRounds(),
-            rounds(), turn(), against, handlers, ringSize, batch, waitStrategy, cpus, output);
+            rounds(), turn(), against, handlers, ringSize, batch, waitStrategy, cpus, seed, output);
     }
 
     /** The address of both ends, over a device. */

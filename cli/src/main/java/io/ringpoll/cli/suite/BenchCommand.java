@@ -41,7 +41,7 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     @Option(names = "--quick", description = "The most important measurements, in less than five minutes; the default.")
     private boolean quick;
 
-    @Option(names = "--full", description = "All measurements; about half an hour.")
+    @Option(names = "--full", description = "All measurements, with intervals; about an hour.")
     private boolean full;
 
     @Option(names = "--glance", hidden = true, description = "Each for a moment: to check that it works.")

@@ -79,6 +79,10 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         description = "Maximum completions per poll (${DEFAULT-VALUE}).")
     private int batch;
 
+    @Option(names = "--seed", paramLabel = "N", defaultValue = "1",
+        description = "Seed of the order of the turns in each round (${DEFAULT-VALUE}).")
+    private long seed;
+
     @Mixin
     private HotThreadOptions hotThreads;
 
@@ -100,7 +104,8 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         final HotCpus cpus = hotThreads.cpus(handlers);
         final WaitMode waitStrategy = hotThreads.waitStrategy(cpus, handlers, 0);
         final ThroughputConfig config = new ThroughputConfig(
-            handlers, inBatches, regimes(), handOffs, rounds, warmUp, ringSize, batch, waitStrategy, cpus, leadInMs, windowMs);
+            handlers, inBatches, regimes(), handOffs, rounds, warmUp, ringSize, batch, waitStrategy, cpus, leadInMs, windowMs,
+            seed);
         Device.choose(DeviceKind.LOOPBACK);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;

@@ -1,0 +1,132 @@
+package io.ringpoll.bench.throughput;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.bench.handoff.CHandOff;
+import io.ringpoll.bench.handoff.HandOff;
+import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.handoff.Job;
+import io.ringpoll.bench.handoff.RingpollHandOff;
+import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.Difference;
+import io.ringpoll.pipeline.WaitMode;
+import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.WorkCompletions;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Tests the measuring instrument: it shows no difference between equals, and shows one of a tenth.
+ *
+ * <p>An interval of 95 % excludes the truth in one of twenty measurements. So a measurement is repeated up to three times, which
+ * an instrument with a bias, for instance one that favours the first of each round, fails three times.
+ */
+@Timeout(180)
+class InstrumentTest {
+    private static final int ATTEMPTS = 3;
+    private static final int ROUNDS = 24;
+    private static final int WINDOW_MS = 15;
+    private static final int LEAD_IN_MS = 10;
+
+    @Test
+    void shouldShowNoDifferenceBetweenRingpollAndItself() {
+        shouldShow(Difference.NOT_SHOWN, new RingpollHandOff(), new RingpollHandOff());
+    }
+
+    @Test
+    void shouldShowNoDifferenceBetweenCAndItself() {
+        shouldShow(Difference.NOT_SHOWN, CHandOff.withThreads(), CHandOff.withThreads());
+    }
+
+    @Test
+    void shouldShowThatAPollerThatPausesForATenthOfItsTimeCostsMore() {
+        shouldShow(Difference.HIGHER, new Pausing(new RingpollHandOff(), true), new Pausing(new RingpollHandOff(), false));
+    }
+
+    private static void shouldShow(final Difference difference, final HandOff ours, final HandOff theirs) {
+        final StringBuilder seen = new StringBuilder();
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            final BenchResult result = measure(ours, new Labelled(theirs, "other"), attempt);
+            if (result.difference() == difference) {
+                return;
+            }
+            seen.append(result.ratioText()).append(' ');
+        }
+        throw new AssertionError("'" + difference + "' in none of " + ATTEMPTS + " measurements: " + seen);
+    }
+
+    private static BenchResult measure(final HandOff ours, final HandOff theirs, final int seed) {
+        final ThroughputReport report = new ThroughputMeasurement(new ThroughputConfig(1, false, List.of(Regime.CLOSE),
+            List.of(ours, theirs), ROUNDS, 4, 1024, 32, WaitMode.YIELD, HotCpus.unpinned(), LEAD_IN_MS, WINDOW_MS, seed),
+            Optional.empty(), null).run();
+        assertEquals(List.of(), report.faults());
+        final List<BenchResult> results = report.results();
+        assertTrue(!results.isEmpty(), "no pair of turns had its CPUs");
+        return results.getFirst();
+    }
+
+    /** A hand-off under another label. */
+    private record Labelled(HandOff handOff, String label) implements HandOff {
+        @Override
+        public Running start(final Job job) {
+            return handOff.start(job);
+        }
+    }
+
+    /** A hand-off whose queue lets its poller wait for a tenth of the time, or whose queue is the same without the pauses. */
+    private record Pausing(HandOff handOff, boolean pauses) implements HandOff {
+        @Override
+        public String label() {
+            return handOff.label();
+        }
+
+        @Override
+        public Running start(final Job job) {
+            return handOff.start(new Job(new PausingQueue(job.queue(), pauses), job.device(), job.handlers(), job.ringSize(),
+                job.batch(), job.waitStrategy(), job.cpus(), job.recordFromNs(), job.recordUntilNs(), job.stallUs()));
+        }
+    }
+
+    /** Spins after some polls, for a ninth of the time since the last such pause. Used by the polling thread. */
+    private static final class PausingQueue implements CompletionQueue {
+        private static final int POLLS_BETWEEN_PAUSES = 64;
+        private static final int PARTS = 9;
+
+        private final CompletionQueue queue;
+        private final boolean pauses;
+        private int polls;
+        private long pauseEndNs = System.nanoTime();
+
+        PausingQueue(final CompletionQueue queue, final boolean pauses) {
+            this.queue = queue;
+            this.pauses = pauses;
+        }
+
+        @Override
+        public String name() {
+            return queue.name();
+        }
+
+        @Override
+        public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+            if (++polls % POLLS_BETWEEN_PAUSES == 0) {
+                long now = System.nanoTime();
+                final long untilNs = now + (pauses ? (now - pauseEndNs) / PARTS : 0);
+                while (now < untilNs) {
+                    now = System.nanoTime();
+                }
+                pauseEndNs = now;
+            }
+            return queue.poll(records, first, maxEntries);
+        }
+
+        @Override
+        public CompletionBudget budget() {
+            return queue.budget();
+        }
+    }
+}
