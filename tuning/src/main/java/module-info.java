@@ -4,7 +4,5 @@ module io.ringpoll.tuning {
     requires jdk.management;
     requires transitive io.ringpoll.pipeline;
 
-    exports io.ringpoll.tuning.doctor;
-    exports io.ringpoll.tuning.plan;
-    exports io.ringpoll.tuning.topology;
+    exports io.ringpoll.tuning;
 }

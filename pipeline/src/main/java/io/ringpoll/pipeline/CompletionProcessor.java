@@ -109,7 +109,7 @@ final class CompletionProcessor implements Runnable {
 
     private boolean start() {
         try {
-            ThreadPlacement.pinCurrentThread(config.cpu());
+            PinnedThreads.pinCurrentThread(config.cpu());
             config.handler().onStart(slots);
         } catch (final Throwable failure) {
             startGate.failed(config.roleName(), failure);

@@ -6,18 +6,19 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The immutable configuration of one handler, with all defaults filled in.
+ * The immutable configuration of one handler: its {@link HandlerOptions} as set when it was added; {@link #conclude} fills in the
+ * defaults.
  *
  * @param roleName      of its thread
  * @param paths         delivered to the handler
  * @param handler       the user's handler: a {@link BatchHandler} if {@code inBatches}, otherwise a {@link CompletionHandler}
  * @param inBatches     whether completions are delivered in batches
- * @param after         indexes of the handlers that pass a slot before this one
- * @param waitStrategy  of its thread
- * @param signalled     whether the wait strategy needs a signal at publication
+ * @param after         names of the handlers that pass a slot before this one
+ * @param waitMode      a predefined wait; null for the default, or if the wait strategy is the user's
+ * @param waitStrategy  of its thread; null before the conclusion unless it is the user's
  * @param failurePolicy for its exceptions
- * @param cpu           to which its thread is pinned, or {@link ThreadPlacement#ANY_CPU}
- * @param batchLimit    maximum number of slots in a batch
+ * @param cpu           to which its thread is pinned, or {@link Pinning#ANY_CPU}
+ * @param batchLimit    maximum number of slots in a batch; 0 for the default
  * @param maxHeld       maximum number of held slots
  */
 record HandlerConfig(
@@ -25,16 +26,37 @@ record HandlerConfig(
     Set<CompletionPath> paths,
     HandlerLifecycle handler,
     boolean inBatches,
-    List<Integer> after,
+    List<String> after,
+    WaitMode waitMode,
     WaitStrategy waitStrategy,
-    boolean signalled,
     FailurePolicy failurePolicy,
     int cpu,
     int batchLimit,
     int maxHeld) {
     /** Copies the collections. */
     HandlerConfig {
-        paths = Set.copyOf(paths);
+        paths = HandlerPaths.copyOf(paths);
         after = List.copyOf(after);
+    }
+
+    /** The configuration on an assigned CPU; a wait of the user has precedence over the assigned one. */
+    HandlerConfig pinned(final Pinning.Assignment assignment) {
+        final WaitMode wait = waitMode == null && waitStrategy == null ? assignment.waitMode() : waitMode;
+        return new HandlerConfig(roleName, paths, handler, inBatches, after, wait, waitStrategy, failurePolicy, assignment.cpu(),
+            batchLimit, maxHeld);
+    }
+
+    /** The configuration with the defaults filled in. */
+    HandlerConfig conclude(final WaitMode defaultWait, final int defaultBatchLimit) {
+        final boolean ofUser = waitStrategy != null;
+        final WaitMode wait = waitMode != null ? waitMode : defaultWait;
+        return new HandlerConfig(roleName, paths, handler, inBatches, after, ofUser ? null : wait,
+            ofUser ? waitStrategy : wait.newWaitStrategy(), failurePolicy, cpu,
+            batchLimit > 0 ? batchLimit : defaultBatchLimit, maxHeld);
+    }
+
+    /** Whether the concluded wait strategy needs a signal at publication; a user's strategy gets one always. */
+    boolean isSignalled() {
+        return waitMode == null || waitMode.isSignalled();
     }
 }

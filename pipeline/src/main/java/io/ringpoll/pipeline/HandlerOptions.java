@@ -2,6 +2,7 @@ package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.WaitStrategy;
 import io.ringpoll.verbs.CompletionPath;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -14,7 +15,7 @@ import java.util.Set;
  */
 public final class HandlerOptions {
     private String roleName;
-    private int cpu = ThreadPlacement.ANY_CPU;
+    private int cpu = Pinning.ANY_CPU;
     private WaitMode wait;
     private WaitStrategy waitStrategy;
     private FailurePolicy failurePolicy = FailurePolicy.CONTINUE;
@@ -118,12 +119,14 @@ public final class HandlerOptions {
         return this;
     }
 
-    /** The description of a handler with the options as set now; later changes of the options have no effect on it. */
-    HandlerDescription describe(
-        final Set<CompletionPath> paths, final HandlerLifecycle handler, final boolean inBatches, final int predecessor,
-        final String defaultName) {
-        return new HandlerDescription(
-            roleName != null ? roleName : defaultName, paths, handler, inBatches, predecessor, after, wait, waitStrategy,
+    /** The configuration of a handler with the options as set now; later changes of the options have no effect on it. */
+    HandlerConfig configure(final Set<CompletionPath> paths, final HandlerLifecycle handler, final boolean inBatches,
+        final String predecessor, final String defaultName) {
+        final List<String> before = new ArrayList<>(after);
+        if (predecessor != null && !before.contains(predecessor)) {
+            before.addFirst(predecessor);
+        }
+        return new HandlerConfig(roleName != null ? roleName : defaultName, paths, handler, inBatches, before, wait, waitStrategy,
             failurePolicy, cpu, batchLimit, maxHeld);
     }
 }

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.os.ThreadAffinity;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -8,45 +9,52 @@ import java.util.TreeSet;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * The threads of a description, as placed by its {@link Pinning}. The description remains unchanged.
+ * The threads of a description, with the CPUs that its {@link Pinning} assigns. The description remains unchanged.
  *
- * @param pollerCpu    CPU of the polling thread, or {@link ThreadPlacement#ANY_CPU}
+ * @param pollerCpu    CPU of the polling thread, or {@link Pinning#ANY_CPU}
  * @param idleStrategy of the polling thread; null for the default
  * @param handlers     in the order of description
  */
-record PinnedThreads(int pollerCpu, IdleStrategy idleStrategy, List<HandlerDescription> handlers) {
-    /** Places the threads that have no CPU of their own. */
+record PinnedThreads(int pollerCpu, IdleStrategy idleStrategy, List<HandlerConfig> handlers) {
+    /** Assigns CPUs to the threads that have none. */
     static PinnedThreads of(final PipelineBuilder description) {
-        final Map<String, Pinning.Place> places = places(description);
-        final Pinning.Place poller = places.get(description.effectivePollerName());
-        final boolean placed = poller != null && description.pollerCpu == ThreadPlacement.ANY_CPU;
+        final Map<String, Pinning.Assignment> assignments = assignments(description);
+        final Pinning.Assignment poller = assignments.get(description.effectivePollerName());
+        final boolean assigned = poller != null && description.pollerCpu == Pinning.ANY_CPU;
         final boolean defaultIdle = description.idleStrategy == null;
         return new PinnedThreads(
-            placed ? poller.cpu() : description.pollerCpu,
-            placed && defaultIdle ? poller.waitStrategy().newIdleStrategy() : description.idleStrategy,
-            description.handlers.stream().map(handler -> place(handler, places.get(handler.roleName()))).toList());
+            assigned ? poller.cpu() : description.pollerCpu,
+            assigned && defaultIdle ? poller.waitMode().newIdleStrategy() : description.idleStrategy,
+            description.handlers.stream().map(handler -> pin(handler, assignments.get(handler.roleName()))).toList());
     }
 
-    private static Map<String, Pinning.Place> places(final PipelineBuilder description) {
+    /** Pins the calling thread, unless it may run on any CPU. */
+    static void pinCurrentThread(final int cpu) {
+        if (cpu != Pinning.ANY_CPU) {
+            ThreadAffinity.pin(cpu);
+        }
+    }
+
+    private static Map<String, Pinning.Assignment> assignments(final PipelineBuilder description) {
         final List<Pinning.Candidate> candidates = new ArrayList<>();
         final Set<Integer> taken = new TreeSet<>();
         add(candidates, taken, description.effectivePollerName(), true, description.pollerCpu);
         if (!description.runsToCompletion) {
-            for (final HandlerDescription handler : description.handlers) {
+            for (final HandlerConfig handler : description.handlers) {
                 add(candidates, taken, handler.roleName(), false, handler.cpu());
             }
         }
-        return candidates.isEmpty() || description.pinning == null ? Map.of() : description.pinning.places(candidates, taken);
+        return candidates.isEmpty() || description.pinning == null ? Map.of() : description.pinning.assign(candidates, taken);
     }
 
-    private static HandlerDescription place(final HandlerDescription handler, final Pinning.Place place) {
-        return place != null && handler.cpu() == ThreadPlacement.ANY_CPU ? handler.placedAt(place) : handler;
+    private static HandlerConfig pin(final HandlerConfig handler, final Pinning.Assignment assignment) {
+        return assignment != null && handler.cpu() == Pinning.ANY_CPU ? handler.pinned(assignment) : handler;
     }
 
     private static void add(
         final List<Pinning.Candidate> candidates, final Set<Integer> taken, final String name, final boolean polls,
         final int cpu) {
-        if (cpu == ThreadPlacement.ANY_CPU) {
+        if (cpu == Pinning.ANY_CPU) {
             candidates.add(new Pinning.Candidate(name, polls));
         } else if (cpu >= 0) {
             taken.add(cpu);

@@ -24,12 +24,12 @@ public interface Pinning {
     }
 
     /**
-     * The placement of a thread.
+     * The CPU and the wait of a thread.
      *
-     * @param cpu    number as in {@code /proc/cpuinfo}, or {@link #ANY_CPU}
-     * @param waitStrategy its wait there, unless the user has set one
+     * @param cpu      number as in {@code /proc/cpuinfo}, or {@link #ANY_CPU}
+     * @param waitMode its wait there, unless the user has set one
      */
-    record Place(int cpu, WaitMode waitStrategy) {
+    record Assignment(int cpu, WaitMode waitMode) {
     }
 
     /**
@@ -37,8 +37,8 @@ public interface Pinning {
      *
      * @param candidates the threads without a CPU, pollers first
      * @param taken      the CPUs that the user has assigned to other threads of the pipeline
-     * @return a place per name; threads without a place are not pinned
-     * @throws IllegalArgumentException if a placement is not possible, with the reason; the pipeline does not start
+     * @return an assignment per name; threads without one are not pinned
+     * @throws IllegalArgumentException if the threads cannot be pinned, with the reason; the pipeline does not start
      */
-    Map<String, Place> places(List<Candidate> candidates, Set<Integer> taken);
+    Map<String, Assignment> assign(List<Candidate> candidates, Set<Integer> taken);
 }

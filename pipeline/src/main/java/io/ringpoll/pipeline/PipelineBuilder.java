@@ -25,7 +25,7 @@ public final class PipelineBuilder {
     private static final int RUN_TO_COMPLETION_BATCHES = 4;
 
     final List<CompletionQueue> queues = new ArrayList<>();
-    final List<HandlerDescription> handlers = new ArrayList<>();
+    final List<HandlerConfig> handlers = new ArrayList<>();
     final Set<CompletionPath> discarded = EnumSet.noneOf(CompletionPath.class);
     String name = "ringpoll";
     int ringSize = 8192;
@@ -33,7 +33,7 @@ public final class PipelineBuilder {
     private int batchLimit = DEFAULT_BATCH_LIMIT;
     private boolean batchLimitGiven;
     private boolean started;
-    int pollerCpu = ThreadPlacement.ANY_CPU;
+    int pollerCpu = Pinning.ANY_CPU;
     String pollerName;
     Pinning pinning = (candidates, taken) -> Map.of();
     IdleStrategy idleStrategy;
@@ -359,7 +359,7 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder on(
         final Set<CompletionPath> paths, final CompletionHandler handler, final Consumer<HandlerOptions> options) {
-        return add(paths, handler, false, options, HandlerDescription.NONE);
+        return add(paths, handler, false, options, null);
     }
 
     /**
@@ -372,7 +372,7 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder onBatch(
         final Set<CompletionPath> paths, final BatchHandler handler, final Consumer<HandlerOptions> options) {
-        return add(paths, handler, true, options, HandlerDescription.NONE);
+        return add(paths, handler, true, options, null);
     }
 
     /**
@@ -529,15 +529,11 @@ public final class PipelineBuilder {
         return Pipeline.start(config);
     }
 
-    /** The handlers, as placed, with all defaults filled in. */
-    List<HandlerConfig> concludedHandlers(final List<HandlerDescription> placed) {
+    /** The handlers on their CPUs, with all defaults filled in. */
+    List<HandlerConfig> concludedHandlers(final List<HandlerConfig> pinned) {
         final WaitMode defaultWait = defaultWait();
         final int defaultBatchLimit = runsToCompletion ? effectiveBatchLimit() : Math.max(1, ringSize / 4);
-        final List<HandlerConfig> configs = new ArrayList<>();
-        for (final HandlerDescription handler : placed) {
-            configs.add(handler.conclude(placed, defaultWait, defaultBatchLimit));
-        }
-        return configs;
+        return pinned.stream().map(handler -> handler.conclude(defaultWait, defaultBatchLimit)).toList();
     }
 
     /** The batch limit: as set, even if too large, or the default limited by the ring size. */
@@ -564,20 +560,20 @@ public final class PipelineBuilder {
         if (handlers.isEmpty()) {
             throw new IllegalStateException(method + "() follows a handler, but no handler has been added");
         }
-        return add(handlers.getLast().paths(), handler, inBatches, options, handlers.size() - 1);
+        return add(handlers.getLast().paths(), handler, inBatches, options, handlers.getLast().roleName());
     }
 
     /** Adds a handler: a {@link BatchHandler} for batches, a {@link CompletionHandler} otherwise. */
     private PipelineBuilder add(
         final Set<CompletionPath> paths, final HandlerLifecycle handler, final boolean inBatches,
-        final Consumer<HandlerOptions> options, final int predecessor) {
+        final Consumer<HandlerOptions> options, final String predecessor) {
         Objects.requireNonNull(paths, "the handler's paths are null");
         Objects.requireNonNull(options, "the handler's options are null: leave them out for the defaults");
         final HandlerOptions given = new HandlerOptions();
         options.accept(given);
-        final Set<CompletionPath> copied = HandlerDescription.copyOf(paths);
-        final String defaultName = unusedName(name + "-" + HandlerDescription.label(copied));
-        handlers.add(given.describe(copied, handler, inBatches, predecessor, defaultName));
+        final Set<CompletionPath> copied = HandlerPaths.copyOf(paths);
+        final String defaultName = unusedName(name + "-" + HandlerPaths.label(copied));
+        handlers.add(given.configure(copied, handler, inBatches, predecessor, defaultName));
         return this;
     }
 

@@ -34,7 +34,7 @@ final class PipelineCheck {
         checkPaths();
         final Set<String> names = new HashSet<>();
         final Set<WaitStrategy> strategies = Collections.newSetFromMap(new IdentityHashMap<>());
-        for (final HandlerDescription handler : threads.handlers()) {
+        for (final HandlerConfig handler : threads.handlers()) {
             checkHandler(handler, names, strategies);
             names.add(handler.roleName());
         }
@@ -81,18 +81,18 @@ final class PipelineCheck {
     private void checkPaths() {
         final Set<CompletionPath> unhandled = EnumSet.allOf(CompletionPath.class);
         unhandled.removeAll(description.discarded);
-        for (final HandlerDescription handler : threads.handlers()) {
+        for (final HandlerConfig handler : threads.handlers()) {
             unhandled.removeAll(handler.paths());
         }
         for (final CompletionPath path : unhandled) {
-            faults.add("the " + HandlerDescription.label(path) + " path has no handler: set one, or discard the path");
+            faults.add("the " + HandlerPaths.label(path) + " path has no handler: set one, or discard the path");
         }
         if (threads.handlers().isEmpty() && unhandled.isEmpty()) {
             faults.add("all paths are discarded: set a handler for one at least");
         }
     }
 
-    private void checkHandler(final HandlerDescription handler, final Set<String> names, final Set<WaitStrategy> strategies) {
+    private void checkHandler(final HandlerConfig handler, final Set<String> names, final Set<WaitStrategy> strategies) {
         final String subject = "handler " + handler.roleName();
         if (handler.handler() == null) {
             faults.add(subject + " is null");
@@ -113,11 +113,11 @@ final class PipelineCheck {
         }
     }
 
-    private void checkRunsToCompletion(final HandlerDescription handler, final String subject) {
-        if (handler.predecessor() != HandlerDescription.NONE || !handler.after().isEmpty()) {
+    private void checkRunsToCompletion(final HandlerConfig handler, final String subject) {
+        if (!handler.after().isEmpty()) {
             refuse(subject, "follows another", "handlers run there in the order of their description");
         }
-        if (handler.cpu() != ThreadPlacement.ANY_CPU) {
+        if (handler.cpu() != Pinning.ANY_CPU) {
             refuse(subject, "has a CPU", "set pollerCpu");
         }
         if (handler.waitMode() != null || handler.waitStrategy() != null) {
@@ -136,7 +136,7 @@ final class PipelineCheck {
     }
 
     private void checkHasThread(
-        final HandlerDescription handler, final String subject, final Set<String> names, final Set<WaitStrategy> strategies) {
+        final HandlerConfig handler, final String subject, final Set<String> names, final Set<WaitStrategy> strategies) {
         if (hasRing() && (handler.batchLimit() < 0 || handler.batchLimit() > description.ringSize)) {
             faults.add(subject + ": batch limit " + handler.batchLimit() + " is not from 1 to the ring size, " +
                 description.ringSize);
@@ -158,15 +158,15 @@ final class PipelineCheck {
     }
 
     private void checkCpu(final String subject, final int cpu) {
-        if (cpu < ThreadPlacement.ANY_CPU) {
+        if (cpu < Pinning.ANY_CPU) {
             faults.add(subject + ": there is no CPU " + cpu);
         }
     }
 
-    private void checkSharedCpu(final HandlerDescription handler, final String subject) {
+    private void checkSharedCpu(final HandlerConfig handler, final String subject) {
         final boolean handlerSpins = handler.waitStrategy() == null && handler.waitMode() == WaitMode.BUSY_SPIN;
         final boolean pollerSpins = PollerLoop.isSpinning(threads.idleStrategy());
-        if (handlerSpins && pollerSpins && handler.cpu() != ThreadPlacement.ANY_CPU &&
+        if (handlerSpins && pollerSpins && handler.cpu() != Pinning.ANY_CPU &&
             handler.cpu() == threads.pollerCpu()) {
             faults.add(subject + " and the poller both spin on CPU " + threads.pollerCpu() +
                 ": pin one elsewhere, or let one of them yield");

@@ -16,7 +16,7 @@ import org.agrona.concurrent.IdleStrategy;
 final class PipelineConfig {
     final String name;
     final String pollerName;
-    /** CPU of the polling thread, or {@link ThreadPlacement#ANY_CPU}. */
+    /** CPU of the polling thread, or {@link Pinning#ANY_CPU}. */
     final int pollerCpu;
     final IdleStrategy idleStrategy;
     /** Duty cycles above it count as stalls; if negative, the clock is not read. */

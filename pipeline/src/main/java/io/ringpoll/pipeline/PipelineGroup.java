@@ -27,15 +27,15 @@ public final class PipelineGroup implements AutoCloseable {
 
     private final List<Pipeline> pipelines;
     /** Guarded by itself. The lock is not held during waits for a poller: handlers may call this group. */
-    private final Map<CompletionQueue, Place> places = new IdentityHashMap<>();
+    private final Map<CompletionQueue, Membership> memberships = new IdentityHashMap<>();
 
     /** The pipeline of a queue. */
-    private static final class Place {
+    private static final class Membership {
         private final Pipeline pipeline;
         /** False while the queue is being added to the pipeline; guarded by the map. */
         private boolean added;
 
-        Place(final Pipeline pipeline) {
+        Membership(final Pipeline pipeline) {
             this.pipeline = pipeline;
         }
     }
@@ -152,16 +152,16 @@ public final class PipelineGroup implements AutoCloseable {
      */
     public void removeQueue(final CompletionQueue queue) throws TimeoutException {
         Objects.requireNonNull(queue, "the queue to be removed is null");
-        final Place place;
-        synchronized (places) {
-            place = places.get(queue);
-            if (place == null || !place.added) {
+        final Membership membership;
+        synchronized (memberships) {
+            membership = memberships.get(queue);
+            if (membership == null || !membership.added) {
                 return;
             }
         }
-        place.pipeline.removeQueue(queue);
-        synchronized (places) {
-            places.remove(queue, place);
+        membership.pipeline.removeQueue(queue);
+        synchronized (memberships) {
+            memberships.remove(queue, membership);
         }
     }
 
@@ -228,9 +228,9 @@ public final class PipelineGroup implements AutoCloseable {
     }
 
     private Pipeline addQueue(final CompletionQueue queue, final Pipeline pipeline) {
-        final Place place = new Place(pipeline);
-        synchronized (places) {
-            if (places.putIfAbsent(queue, place) != null) {
+        final Membership membership = new Membership(pipeline);
+        synchronized (memberships) {
+            if (memberships.putIfAbsent(queue, membership) != null) {
                 throw new IllegalStateException(queue.name() + " is already polled");
             }
         }
@@ -239,10 +239,10 @@ public final class PipelineGroup implements AutoCloseable {
             pipeline.addQueue(queue);
             added = true;
         } finally {
-            synchronized (places) {
-                place.added = added;
+            synchronized (memberships) {
+                membership.added = added;
                 if (!added) {
-                    places.remove(queue, place);
+                    memberships.remove(queue, membership);
                 }
             }
         }

@@ -60,7 +60,7 @@ final class PollerThread {
 
     private boolean begin() {
         try {
-            ThreadPlacement.pinCurrentThread(cpu);
+            PinnedThreads.pinCurrentThread(cpu);
             loop.onStart();
             handlers.onPollerStart();
             return true;

@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.stream.IntStream;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
@@ -16,6 +17,8 @@ import org.agrona.concurrent.status.CountersManager;
 final class ThreadedHandlers implements Handlers {
     private final CompletionRing ring;
     private final List<CompletionProcessor> processors = new ArrayList<>();
+    /** For each handler, the positions of the handlers that pass a slot before it. */
+    private final List<List<Integer>> predecessors = new ArrayList<>();
     private final List<PipelineThread> threads;
     /** The last slot to handle once it is known; guarded by this. */
     private long stopsAfter = Long.MAX_VALUE;
@@ -140,7 +143,7 @@ final class ThreadedHandlers implements Handlers {
     /** The last slot that a handler can reach: not past a halted handler before it. */
     private long reachable(final int position, final long last) {
         long reachable = last;
-        for (final int before : processors.get(position).config().after()) {
+        for (final int before : predecessors.get(position)) {
             final CompletionProcessor processor = processors.get(before);
             // Slots held by the halted handler may still be released.
             reachable = Math.min(reachable, processor.hasHalted() ? processor.position() : reachable(before, last));
@@ -151,7 +154,7 @@ final class ThreadedHandlers implements Handlers {
     /** The last slot that a handler can reach while the calling thread, possibly that of an earlier handler, waits. */
     private long reachableForCaller(final int position, final long last) {
         long reachable = last;
-        for (final int before : processors.get(position).config().after()) {
+        for (final int before : predecessors.get(position)) {
             final CompletionProcessor processor = processors.get(before);
             final boolean stays = isCaller(before) || processor.hasHalted();
             reachable = Math.min(reachable, stays ? processor.gatingSequence().get() : reachableForCaller(before, last));
@@ -166,16 +169,17 @@ final class ThreadedHandlers implements Handlers {
         final List<WaitStrategy> signalledByPoller = new ArrayList<>();
         final Set<Integer> followed = new HashSet<>();
         for (final HandlerConfig config : configs) {
-            final HandlerBarrier barrier =
-                new HandlerBarrier(ring.cursor(), sequenceBefore(config), config.waitStrategy());
+            final List<Integer> before = positions(config.after());
+            final HandlerBarrier barrier = new HandlerBarrier(ring.cursor(), sequenceOf(before), config.waitStrategy());
+            predecessors.add(before);
             processors.add(new CompletionProcessor(
                 config, slab, barrier, ring.faults(), new HandlerCounters(counters, config.roleName()), context, startGate));
             signalledBy.add(new ArrayList<>());
-            followed.addAll(config.after());
-            if (config.signalled() && config.after().isEmpty()) {
+            followed.addAll(before);
+            if (config.isSignalled() && before.isEmpty()) {
                 signalledByPoller.add(config.waitStrategy());
-            } else if (config.signalled()) {
-                config.after().forEach(position -> signalledBy.get(position).add(config.waitStrategy()));
+            } else if (config.isSignalled()) {
+                before.forEach(position -> signalledBy.get(position).add(config.waitStrategy()));
             }
         }
         final List<Sequence> last = new ArrayList<>();
@@ -188,13 +192,19 @@ final class ThreadedHandlers implements Handlers {
         ring.gate(last, signalledByPoller);
     }
 
-    private Sequence sequenceBefore(final HandlerConfig config) {
-        final List<Integer> after = config.after();
-        if (after.isEmpty()) {
+    /** The positions of the handlers with some names; handlers follow earlier ones only. */
+    private List<Integer> positions(final List<String> names) {
+        return IntStream.range(0, processors.size())
+            .filter(i -> names.contains(processors.get(i).config().roleName())).boxed().toList();
+    }
+
+    /** The sequence that the handlers at some positions have passed; without any, that of the poller. */
+    private Sequence sequenceOf(final List<Integer> positions) {
+        if (positions.isEmpty()) {
             return ring.cursor();
         }
         final Sequence[] passed =
-            after.stream().map(position -> processors.get(position).gatingSequence()).toArray(Sequence[]::new);
+            positions.stream().map(position -> processors.get(position).gatingSequence()).toArray(Sequence[]::new);
         return passed.length == 1 ? passed[0] : new FixedSequenceGroup(passed);
     }
 }

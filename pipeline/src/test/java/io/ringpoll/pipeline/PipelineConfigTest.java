@@ -26,7 +26,7 @@ class PipelineConfigTest {
     void shouldFillInDefaults() {
         final PipelineConfig config = PipelineConfig.conclude(builder.cores(2, 1));
         assertEquals("ringpoll-poller", config.pollerName);
-        assertEquals(ThreadPlacement.ANY_CPU, config.pollerCpu);
+        assertEquals(Pinning.ANY_CPU, config.pollerCpu);
         assertEquals(8192, config.ringSize);
         assertEquals(32, config.batchLimit);
         assertInstanceOf(YieldingIdleStrategy.class, config.idleStrategy);
@@ -52,7 +52,7 @@ class PipelineConfigTest {
         final HandlerConfig handler = config.handlers.getFirst();
         assertEquals("ringpoll-all", handler.roleName());
         assertEquals(16, handler.batchLimit());
-        assertEquals(ThreadPlacement.ANY_CPU, handler.cpu());
+        assertEquals(Pinning.ANY_CPU, handler.cpu());
         assertEquals(FailurePolicy.CONTINUE, handler.failurePolicy());
     }
 
@@ -65,28 +65,28 @@ class PipelineConfigTest {
         assertEquals("ringpoll-all", handler.roleName());
         assertEquals("ringpoll-all-2", config.handlers.getLast().roleName());
         assertEquals(16, handler.batchLimit());
-        assertEquals(ThreadPlacement.ANY_CPU, handler.cpu());
+        assertEquals(Pinning.ANY_CPU, handler.cpu());
         assertEquals(0, handler.maxHeld());
         assertEquals(FailurePolicy.CONTINUE, handler.failurePolicy());
         assertEquals(List.of(), handler.after());
-        assertFalse(handler.signalled());
+        assertFalse(handler.isSignalled());
     }
 
     @Test
-    void shouldPlaceThreadsInTheConfigurationAndNotInTheBuilder() {
+    void shouldPinThreadsInTheConfigurationAndNotInTheBuilder() {
         final List<Integer> candidates = new ArrayList<>();
         builder.onAll(new Recorder(), given -> given.name("placed").cpu(3)).pin((threads, taken) -> {
             candidates.add(threads.size());
             assertEquals(Set.of(3), taken);
-            return Map.of("ringpoll-poller", new Pinning.Place(1, WaitMode.YIELD),
-                "ringpoll-all", new Pinning.Place(2, WaitMode.BLOCK), "placed", new Pinning.Place(4, WaitMode.BLOCK));
+            return Map.of("ringpoll-poller", new Pinning.Assignment(1, WaitMode.YIELD),
+                "ringpoll-all", new Pinning.Assignment(2, WaitMode.BLOCK), "placed", new Pinning.Assignment(4, WaitMode.BLOCK));
         });
         for (int i = 0; i < 2; i++) {
             final PipelineConfig config = PipelineConfig.conclude(builder);
             assertEquals(1, config.pollerCpu);
             assertInstanceOf(YieldingIdleStrategy.class, config.idleStrategy);
             assertEquals(2, config.handlers.getFirst().cpu());
-            assertTrue(config.handlers.getFirst().signalled());
+            assertTrue(config.handlers.getFirst().isSignalled());
             assertEquals(3, config.handlers.getLast().cpu());
         }
         assertEquals(List.of(2, 2), candidates);

@@ -1,7 +1,7 @@
 package io.ringpoll.tuning;
 
-import io.ringpoll.tuning.topology.MachineFiles;
-import io.ringpoll.tuning.topology.Topology;
+import io.ringpoll.internal.tuning.topology.MachineFiles;
+import io.ringpoll.internal.tuning.topology.Topology;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.tuning.doctor.CheckResult;
-import io.ringpoll.tuning.doctor.Doctor;
-import io.ringpoll.tuning.doctor.Examined;
-import io.ringpoll.tuning.doctor.Jvm;
-import io.ringpoll.tuning.doctor.Verdict;
-import io.ringpoll.tuning.topology.MachineFiles;
+import io.ringpoll.internal.tuning.doctor.CheckResult;
+import io.ringpoll.internal.tuning.doctor.Doctor;
+import io.ringpoll.internal.tuning.doctor.Examined;
+import io.ringpoll.internal.tuning.doctor.Jvm;
+import io.ringpoll.internal.tuning.doctor.Verdict;
+import io.ringpoll.internal.tuning.topology.MachineFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -318,8 +318,8 @@ class ScriptsTest {
         final Path copy = Files.createDirectory(folder.resolve("copy"));
         final MachineFiles files = RecordedTree.parse(outcome.out()).expand(copy);
         outcome.out().lines().forEach(line -> recorded.put(line.substring(0, line.indexOf('\t')), ""));
-        assertEquals(io.ringpoll.tuning.topology.Topology.read(new MachineFiles(root)),
-            io.ringpoll.tuning.topology.Topology.read(files));
+        assertEquals(io.ringpoll.internal.tuning.topology.Topology.read(new MachineFiles(root)),
+            io.ringpoll.internal.tuning.topology.Topology.read(files));
         assertTrue(recorded.containsKey("dev/cpu_dma_latency"));
         final List<String> expected = examine().stream().map(result -> result.finding().reading()).toList();
         final List<String> seen = Doctor.examine(Examined.of(files, Optional.empty(), Jvm.ofThisProcess(), Optional.empty()))

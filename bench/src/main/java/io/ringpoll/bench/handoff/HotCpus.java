@@ -1,9 +1,9 @@
 package io.ringpoll.bench.handoff;
 
-import io.ringpoll.tuning.plan.AffinityPlan;
-import io.ringpoll.tuning.plan.PlanRequest;
-import io.ringpoll.tuning.plan.ThreadRole;
-import io.ringpoll.tuning.topology.Topology;
+import io.ringpoll.internal.tuning.plan.AffinityPlan;
+import io.ringpoll.internal.tuning.plan.PlanRequest;
+import io.ringpoll.internal.tuning.plan.ThreadRole;
+import io.ringpoll.internal.tuning.topology.Topology;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

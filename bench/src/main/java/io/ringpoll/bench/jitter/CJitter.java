@@ -1,7 +1,7 @@
 package io.ringpoll.bench.jitter;
 
-import io.ringpoll.tuning.topology.CpuSet;
-import io.ringpoll.tuning.topology.MachineFiles;
+import io.ringpoll.internal.tuning.topology.CpuSet;
+import io.ringpoll.internal.tuning.topology.MachineFiles;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URISyntaxException;

@@ -1,8 +1,8 @@
 package io.ringpoll.bench.jitter;
 
-import io.ringpoll.tuning.topology.Interrupt;
-import io.ringpoll.tuning.topology.InterruptReader;
-import io.ringpoll.tuning.topology.MachineFiles;
+import io.ringpoll.internal.tuning.topology.Interrupt;
+import io.ringpoll.internal.tuning.topology.InterruptReader;
+import io.ringpoll.internal.tuning.topology.MachineFiles;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;

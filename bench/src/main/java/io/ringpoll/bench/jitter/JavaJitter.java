@@ -1,10 +1,10 @@
 package io.ringpoll.bench.jitter;
 
+import io.ringpoll.internal.tuning.topology.CpuSet;
+import io.ringpoll.internal.tuning.topology.MachineFiles;
 import io.ringpoll.os.KernelThread;
 import io.ringpoll.os.OsException;
 import io.ringpoll.os.ThreadAffinity;
-import io.ringpoll.tuning.topology.CpuSet;
-import io.ringpoll.tuning.topology.MachineFiles;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,6 +1,6 @@
 package io.ringpoll.bench.jitter;
 
-import io.ringpoll.tuning.topology.CpuSet;
+import io.ringpoll.internal.tuning.topology.CpuSet;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

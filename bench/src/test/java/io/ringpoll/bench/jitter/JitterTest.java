@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.tuning.topology.CpuSet;
+import io.ringpoll.internal.tuning.topology.MachineFiles;
 import io.ringpoll.os.OsException;
 import io.ringpoll.os.ThreadAffinity;
 import io.ringpoll.tuning.RecordedTree;
-import io.ringpoll.tuning.topology.CpuSet;
-import io.ringpoll.tuning.topology.MachineFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

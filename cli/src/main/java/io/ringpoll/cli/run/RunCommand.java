@@ -12,9 +12,9 @@ import io.ringpoll.rpma.RpmaLog;
 import io.ringpoll.verify.run.MainJob;
 import io.ringpoll.verify.run.Mix;
 import io.ringpoll.verify.run.Payload;
-import io.ringpoll.verify.run.Placement;
 import io.ringpoll.verify.run.Role;
 import io.ringpoll.verify.run.RunConfig;
+import io.ringpoll.verify.run.RunPinning;
 import io.ringpoll.verify.run.RunReport;
 import java.io.PrintWriter;
 import java.util.Locale;
@@ -210,11 +210,11 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
         }
         try {
             final Mix shares = named("--mix", Mix::parse, mix);
-            final Placement placement = named("--pin", Placement::parse, pin);
+            final RunPinning pinning = named("--pin", RunPinning::parse, pin);
             final FaultPlan plan = faults == null ? null : named("--faults", FaultPlan::parse, faults);
             return new RunConfig(
                 roleOf(role), seconds, warmUpSeconds, operations == null ? 0 : operations, shares, payload, connections, depth,
-                batch, ringSize, waitOf(wait), placement, null, address.port(), address.hasPort(), seed, soak, plan);
+                batch, ringSize, waitOf(wait), pinning, null, address.port(), address.hasPort(), seed, soak, plan);
         } catch (final IllegalArgumentException refused) {
             throw new ParameterException(spec.commandLine(), refused.getMessage());
         }

@@ -1,12 +1,12 @@
 package io.ringpoll.cli.tuning;
 
 import io.ringpoll.device.DeviceException;
-import io.ringpoll.tuning.doctor.CheckResult;
-import io.ringpoll.tuning.doctor.Doctor;
-import io.ringpoll.tuning.doctor.Examined;
-import io.ringpoll.tuning.doctor.Jvm;
-import io.ringpoll.tuning.doctor.Verdict;
-import io.ringpoll.tuning.topology.MachineFiles;
+import io.ringpoll.internal.tuning.doctor.CheckResult;
+import io.ringpoll.internal.tuning.doctor.Doctor;
+import io.ringpoll.internal.tuning.doctor.Examined;
+import io.ringpoll.internal.tuning.doctor.Jvm;
+import io.ringpoll.internal.tuning.doctor.Verdict;
+import io.ringpoll.internal.tuning.topology.MachineFiles;
 import io.ringpoll.verbs.DeviceAttributes;
 import io.ringpoll.verbs.VerbsException;
 import java.io.PrintWriter;

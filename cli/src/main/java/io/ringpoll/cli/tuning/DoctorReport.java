@@ -2,12 +2,12 @@ package io.ringpoll.cli.tuning;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.ringpoll.tuning.doctor.CheckResult;
-import io.ringpoll.tuning.doctor.Doctor;
-import io.ringpoll.tuning.doctor.Examined;
-import io.ringpoll.tuning.doctor.Finding;
-import io.ringpoll.tuning.doctor.Verdict;
-import io.ringpoll.tuning.topology.MachineDescription;
+import io.ringpoll.internal.tuning.doctor.CheckResult;
+import io.ringpoll.internal.tuning.doctor.Doctor;
+import io.ringpoll.internal.tuning.doctor.Examined;
+import io.ringpoll.internal.tuning.doctor.Finding;
+import io.ringpoll.internal.tuning.doctor.Verdict;
+import io.ringpoll.internal.tuning.topology.MachineDescription;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.jitter.CpuJitter;
 import io.ringpoll.bench.jitter.JitterResult;
-import io.ringpoll.tuning.topology.MachineDescription;
+import io.ringpoll.internal.tuning.topology.MachineDescription;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;

@@ -3,7 +3,7 @@ package io.ringpoll.cli.tuning;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.ringpoll.tuning.topology.MachineDescription;
+import io.ringpoll.internal.tuning.topology.MachineDescription;
 
 /** JSON objects, built node by node and printed with indentation. */
 final class Json {

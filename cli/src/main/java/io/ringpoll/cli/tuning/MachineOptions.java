@@ -1,7 +1,7 @@
 package io.ringpoll.cli.tuning;
 
-import io.ringpoll.tuning.topology.CpuSet;
-import io.ringpoll.tuning.topology.MachineFiles;
+import io.ringpoll.internal.tuning.topology.CpuSet;
+import io.ringpoll.internal.tuning.topology.MachineFiles;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;

@@ -1,12 +1,12 @@
 package io.ringpoll.cli.tuning;
 
-import io.ringpoll.tuning.plan.AffinityPlan;
-import io.ringpoll.tuning.plan.PlanRequest;
-import io.ringpoll.tuning.plan.ThreadRole;
-import io.ringpoll.tuning.topology.MachineDescription;
-import io.ringpoll.tuning.topology.MachineFiles;
-import io.ringpoll.tuning.topology.RdmaDevice;
-import io.ringpoll.tuning.topology.Topology;
+import io.ringpoll.internal.tuning.plan.AffinityPlan;
+import io.ringpoll.internal.tuning.plan.PlanRequest;
+import io.ringpoll.internal.tuning.plan.ThreadRole;
+import io.ringpoll.internal.tuning.topology.MachineDescription;
+import io.ringpoll.internal.tuning.topology.MachineFiles;
+import io.ringpoll.internal.tuning.topology.RdmaDevice;
+import io.ringpoll.internal.tuning.topology.Topology;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,7 +36,7 @@ public final class PlanCommand implements Callable<Integer> {
     private MachineOptions machine;
 
     @Option(names = "--device", paramLabel = "NAME",
-        description = "The RDMA device for NUMA placement (default: the first active one).")
+        description = "The RDMA device to be near (default: the first active one).")
     private String device;
 
     @Option(names = "--pollers", paramLabel = "NAMES", split = ",", defaultValue = "poller",

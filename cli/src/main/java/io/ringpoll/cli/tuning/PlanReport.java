@@ -2,11 +2,11 @@ package io.ringpoll.cli.tuning;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.ringpoll.tuning.plan.AffinityPlan;
-import io.ringpoll.tuning.plan.Placement;
-import io.ringpoll.tuning.plan.PlanSettings;
-import io.ringpoll.tuning.topology.MachineDescription;
-import io.ringpoll.tuning.topology.Topology;
+import io.ringpoll.internal.tuning.plan.AffinityPlan;
+import io.ringpoll.internal.tuning.plan.PlanSettings;
+import io.ringpoll.internal.tuning.plan.PlannedThread;
+import io.ringpoll.internal.tuning.topology.MachineDescription;
+import io.ringpoll.internal.tuning.topology.Topology;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
@@ -27,12 +27,13 @@ final class PlanReport {
         out.println(machine.line());
         plan.facts().forEach(out::println);
         out.println();
-        final int width = Math.max(9, plan.placements().stream().mapToInt(place -> place.role().name().length()).max().orElse(0));
+        final int width =
+            Math.max(9, plan.threads().stream().mapToInt(planned -> planned.role().name().length()).max().orElse(0));
         out.printf(Locale.ROOT, "%-" + width + "s  %5s  %-9s  %s%n", "thread", "CPU", "wait", "why");
-        for (final Placement place : plan.placements()) {
-            out.printf(Locale.ROOT, "%-" + width + "s  %5s  %-9s  %s%n", place.role().name(),
-                place.cpu().isPresent() ? Integer.toString(place.cpu().getAsInt()) : "any", place.waitMode().option(),
-                place.reason());
+        for (final PlannedThread planned : plan.threads()) {
+            out.printf(Locale.ROOT, "%-" + width + "s  %5s  %-9s  %s%n", planned.role().name(),
+                planned.cpu().isPresent() ? Integer.toString(planned.cpu().getAsInt()) : "any", planned.waitMode().option(),
+                planned.reason());
         }
         out.println();
         out.println("auxiliary threads (collector, compiler, flight recorder): " + plan.auxiliary().named());
@@ -60,11 +61,11 @@ final class PlanReport {
         Json.describe(root.putObject("machine"), machine);
         root.put("node", plan.node()).put("device", plan.device().orElse(null));
         final ArrayNode threads = root.putArray("threads");
-        for (final Placement place : plan.placements()) {
+        for (final PlannedThread planned : plan.threads()) {
             final ObjectNode thread = threads.addObject();
-            thread.put("name", place.role().name()).put("kind", place.role().kind().name().toLowerCase(Locale.ROOT));
-            place.cpu().ifPresentOrElse(cpu -> thread.put("cpu", cpu), () -> thread.putNull("cpu"));
-            thread.put("wait", place.waitMode().option()).put("why", place.reason());
+            thread.put("name", planned.role().name()).put("kind", planned.role().kind().name().toLowerCase(Locale.ROOT));
+            planned.cpu().ifPresentOrElse(cpu -> thread.put("cpu", cpu), () -> thread.putNull("cpu"));
+            thread.put("wait", planned.waitMode().option()).put("why", planned.reason());
         }
         root.put("auxiliaryCpus", plan.auxiliary().toString()).put("idleCpus", plan.idle().toString());
         put(root.putArray("facts"), plan.facts());

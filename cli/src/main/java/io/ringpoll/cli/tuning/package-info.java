@@ -1,2 +1,2 @@
-/** The commands {@code doctor} and {@code tune}: machine inspection, thread placement, and jitter. */
+/** The commands {@code doctor} and {@code tune}: machine inspection, pinning of threads, and jitter. */
 package io.ringpoll.cli.tuning;

@@ -25,7 +25,7 @@ final class JavaExamples {
         import io.ringpoll.pipeline.*;
         import io.ringpoll.poller.*;
         import io.ringpoll.rpma.*;
-        import io.ringpoll.tuning.plan.AutoPinning;
+        import io.ringpoll.tuning.AutoPinning;
         import io.ringpoll.verbs.*;
         import java.nio.file.Path;
         import java.util.*;

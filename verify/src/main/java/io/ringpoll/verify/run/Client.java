@@ -78,7 +78,7 @@ final class Client implements Runnable {
     @Override
     public void run() {
         try {
-            config.placement().pinCurrentThread("client");
+            config.pinning().pinCurrentThread("client");
             postUntilStopped();
         } catch (final RpmaException | IllegalStateException failure) {
             accounts.complain("the client posts no more: " + failure.getMessage());

@@ -14,7 +14,7 @@ public final class HandshakeInputs {
     }
 
     /**
-     * The readers of the two sides' private data, of a mix and of a placement.
+     * The readers of the two sides' private data, of a mix and of a pinning.
      *
      * @param shown a message as the command line shows it
      * @return new targets
@@ -29,6 +29,6 @@ public final class HandshakeInputs {
             ReaderTarget.ofText(
                 "mix", IllegalArgumentException.class, shown, Mix::parse, Mix.DEFAULT, "write=1e3,fail=.5", "send=1"),
             ReaderTarget.ofText(
-                "placement", IllegalArgumentException.class, shown, Placement::parse, "none", "0,1,0", "poller=1,client=0"));
+                "pinning", IllegalArgumentException.class, shown, RunPinning::parse, "none", "0,1,0", "poller=1,client=0"));
     }
 }

@@ -69,7 +69,7 @@ public final class MainJob {
      */
     public RunReport run() throws InterruptedException {
         final PipelineBuilder builder = describe();
-        progress.printf("%s; %s; %s%n", config.mix(), waits(), config.placement());
+        progress.printf("%s; %s; %s%n", config.mix(), waits(), config.pinning());
         if (config.faults() == null) {
             return run(builder, null);
         }
@@ -199,14 +199,14 @@ public final class MainJob {
             .ringSize(config.ringSize())
             .batchLimit(config.batchLimit())
             .idleStrategy(config.handlerWait().newIdleStrategy())
-            .pollerCpu(config.placement().cpu("poller"))
+            .pollerCpu(config.pinning().cpu("poller"))
             // A signal ends the job in order, which needs the pipeline until the last flush.
             .shutdownTimeout(0);
         for (final CompletionPath path : CompletionPath.values()) {
             final String role = path.name().toLowerCase(Locale.ROOT).replace('_', '-');
             builder.on(
                 EnumSet.of(path), accounts.handler(path),
-                options -> options.waitStrategy(config.handlerWait()).cpu(config.placement().cpu(role)));
+                options -> options.waitStrategy(config.handlerWait()).cpu(config.pinning().cpu(role)));
         }
         return builder;
     }
@@ -215,7 +215,7 @@ public final class MainJob {
         final String reason;
         if (config.chosenWait() != null) {
             reason = "as asked";
-        } else if (config.placement().handlerWait().isPresent()) {
+        } else if (config.pinning().handlerWait().isPresent()) {
             reason = "by plan";
         } else {
             reason = Runtime.getRuntime().availableProcessors() + " cores for " + RunConfig.HOT_THREADS + " hot threads";

@@ -18,7 +18,7 @@ import org.agrona.concurrent.IdleStrategy;
  * @param batchLimit    maximum completions per poll of one queue
  * @param ringSize      slots of the ring
  * @param chosenWait    wait strategy of the handlers, or null for the default
- * @param placement     CPUs of the threads
+ * @param pinning     CPUs of the threads
  * @param address       address to listen on and connect to; null until the device has been opened
  * @param port          port to listen on and connect to
  * @param portIsChosen  whether the user set the port; otherwise any free one is used
@@ -38,7 +38,7 @@ public record RunConfig(
     int batchLimit,
     int ringSize,
     WaitMode chosenWait,
-    Placement placement,
+    RunPinning pinning,
     String address,
     int port,
     boolean portIsChosen,
@@ -51,7 +51,7 @@ public record RunConfig(
 
     /** The wait strategy of the handlers: the requested one, else that of the CPU plan, else one by the number of CPUs. */
     WaitMode handlerWait() {
-        return chosenWait != null ? chosenWait : placement.handlerWait()
+        return chosenWait != null ? chosenWait : pinning.handlerWait()
             .orElseGet(() -> WaitMode.forCores(Runtime.getRuntime().availableProcessors(), HOT_THREADS));
     }
 
@@ -70,13 +70,13 @@ public record RunConfig(
     public RunConfig withAddress(final String other) {
         return new RunConfig(
             role, seconds, warmUpSeconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait,
-            placement, other, port, portIsChosen, seed, soak, faults);
+            pinning, other, port, portIsChosen, seed, soak, faults);
     }
 
     /** The same run on another port. */
     RunConfig withPort(final int other) {
         return new RunConfig(
             role, seconds, warmUpSeconds, operations, mix, payloadBytes, connections, depth, batchLimit, ringSize, chosenWait,
-            placement, address, other, portIsChosen, seed, soak, faults);
+            pinning, address, other, portIsChosen, seed, soak, faults);
     }
 }

@@ -1,0 +1,64 @@
+package io.ringpoll.internal.tuning.doctor;
+
+import io.ringpoll.internal.tuning.plan.AffinityPlan;
+import io.ringpoll.internal.tuning.plan.PlanRequest;
+import io.ringpoll.internal.tuning.topology.CpuSet;
+import io.ringpoll.internal.tuning.topology.MachineFiles;
+import io.ringpoll.internal.tuning.topology.RdmaDevice;
+import io.ringpoll.internal.tuning.topology.Topology;
+import io.ringpoll.verbs.DeviceAttributes;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A machine and a JVM as seen by the checks.
+ *
+ * @param files      the machine's files
+ * @param topology   read from the files
+ * @param hot        the CPUs of pollers and handlers, given or from the plan
+ * @param hotThreads number of threads that need a CPU of their own
+ * @param jvm        the JVM
+ * @param verbs      attributes reported by the RDMA devices; empty if they cannot be queried
+ */
+public record Examined(MachineFiles files, Topology topology, CpuSet hot, int hotThreads, Jvm jvm,
+                       Optional<List<DeviceAttributes>> verbs) {
+    /**
+     * Creates a machine with the given hot CPUs, or those of the default pipeline's plan.
+     *
+     * @param files the machine's files
+     * @param cpus  the CPUs of the hot threads; empty for those of the plan
+     * @param jvm   the JVM
+     * @param verbs attributes reported by the RDMA devices
+     * @return the input of the checks
+     * @throws IllegalArgumentException if a given CPU is not online; the message contains its number
+     */
+    public static Examined of(final MachineFiles files, final Optional<CpuSet> cpus, final Jvm jvm,
+                              final Optional<List<DeviceAttributes>> verbs) {
+        final Topology topology = Topology.read(files);
+        final PlanRequest request = PlanRequest.ofPipeline();
+        cpus.map(set -> set.minus(topology.online())).filter(set -> !set.isEmpty()).ifPresent(offline -> {
+            throw new IllegalArgumentException("CPU " + offline + " is not online (online: " + topology.online() + ")");
+        });
+        final CpuSet hot = cpus.orElseGet(() -> {
+            final AffinityPlan plan = AffinityPlan.plan(topology, request);
+            final CpuSet planned = plan.hotCpus().minus(plan.auxiliary());
+            return planned.isEmpty() ? topology.usable() : planned;
+        });
+        return new Examined(files, topology, hot, request.threads().size(), jvm, verbs);
+    }
+
+    /** The CPUs for all other threads. */
+    CpuSet others() {
+        return topology.online().minus(hot).minus(topology.siblings(hot));
+    }
+
+    /** The devices that are not software over a network interface. */
+    List<RdmaDevice> hardware() {
+        return topology.rdmaDevices().stream().filter(device -> !device.software()).toList();
+    }
+
+    /** A command of {@code tuning/scripts}. */
+    static String script(final String arguments) {
+        return "sudo tuning/scripts/" + arguments + " --apply";
+    }
+}

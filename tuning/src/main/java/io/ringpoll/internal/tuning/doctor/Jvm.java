@@ -1,0 +1,60 @@
+package io.ringpoll.internal.tuning.doctor;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The properties of a JVM that the doctor checks.
+ *
+ * @param feature      the feature release, for instance 25
+ * @param version      the full version
+ * @param name         the virtual machine's name
+ * @param nativeAccess whether the unnamed module may call C without a warning
+ * @param arguments    the arguments of its command line
+ * @param flags        the values of the supported flags in {@link #FLAGS}
+ */
+public record Jvm(int feature, String version, String name, boolean nativeAccess, List<String> arguments,
+                  Map<String, String> flags) {
+    /** The flags that are read. */
+    public static final List<String> FLAGS = List.of("UseZGC", "UseShenandoahGC", "UseEpsilonGC", "UseG1GC", "UseParallelGC",
+        "UseSerialGC", "AlwaysPreTouch", "InitialHeapSize", "MaxHeapSize", "PerfDisableSharedMem", "UseTransparentHugePages",
+        "UseLargePages", "UseNUMA");
+
+    /** Copies arguments and flags. */
+    public Jvm {
+        arguments = List.copyOf(arguments);
+        flags = Map.copyOf(flags);
+    }
+
+    /**
+     * The JVM of this process.
+     *
+     * @return its properties
+     */
+    public static Jvm ofThisProcess() {
+        final Map<String, String> flags = new TreeMap<>();
+        final HotSpotDiagnosticMXBean hotspot = ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+        for (final String flag : FLAGS) {
+            try {
+                flags.put(flag, hotspot.getVMOption(flag).getValue());
+            } catch (final IllegalArgumentException | NullPointerException e) {
+                // Another virtual machine, or one built without that collector: the flag remains unknown.
+                continue;
+            }
+        }
+        return new Jvm(Runtime.version().feature(), Runtime.version().toString(), System.getProperty("java.vm.name", "unknown"),
+            Jvm.class.getModule().isNativeAccessEnabled(), ManagementFactory.getRuntimeMXBean().getInputArguments(), flags);
+    }
+
+    boolean isSet(final String flag) {
+        return "true".equals(flags.get(flag));
+    }
+
+    Optional<Long> size(final String flag) {
+        return Optional.ofNullable(flags.get(flag)).map(Long::parseLong);
+    }
+}

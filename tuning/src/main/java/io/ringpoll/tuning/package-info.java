@@ -1,0 +1,2 @@
+/** Pins the threads of a pipeline by a plan for the machine. */
+package io.ringpoll.tuning;

@@ -1,0 +1,124 @@
+package io.ringpoll.internal.tuning.doctor;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.internal.tuning.topology.CpuSet;
+import io.ringpoll.internal.tuning.topology.MachineFiles;
+import io.ringpoll.tuning.RecordedTree;
+import java.nio.file.Path;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(60)
+class DoctorTest {
+    @TempDir
+    private Path root;
+
+    static Stream<DoctorCase> cases() {
+        return DoctorCases.all();
+    }
+
+    @ParameterizedTest
+    @MethodSource("cases")
+    void shouldReportTheExpectedFinding(final DoctorCase expected) {
+        final Finding finding = expected.examine(root);
+        assertEquals(expected.verdict(), finding.verdict(), finding::toString);
+        assertTrue(finding.reading().contains(expected.reading()), finding::toString);
+        final boolean wantsAction = finding.verdict() == Verdict.WARNING || finding.verdict() == Verdict.BAD;
+        assertTrue(!wantsAction || !finding.command().isEmpty(), "no command: " + finding);
+        assertTrue(finding.verdict() != Verdict.OK || finding.command().isEmpty(), "a command for an ok result: " + finding);
+    }
+
+    @Test
+    void shouldHaveATestForEachResultOfEachCheck() {
+        final Map<String, Set<Verdict>> tested = new HashMap<>();
+        DoctorCases.all().forEach(expected ->
+            tested.computeIfAbsent(expected.id(), id -> EnumSet.noneOf(Verdict.class)).add(expected.verdict()));
+        for (final Check check : Doctor.checks()) {
+            assertEquals(check.verdicts(), tested.get(check.id()), check.id());
+        }
+    }
+
+    @Test
+    void shouldStateTheReasonInOneSentenceAndHaveStableNames() {
+        final Set<String> ids = new HashSet<>();
+        for (final Check check : Doctor.checks()) {
+            assertTrue(check.id().matches("[a-z]+(-[a-z]+)*"), check.id());
+            assertTrue(ids.add(check.id()), check.id());
+            assertTrue(check.why().matches("[A-Z].*\\."), check.why());
+            assertFalse(check.subject().isBlank(), check.id());
+        }
+        assertTrue(ids.size() >= 25, () -> ids.size() + " checks");
+    }
+
+    @Test
+    void shouldFindNothingOnATunedServer() {
+        final Examined machine = Examined.of(RecordedTree.named("tuned-server").expand(root), Optional.empty(),
+            DoctorCase.GOOD_JVM,
+            DoctorCase.GOOD_VERBS);
+        assertEquals(CpuSet.range(2, 6), machine.hot());
+        final List<CheckResult> results = Doctor.examine(machine);
+        assertEquals(List.of(), results.stream().filter(result -> result.finding().verdict() != Verdict.OK).toList());
+        assertEquals(Verdict.OK, Doctor.worst(results));
+    }
+
+    @Test
+    void shouldReportEachUntunedSettingOfATwoSocketServer() {
+        final Examined machine = Examined.of(RecordedTree.named("two-socket-smt").expand(root), Optional.empty(),
+            DoctorCase.GOOD_JVM, DoctorCase.GOOD_VERBS);
+        assertEquals(List.of("cpu-governor", "c-states", "cpu-dma-latency", "smt", "isolation", "timer-tick", "rcu-callbacks",
+            "interrupt-affinity", "irqbalance", "watchdog", "numa-balancing", "locked-memory", "transparent-huge-pages",
+                "huge-pages",
+            "swap"), ids(Doctor.examine(machine), Verdict.WARNING));
+        assertEquals(List.of(), ids(Doctor.examine(machine), Verdict.BAD));
+    }
+
+    @Test
+    void shouldReportTheQuotaAndTheLockLimitOfAContainerAsBad() {
+        final Examined machine = Examined.of(RecordedTree.named("container-cgroup-v2").expand(root), Optional.empty(),
+            DoctorCase.GOOD_JVM, Optional.empty());
+        assertEquals(List.of("cpu-quota", "locked-memory"), ids(Doctor.examine(machine), Verdict.BAD));
+    }
+
+    private static List<String> ids(final List<CheckResult> results, final Verdict verdict) {
+        return results.stream().filter(result -> result.finding().verdict() == verdict).map(result -> result.check().id())
+            .toList();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"epyc-many-l3", "arm-server", "container-cgroup-v1", "machine-at-hand"})
+    void shouldExamineAnyRecordedMachine(final String name) {
+        final Examined machine = Examined.of(RecordedTree.named(name).expand(root), Optional.empty(), DoctorCase.GOOD_JVM,
+            Optional.empty());
+        assertEquals(Doctor.checks().size(), Doctor.examine(machine).size());
+    }
+
+    @Test
+    void shouldExamineThisMachine() {
+        final List<CheckResult> results = Doctor.examine(Examined.of(MachineFiles.ofThisMachine(), Optional.empty(),
+            Jvm.ofThisProcess(), Optional.empty()));
+        assertEquals(Doctor.checks().size(), results.size());
+        assertEquals(Verdict.OK, results.getFirst().finding().verdict(), "the tests run on JDK 25 or newer");
+    }
+
+    @Test
+    void shouldExamineAMachineWithHardlyAnyFiles() {
+        final Examined machine = Examined.of(RecordedTree.parse("proc/stat\tcpu0 1 2 3\n").expand(root), Optional.empty(),
+            DoctorCase.GOOD_JVM, Optional.empty());
+        assertEquals(Doctor.checks().size(), Doctor.examine(machine).size());
+    }
+}
