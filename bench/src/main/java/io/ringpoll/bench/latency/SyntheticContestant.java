@@ -66,7 +66,8 @@ final class SyntheticContestant implements Contestant {
         source.stop();
         final Outcome outcome = running.stop();
         final String fault = outcome.isSound(false) && complete ? "" :
-            outcome.fault() + " (due " + all + ", polled " + outcome.polled() + ", handled " + outcome.handled() + ")";
+            (outcome.fault().isEmpty() ? "incomplete" : outcome.fault())
+                + " (due " + all + ", polled " + outcome.polled() + ", handled " + outcome.handled() + ")";
         return new LatencyWindow(turn.round(), label(), outcome.latencyNs(), schedule.dueWithin(turn.lengthNs()), onTime, loss,
             gapNs, fault);
     }

@@ -201,9 +201,9 @@ final class Planner {
     private void judge(final CpuSet pinned, final CpuSet auxiliary, final CpuSet idle) {
         final int threads = request.threads().size();
         if (pinned.size() < threads) {
-            givenUp.add(threads + " threads and the JVM's own on " + usable.size() + " CPUs: " + String.join(", ",
-                request.threads().stream().filter(thread -> reasons.get(thread).startsWith("no CPU is left"))
-                    .map(ThreadRole::name).toList()) + " cannot have a CPU of their own");
+            givenUp.add(threads + " threads and the JVM's own on " + usable.size() + " CPUs: none is left for "
+                + String.join(", ", request.threads().stream()
+                    .filter(thread -> reasons.get(thread).startsWith("no CPU is left")).map(ThreadRole::name).toList()));
         }
         final CpuSet disturbed = pinned.minus(topology.isolated());
         if (!disturbed.isEmpty()) {

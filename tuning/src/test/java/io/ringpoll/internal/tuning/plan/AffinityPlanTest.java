@@ -180,7 +180,7 @@ class AffinityPlanTest {
         assertEquals(WaitMode.YIELD, plan.waitMode(ThreadRole.Kind.HANDLER));
         assertEquals(WaitMode.YIELD, plan.waitMode(ThreadRole.Kind.APPLICATION));
         assertEquals("0", plan.auxiliary().toString());
-        assertLost(plan, "5 threads and the JVM's own on 2 CPUs: send-write, receive, error, client cannot",
+        assertLost(plan, "5 threads and the JVM's own on 2 CPUs: none is left for send-write, receive, error, client",
             "CPU 1 is not isolated");
     }
 
@@ -194,7 +194,7 @@ class AffinityPlanTest {
         assertEquals(WaitMode.YIELD, plan.waitMode("receive"));
         assertEquals(WaitMode.YIELD, plan.waitMode("error"));
         assertEquals(WaitMode.YIELD, plan.waitMode("client"));
-        assertLost(plan, "5 threads and the JVM's own on 4 CPUs: error, client cannot", "CPUs 65-67 are not isolated");
+        assertLost(plan, "5 threads and the JVM's own on 4 CPUs: none is left for error, client", "CPUs 65-67 are not isolated");
     }
 
     @Test
