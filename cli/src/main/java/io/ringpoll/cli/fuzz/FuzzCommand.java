@@ -98,8 +98,8 @@ public final class FuzzCommand implements Callable<Integer>, CheckedOptions {
             print(finding.get(), out);
             return CommandLine.ExitCode.SOFTWARE;
         }
-        out.printf("%,d inputs: %,d taken, %,d refused in one line, %.1f s%n", fuzzer.taken() + fuzzer.refused(), fuzzer.taken(),
-            fuzzer.refused(), seeds.elapsedSeconds());
+        out.printf("%,d inputs: %,d accepted, %,d refused in one line, %.1f s%n", fuzzer.taken() + fuzzer.refused(),
+            fuzzer.taken(), fuzzer.refused(), seeds.elapsedSeconds());
         out.flush();
         return CommandLine.ExitCode.OK;
     }
