@@ -41,7 +41,16 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class RdmaClusterTest {
     private static final int SERVERS = 3;
-    private static final int WAIT_MS = 20_000;
+    private static final int WAIT_MS = 60_000;
+    /** A server whose JVM pauses for this time resigns, too. */
+    private static final TimeDuration ELECTION_MIN = TimeDuration.valueOf(1, TimeUnit.SECONDS);
+    /** A leader resigns if no follower has replied for this time, which a busy machine must not cause. */
+    private static final TimeDuration ELECTION_MAX = TimeDuration.valueOf(3, TimeUnit.SECONDS);
+    /**
+     * A leader that has resigned does not stand for election for this time. With one of three servers stopped, it may be the only
+     * one with a complete log: the others cannot replace it meanwhile. The engine's default is 10 seconds.
+     */
+    private static final TimeDuration RESIGNED = TimeDuration.valueOf(500, TimeUnit.MILLISECONDS);
 
     @TempDir
     private Path folder;
@@ -71,8 +80,9 @@ class RdmaClusterTest {
             RdmaConfigKeys.setServerPort(properties, port + i);
             properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
             RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve("s" + i).toFile()));
-            RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(500, TimeUnit.MILLISECONDS));
-            RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(1, TimeUnit.SECONDS));
+            RaftServerConfigKeys.Rpc.setTimeoutMin(properties, ELECTION_MIN);
+            RaftServerConfigKeys.Rpc.setTimeoutMax(properties, ELECTION_MAX);
+            RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(properties, RESIGNED);
             RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
             final RaftServer server = RaftServer.newBuilder().setServerId(peers.get(i).getId()).setProperties(properties)
                 .setGroup(group).setStateMachineRegistry(id -> new Machine()).build();
