@@ -86,8 +86,17 @@ final class RdmaLogAppender extends LogAppenderBase {
      */
     @Override
     public void notifyLogAppender() {
-        if (shouldSendAppendEntries() && !turn.get() && !sendHere()) {
+        if (isBehind() && !turn.get() && !sendHere()) {
             wakeUp();
+        }
+    }
+
+    private boolean isBehind() {
+        try {
+            return shouldSendAppendEntries();
+        } catch (final IllegalStateException e) {
+            // The server is closing and has closed its log; the engine's thread must not end with this exception.
+            return false;
         }
     }
 

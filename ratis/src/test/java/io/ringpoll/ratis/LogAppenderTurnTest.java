@@ -9,6 +9,7 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
 import static org.mockito.Mockito.doAnswer;
+import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.times;
@@ -198,6 +199,14 @@ class LogAppenderTurnTest {
         appender.notifyLogAppender();
         append();
         assertEquals(1, next().entries());
+        assertNull(sent.poll());
+    }
+
+    @Test
+    void shouldIgnoreANotificationWhenTheLogHasBeenClosed() throws Exception {
+        follow();
+        doThrow(new IllegalStateException("closed")).when(log).getNextIndex();
+        appender.notifyLogAppender();
         assertNull(sent.poll());
     }
 
