@@ -163,6 +163,53 @@ class NodeTest {
     }
 
     @Test
+    void shouldRefuseAConnectAboveItsOwnMaximum() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final TransportCounters counters = new TransportCounters();
+        final Node client = nodes.node(new NodeConfig("client", Nodes.BUFFER_BYTES, Nodes.CREDITS, 1, Nodes.MAX_MESSAGE_BYTES,
+            0, ConnectedPair.TIMEOUT_MS, PollerConfig.own(HandlerThreads.POLLER), false), Nodes::echo, counters);
+        final Link only = Nodes.connect(client, server.port());
+        final ConnectException failure = assertThrows(ConnectException.class, () -> Nodes.connect(client, server.port()));
+        assertTrue(failure.getCause().getMessage().contains("raft.rdma.connections.max"), failure.toString());
+        assertEquals(1, counters.value(Count.CONNECTS_FAILED));
+        Nodes.assertEchoed(only, Nodes.random(10));
+    }
+
+    @Test
+    void shouldEndOnlyTheConnectionOfAFailedQueue() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Node client = nodes.client();
+        final Link first = Nodes.connect(client, server.port());
+        final Link second = Nodes.connect(client, server.port());
+        client.onQueueFault(first.queueIndex(), "the queue has failed");
+        assertFalse(first.isOpen());
+        Nodes.assertEchoed(second, Nodes.random(10));
+    }
+
+    @Test
+    void shouldReleaseTheMemoryOfALongMessageThatCannotBeWritten() throws Exception {
+        final Node client = nodes.client();
+        // The close of its device checks the release.
+        assertThrows(IOException.class, () -> client.advertised(Nodes.request(Nodes.random(100)), 10));
+    }
+
+    @Test
+    void shouldHaveABufferForEachCredit() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final TransportCounters counters = new TransportCounters();
+        final Link link = Nodes.connect(nodes.node("client", Nodes::echo, counters), server.port());
+        final CompletableFuture<Long> delayed = new CompletableFuture<>();
+        // On the poller's thread, so that no buffer is released meanwhile.
+        Nodes.reply(link, Nodes.random(10)).thenAccept(reply -> {
+            for (int i = 0; i < Nodes.CREDITS; i++) {
+                Nodes.reply(link, Nodes.random(10));
+            }
+            delayed.complete(counters.value(Count.SENDS_DELAYED));
+        });
+        assertEquals(0, delayed.get(30, TimeUnit.SECONDS));
+    }
+
+    @Test
     void shouldServeManySuccessiveConnections() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
         final Node client = nodes.client();

@@ -27,7 +27,11 @@ final class Nodes implements AutoCloseable {
 
     private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(20);
 
-    private final Deque<Node> nodes = new ArrayDeque<>();
+    private final Deque<Opened> opened = new ArrayDeque<>();
+
+    /** A node and its device. */
+    private record Opened(Node node, Peer device) {
+    }
 
     /** A listening node. */
     record Server(Node node, int port, TransportCounters counters) {
@@ -64,8 +68,9 @@ final class Nodes implements AutoCloseable {
     }
 
     Node node(final NodeConfig config, final RequestHandler requests, final TransportCounters counters) {
-        final Node node = new Node(config, Peer.ofLocal(TestDevice.address()), requests, counters);
-        nodes.push(node);
+        final Peer device = Peer.ofLocal(TestDevice.address());
+        final Node node = new Node(config, device, requests, counters);
+        opened.push(new Opened(node, device));
         return node;
     }
 
@@ -111,10 +116,17 @@ final class Nodes implements AutoCloseable {
         }
     }
 
+    /** Closes the nodes; each must have released all its resources, because its device cannot be closed before. */
     @Override
     public void close() {
-        while (!nodes.isEmpty()) {
-            nodes.pop().close();
+        while (!opened.isEmpty()) {
+            final Opened last = opened.pop();
+            last.node.close();
+            try {
+                await("the close of the device of " + last.node.config().name(), last.device::isClosed);
+            } catch (final InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
         }
     }
 }
