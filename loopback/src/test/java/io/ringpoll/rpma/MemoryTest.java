@@ -191,6 +191,21 @@ class MemoryTest {
     }
 
     @Test
+    void shouldCheckAReceiveBeforeTheConnection() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            LocalMemoryRegion region = peer.allocate(64, MemoryUsage.RECEIVE);
+            Endpoint endpoint = peer.listen(TestDevice.address(), "0");
+            Connection client = peer.request(TestDevice.address(), Integer.toString(endpoint.port())).connect();
+            ConnectionRequest request = endpoint.nextRequest(ConnectedPair.TIMEOUT_MS).orElseThrow()) {
+            assertThrows(IndexOutOfBoundsException.class, () -> request.receive(region, 57, 8, 1));
+            assertThrows(IndexOutOfBoundsException.class, () -> request.receive(region, -1, 8, 1));
+            assertThrows(IllegalArgumentException.class, () -> request.receive(region, 0, Posts.MAX_MESSAGE_BYTES + 1, 1));
+            assertTrue(request.receive(region, 56, 8, 1));
+            assertFalse(client.isClosed());
+        }
+    }
+
+    @Test
     void shouldKeepWhatAConfigurationIsTold() {
         try (ConnectionConfig config = ConnectionConfig.create()) {
             assertEquals(1000, config.timeoutMs());

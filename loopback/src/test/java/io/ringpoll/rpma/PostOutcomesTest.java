@@ -109,6 +109,26 @@ class PostOutcomesTest {
         }
     }
 
+    @Test
+    void shouldRefuseReceivesOfASharedQueueInEachWay() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create().rqSize(LARGE).rcqSize(SMALL);
+            SharedReceiveQueue queue = peer.sharedReceiveQueue(config);
+            LocalMemoryRegion mine = peer.allocate(LENGTH, MemoryUsage.RECEIVE)) {
+            final CompletionBudget budget = queue.receiveCompletionQueue().orElseThrow().budget();
+            assertThrows(IllegalArgumentException.class, () -> queue.receive(mine, 0, Posts.MAX_MESSAGE_BYTES + 1, 1));
+            assertThrows(IndexOutOfBoundsException.class, () -> queue.receive(mine, LENGTH, 1, 1));
+            HotCalls.awaitQuiescence();
+            assertEquals(0, budget.inFlight());
+            while (queue.receive(mine, 0, 8, 1)) {
+                assertTrue(budget.inFlight() <= budget.depth());
+            }
+            HotCalls.awaitQuiescence();
+            assertEquals(budget.depth(), budget.inFlight());
+            assertEquals(1, budget.refused());
+        }
+    }
+
     private static Map<String, Post> posts() {
         final Map<String, Post> posts = new LinkedHashMap<>();
         posts.put("read", (client, mine, remote, at) -> client.read(mine, at, remote, at, 8, FLAG, 1));

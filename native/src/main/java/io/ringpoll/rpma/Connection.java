@@ -6,7 +6,6 @@ import static io.ringpoll.rpma.Posts.checkPost;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotMark;
-import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.os.FileDescriptors;
 import io.ringpoll.os.Errno;
 import io.ringpoll.os.WaitInterruptedException;
@@ -29,7 +28,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man7/librpma.7.html">librpma(7)</a>
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
  */
-public final class Connection extends NativeResource {
+public final class Connection extends RpmaObject {
     static final int ATOMIC_WRITE_BYTES = 8;
     private static final String ATOMIC_WRITE = "rpma_atomic_write";
     static final int WAIT_FOR_COMPLETION = 1;
@@ -632,11 +631,7 @@ public final class Connection extends NativeResource {
 
     /** Frees the objects of librpma. */
     static int delete(final long connection) {
-        final CallState state = CallState.current();
-        final long pointer = state.scratch();
-        state.longAt(0, connection);
-        LogSink.clearError();
-        return Librpma.CONNECTION.rpma_conn_delete(pointer);
+        return delete(Librpma.CONNECTION::rpma_conn_delete, connection);
     }
 
     private static int completionFd(final long connection) {

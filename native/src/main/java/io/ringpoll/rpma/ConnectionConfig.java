@@ -200,7 +200,7 @@ public final class ConnectionConfig extends Configuration {
     public ConnectionConfig sharedReceiveQueue(final SharedReceiveQueue queue) {
         final long queueAddress = queue.enterAsParent();
         try {
-            setAddress("rpma_conn_cfg_set_srq", Librpma.CONFIG::rpma_conn_cfg_set_srq, queueAddress);
+            call("rpma_conn_cfg_set_srq", Librpma.CONFIG::rpma_conn_cfg_set_srq, queueAddress);
             if (sharedQueue != null) {
                 independentOf(sharedQueue);
             }
@@ -270,6 +270,6 @@ public final class ConnectionConfig extends Configuration {
 
     @Override
     protected void destroy(final long lastAddress) {
-        delete("rpma_conn_cfg_delete", Librpma.CONFIG::rpma_conn_cfg_delete, lastAddress);
+        RpmaException.check("rpma_conn_cfg_delete", delete(Librpma.CONFIG::rpma_conn_cfg_delete, lastAddress));
     }
 }

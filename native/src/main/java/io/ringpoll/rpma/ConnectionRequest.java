@@ -2,7 +2,6 @@ package io.ringpoll.rpma;
 
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.Memory;
-import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.os.BlockingCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -17,7 +16,7 @@ import java.util.Objects;
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_req_new.3.html">rpma_conn_req_new(3)</a>
  */
-public final class ConnectionRequest extends NativeResource {
+public final class ConnectionRequest extends RpmaObject {
     /** Offset of {@code len} in {@code struct rpma_conn_private_data}. */
     static final int PRIVATE_DATA_LENGTH_OFFSET = 8;
     /** Size of {@code struct rpma_conn_private_data}. */
@@ -231,10 +230,6 @@ public final class ConnectionRequest extends NativeResource {
     }
 
     private static int delete(final long request) {
-        final CallState state = CallState.current();
-        final long pointer = state.scratch();
-        state.longAt(0, request);
-        LogSink.clearError();
-        return Librpma.CONNECTION.rpma_conn_req_delete(pointer);
+        return delete(Librpma.CONNECTION::rpma_conn_req_delete, request);
     }
 }

@@ -1,7 +1,6 @@
 package io.ringpoll.rpma;
 
 import io.ringpoll.internal.ffm.CallState;
-import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.os.BlockingCalls;
 import io.ringpoll.internal.os.FileDescriptors;
 import io.ringpoll.os.Errno;
@@ -16,7 +15,7 @@ import java.util.Optional;
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_ep_listen.3.html">rpma_ep_listen(3)</a>
  */
-public final class Endpoint extends NativeResource {
+public final class Endpoint extends RpmaObject {
     private final Peer peer;
     private final int fd;
     /** {@link RpmaEp#NO_PORT} if it cannot be read. */
@@ -184,10 +183,6 @@ public final class Endpoint extends NativeResource {
     }
 
     private static int shutDown(final long endpoint) {
-        final CallState state = CallState.current();
-        final long pointer = state.scratch();
-        state.longAt(0, endpoint);
-        LogSink.clearError();
-        return Librpma.CONNECTION.rpma_ep_shutdown(pointer);
+        return delete(Librpma.CONNECTION::rpma_ep_shutdown, endpoint);
     }
 }

@@ -3,7 +3,6 @@ package io.ringpoll.rpma;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.MemoryHold;
 import io.ringpoll.internal.lifecycle.HotCalls;
-import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.os.MachineMemory;
 import io.ringpoll.internal.os.OwnedMemory;
 import java.lang.foreign.Arena;
@@ -22,7 +21,7 @@ import java.util.Objects;
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>
  */
-public final class LocalMemoryRegion extends NativeResource {
+public final class LocalMemoryRegion extends RpmaObject {
     /** Alignment of memory of {@link Peer#allocate}: a multiple of every base page size of Linux. */
     static final long PAGE_BYTES = 4096;
 
@@ -132,14 +131,7 @@ public final class LocalMemoryRegion extends NativeResource {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_get_ptr.3.html">rpma_mr_get_ptr(3)</a>
      */
     public long memoryAddress() {
-        final long region = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_mr_get_ptr", Librpma.MEMORY.rpma_mr_get_ptr(region, state.scratch()));
-            return state.longAt(0);
-        } finally {
-            exit();
-        }
+        return get("rpma_mr_get_ptr", Librpma.MEMORY::rpma_mr_get_ptr).longAt(0);
     }
 
     /**
@@ -150,14 +142,7 @@ public final class LocalMemoryRegion extends NativeResource {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_get_size.3.html">rpma_mr_get_size(3)</a>
      */
     public long lengthBytes() {
-        final long region = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_mr_get_size", Librpma.MEMORY.rpma_mr_get_size(region, state.scratch()));
-            return state.longAt(0);
-        } finally {
-            exit();
-        }
+        return get("rpma_mr_get_size", Librpma.MEMORY::rpma_mr_get_size).longAt(0);
     }
 
     /**
@@ -168,22 +153,8 @@ public final class LocalMemoryRegion extends NativeResource {
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_get_descriptor.3.html">rpma_mr_get_descriptor(3)</a>
      */
     public byte[] descriptor() {
-        final long region = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_mr_get_descriptor_size",
-                Librpma.MEMORY.rpma_mr_get_descriptor_size(region, state.scratch()));
-            final byte[] descriptor = new byte[Math.toIntExact(state.longAt(0))];
-            try (Arena arena = Arena.ofConfined()) {
-                final MemorySegment buffer = arena.allocate(descriptor.length);
-                RpmaException.check("rpma_mr_get_descriptor",
-                    Librpma.MEMORY.rpma_mr_get_descriptor(region, buffer.address()));
-                MemorySegment.ofArray(descriptor).copyFrom(buffer);
-            }
-            return descriptor;
-        } finally {
-            exit();
-        }
+        return descriptor("rpma_mr_get_descriptor_size", Librpma.MEMORY::rpma_mr_get_descriptor_size,
+            "rpma_mr_get_descriptor", Librpma.MEMORY::rpma_mr_get_descriptor);
     }
 
     /**
@@ -243,11 +214,7 @@ public final class LocalMemoryRegion extends NativeResource {
 
     @Override
     protected void destroy(final long lastAddress) {
-        final CallState state = CallState.current();
-        final long pointer = state.scratch();
-        state.longAt(0, lastAddress);
-        LogSink.clearError();
-        RpmaException.check("rpma_mr_dereg", Librpma.MEMORY.rpma_mr_dereg(pointer));
+        RpmaException.check("rpma_mr_dereg", delete(Librpma.MEMORY::rpma_mr_dereg, lastAddress));
         // Not after a failure: the device may still write to it.
         free.run();
     }

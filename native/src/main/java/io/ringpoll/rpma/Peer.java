@@ -2,7 +2,6 @@ package io.ringpoll.rpma;
 
 import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.ffm.CallState;
-import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.os.BlockingCalls;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.VerbsContext;
@@ -22,7 +21,7 @@ import java.util.Objects;
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_peer_new.3.html">rpma_peer_new(3)</a>
  * @see <a href="https://github.com/pmem/rpma/blob/main/THREAD_SAFETY.md">THREAD_SAFETY.md of librpma</a>
  */
-public final class Peer extends NativeResource {
+public final class Peer extends RpmaObject {
     static final int CONTEXT_LOCAL = 0;
     static final int CONTEXT_REMOTE = 1;
 
@@ -261,10 +260,6 @@ public final class Peer extends NativeResource {
 
     @Override
     protected void destroy(final long lastAddress) {
-        final CallState state = CallState.current();
-        final long pointer = state.scratch();
-        state.longAt(0, lastAddress);
-        LogSink.clearError();
-        RpmaException.check("rpma_peer_delete", Librpma.PEER.rpma_peer_delete(pointer));
+        RpmaException.check("rpma_peer_delete", delete(Librpma.PEER::rpma_peer_delete, lastAddress));
     }
 }

@@ -2,7 +2,6 @@ package io.ringpoll.rpma;
 
 import io.ringpoll.internal.ffm.CallState;
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Objects;
 
@@ -87,13 +86,8 @@ public final class PeerConfig extends Configuration {
      *     rpma_peer_cfg_get_descriptor(3)</a>
      */
     public byte[] descriptor() {
-        final long lengthBytes =
-            get("rpma_peer_cfg_get_descriptor_size", Librpma.CONFIG::rpma_peer_cfg_get_descriptor_size).longAt(0);
-        try (Arena arena = Arena.ofConfined()) {
-            final MemorySegment buffer = arena.allocate(lengthBytes);
-            setAddress("rpma_peer_cfg_get_descriptor", Librpma.CONFIG::rpma_peer_cfg_get_descriptor, buffer.address());
-            return buffer.toArray(ValueLayout.JAVA_BYTE);
-        }
+        return descriptor("rpma_peer_cfg_get_descriptor_size", Librpma.CONFIG::rpma_peer_cfg_get_descriptor_size,
+            "rpma_peer_cfg_get_descriptor", Librpma.CONFIG::rpma_peer_cfg_get_descriptor);
     }
 
     /** Enters the configuration for a connection that takes it over. */
@@ -108,6 +102,6 @@ public final class PeerConfig extends Configuration {
 
     @Override
     protected void destroy(final long lastAddress) {
-        delete("rpma_peer_cfg_delete", Librpma.CONFIG::rpma_peer_cfg_delete, lastAddress);
+        RpmaException.check("rpma_peer_cfg_delete", delete(Librpma.CONFIG::rpma_peer_cfg_delete, lastAddress));
     }
 }

@@ -2,7 +2,6 @@ package io.ringpoll.rpma;
 
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.lifecycle.HotCalls;
-import io.ringpoll.internal.lifecycle.NativeResource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.util.EnumSet;
@@ -17,7 +16,7 @@ import java.util.Set;
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_remote_from_descriptor.3.html">
  *     rpma_mr_remote_from_descriptor(3)</a>
  */
-public final class RemoteMemoryRegion extends NativeResource {
+public final class RemoteMemoryRegion extends RpmaObject {
     private final long lengthBytes;
 
     private RemoteMemoryRegion(final long address, final long lengthBytes) {
@@ -68,23 +67,15 @@ public final class RemoteMemoryRegion extends NativeResource {
      *     rpma_mr_remote_get_flush_type(3)</a>
      */
     public Set<FlushType> flushTypes() {
-        final long region = enter();
-        try {
-            final CallState state = CallState.current();
-            RpmaException.check("rpma_mr_remote_get_flush_type",
-                Librpma.MEMORY.rpma_mr_remote_get_flush_type(region, state.scratch()));
-            final int bits = state.intAt(0);
-            final Set<FlushType> types = EnumSet.noneOf(FlushType.class);
-            if ((bits & MemoryUsage.FLUSH_PERSISTENT.value()) != 0) {
-                types.add(FlushType.PERSISTENT);
-            }
-            if ((bits & MemoryUsage.FLUSH_VISIBILITY.value()) != 0) {
-                types.add(FlushType.VISIBILITY);
-            }
-            return types;
-        } finally {
-            exit();
+        final int bits = get("rpma_mr_remote_get_flush_type", Librpma.MEMORY::rpma_mr_remote_get_flush_type).intAt(0);
+        final Set<FlushType> types = EnumSet.noneOf(FlushType.class);
+        if ((bits & MemoryUsage.FLUSH_PERSISTENT.value()) != 0) {
+            types.add(FlushType.PERSISTENT);
         }
+        if ((bits & MemoryUsage.FLUSH_VISIBILITY.value()) != 0) {
+            types.add(FlushType.VISIBILITY);
+        }
+        return types;
     }
 
     /** The address for a post, after {@link HotCalls#enter()}; throws if the piece is not within the region or it is closed. */
@@ -100,9 +91,6 @@ public final class RemoteMemoryRegion extends NativeResource {
 
     @Override
     protected void destroy(final long lastAddress) {
-        final CallState state = CallState.current();
-        final long pointer = state.scratch();
-        state.longAt(0, lastAddress);
-        RpmaException.check("rpma_mr_remote_delete", Librpma.MEMORY.rpma_mr_remote_delete(pointer));
+        RpmaException.check("rpma_mr_remote_delete", delete(Librpma.MEMORY::rpma_mr_remote_delete, lastAddress));
     }
 }

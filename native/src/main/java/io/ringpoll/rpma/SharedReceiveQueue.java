@@ -5,7 +5,6 @@ import static io.ringpoll.rpma.Posts.checkLength;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotMark;
-import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.verbs.CompletionBudget;
 import java.util.Optional;
 
@@ -18,7 +17,7 @@ import java.util.Optional;
  *
  * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_new.3.html">rpma_srq_new(3)</a>
  */
-public final class SharedReceiveQueue extends NativeResource {
+public final class SharedReceiveQueue extends RpmaObject {
     private final HotCalls calls;
     private final Optional<RpmaCompletionQueue> receiveSome;
 
@@ -139,10 +138,6 @@ public final class SharedReceiveQueue extends NativeResource {
     }
 
     private static int delete(final long queue) {
-        final CallState state = CallState.current();
-        final long pointer = state.scratch();
-        state.longAt(0, queue);
-        LogSink.clearError();
-        return Librpma.PEER.rpma_srq_delete(pointer);
+        return delete(Librpma.PEER::rpma_srq_delete, queue);
     }
 }

@@ -80,6 +80,6 @@ public final class SharedReceiveQueueConfig extends Configuration {
 
     @Override
     protected void destroy(final long lastAddress) {
-        delete("rpma_srq_cfg_delete", Librpma.CONFIG::rpma_srq_cfg_delete, lastAddress);
+        RpmaException.check("rpma_srq_cfg_delete", delete(Librpma.CONFIG::rpma_srq_cfg_delete, lastAddress));
     }
 }
