@@ -18,6 +18,8 @@ public final class FfmPosixFunctions implements PosixFunctions {
         C.plain("poll", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle poll_errno$mh =
         C.capturing("poll", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle open$mh =
+        C.capturingVariadic("open", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT), 2);
     private static final MethodHandle fcntl$mh =
         C.capturingVariadic("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG), 2);
     private static final MethodHandle eventfd$mh =
@@ -68,6 +70,15 @@ public final class FfmPosixFunctions implements PosixFunctions {
     public int poll_errno(final long fds, final long nfds, final int timeoutMs) {
         try {
             return (int) poll_errno$mh.invokeExact(CallState.current().errnoSegment(), fds, nfds, timeoutMs);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    @Override
+    public int open(final long path, final int flags) {
+        try {
+            return (int) open$mh.invokeExact(CallState.current().errnoSegment(), path, flags);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

@@ -28,6 +28,15 @@ public interface PosixFunctions {
     int poll_errno(long fds, long nfds, int timeoutMs);
 
     /**
+     * The C function {@code open}, of an existing file.
+     *
+     * @param path  address of the path, NUL-terminated
+     * @param flags bits of the call
+     * @return as in C
+     */
+    int open(long path, int flags);
+
+    /**
      * The C function {@code fcntl}.
      *
      * @param fd       a descriptor

@@ -1,5 +1,6 @@
 package io.ringpoll.internal.counters;
 
+import io.ringpoll.internal.os.FileHold;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -12,6 +13,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.concurrent.AtomicBuffer;
 import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -31,11 +33,14 @@ public final class CountersFile implements AutoCloseable {
     private static final AtomicInteger NUMBER = new AtomicInteger();
 
     private final Path path;
+    /** Shows other processes that the pipeline is running; contains null after the close, and if there is no file. */
+    private final AtomicReference<FileHold> hold;
     private final CountersManager counters;
     private final DistinctErrorLog errorLog;
 
-    private CountersFile(final Path path, final ByteBuffer memory, final String name) {
+    private CountersFile(final Path path, final FileHold hold, final ByteBuffer memory, final String name) {
         this.path = path;
+        this.hold = new AtomicReference<>(hold);
         final UnsafeBuffer buffer = new UnsafeBuffer(memory);
         int offset = CountersFileLayout.METADATA_OFFSET;
         final AtomicBuffer metadata = new UnsafeBuffer(memory, offset, CountersFileLayout.METADATA_LENGTH);
@@ -88,7 +93,7 @@ public final class CountersFile implements AutoCloseable {
      * @return the counters, none allocated
      */
     public static CountersFile inMemory(final String name) {
-        return new CountersFile(null, ByteBuffer.allocateDirect(CountersFileLayout.FILE_LENGTH), name);
+        return new CountersFile(null, null, ByteBuffer.allocateDirect(CountersFileLayout.FILE_LENGTH), name);
     }
 
     /**
@@ -127,6 +132,10 @@ public final class CountersFile implements AutoCloseable {
             } catch (final IOException remains) {
                 // The next pipeline of this user removes it after the end of this process.
             }
+            final FileHold last = hold.getAndSet(null);
+            if (last != null) {
+                last.close();
+            }
         }
     }
 
@@ -140,15 +149,21 @@ public final class CountersFile implements AutoCloseable {
     }
 
     private static CountersFile createAt(final Path path, final String name) throws IOException {
+        FileHold hold = null;
         try (FileChannel channel = FileChannel.open(
                 path,
                 EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ, StandardOpenOption.WRITE),
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+            // Before the header: a reader that finds a version finds the hold.
+            hold = FileHold.take(path);
             allocate(channel);
             return new CountersFile(
-                path, channel.map(FileChannel.MapMode.READ_WRITE, 0, CountersFileLayout.FILE_LENGTH), name);
+                path, hold, channel.map(FileChannel.MapMode.READ_WRITE, 0, CountersFileLayout.FILE_LENGTH), name);
         } catch (final IOException | RuntimeException | Error failure) {
             Files.deleteIfExists(path);
+            if (hold != null) {
+                hold.close();
+            }
             throw failure;
         }
     }

@@ -1,5 +1,6 @@
 package io.ringpoll.internal.counters;
 
+import io.ringpoll.internal.os.FileHold;
 import io.ringpoll.internal.poller.CounterType;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -19,15 +20,16 @@ import org.agrona.concurrent.status.CountersReader;
  *
  * <p>Immutable. A corrupt file is rejected with one line that states the reason.
  *
- * @param pid      of the writing process
+ * @param pid      of the writing process, in that process's PID namespace
  * @param startMs  start of the pipeline, in milliseconds since the epoch
  * @param name     of the pipeline
+ * @param isAlive  whether the pipeline was running just after the copy, in whichever PID namespace
  * @param takenNs  time of the copy, on the clock of {@link System#nanoTime()}
  * @param counters all allocated counters
  * @param errors   the distinct errors
  */
 public record CountersSnapshot(
-    long pid, long startMs, String name, long takenNs, List<Counter> counters, List<RecordedError> errors) {
+    long pid, long startMs, String name, boolean isAlive, long takenNs, List<Counter> counters, List<RecordedError> errors) {
     private static final int MAX_FILE_LENGTH = 64 * 1024 * 1024;
 
     /**
@@ -79,6 +81,8 @@ public record CountersSnapshot(
             metadataLength % CountersReader.METADATA_LENGTH == 0 && valuesLength % CountersReader.COUNTER_LENGTH == 0 &&
             metadataLength / CountersReader.METADATA_LENGTH == valuesLength / CountersReader.COUNTER_LENGTH,
             "its header is corrupt");
+        // A file with a header is held until its pipeline has ended.
+        final boolean isAlive = isAlive(file);
         try {
             final UnsafeBuffer metadata =
                 new UnsafeBuffer(buffer, CountersFileLayout.METADATA_OFFSET, (int) metadataLength);
@@ -88,7 +92,7 @@ public record CountersSnapshot(
                 buffer, CountersFileLayout.METADATA_OFFSET + (int) (metadataLength + valuesLength), (int) errorLogLength);
             return new CountersSnapshot(
                 buffer.getLong(CountersFileLayout.PID_OFFSET), buffer.getLong(CountersFileLayout.START_OFFSET), name(buffer),
-                takenNs, counters(metadata, values), errors(errorLog));
+                isAlive, takenNs, counters(metadata, values), errors(errorLog));
         } catch (final RuntimeException damaged) {
             throw new CountersFileException(file + " cannot be read: its content is corrupt", damaged);
         }
@@ -110,17 +114,6 @@ public record CountersSnapshot(
         return 0;
     }
 
-    /**
-     * Whether the writing process is running.
-     *
-     * @return false if it has ended, or its id belongs to a process that started after the pipeline
-     */
-    public boolean isAlive() {
-        return ProcessHandle.of(pid)
-            .map(process -> process.info().startInstant().map(start -> start.toEpochMilli() <= startMs + 1000).orElse(true))
-            .orElse(false);
-    }
-
     private static UnsafeBuffer copyOf(final Path file) {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             final long length = channel.size();
@@ -131,11 +124,23 @@ public record CountersSnapshot(
                 // A concurrent truncation of the file ends the copy.
             }
             return new UnsafeBuffer(copy, 0, copy.position());
-        } catch (final NoSuchFileException missing) {
-            throw new CountersFileException(file + " does not exist: the process has ended, or runs no pipeline", missing);
         } catch (final IOException unreadable) {
-            throw new CountersFileException(file + " cannot be read: " + unreadable.getMessage(), unreadable);
+            throw unreadable(file, unreadable);
         }
+    }
+
+    private static boolean isAlive(final Path file) {
+        try {
+            return FileHold.isHeld(file);
+        } catch (final IOException unreadable) {
+            throw unreadable(file, unreadable);
+        }
+    }
+
+    private static CountersFileException unreadable(final Path file, final IOException cause) {
+        return new CountersFileException(cause instanceof NoSuchFileException ?
+            file + " does not exist: the process has ended, or runs no pipeline" :
+            file + " cannot be read: " + cause.getMessage(), cause);
     }
 
     private static String name(final UnsafeBuffer buffer) {

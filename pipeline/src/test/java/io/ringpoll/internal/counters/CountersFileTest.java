@@ -9,11 +9,14 @@ import io.ringpoll.internal.os.ProcessOwner;
 import io.ringpoll.internal.poller.CounterType;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.poller.SyntheticQueue;
+import io.ringpoll.testing.JavaProcess;
+import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.verbs.WcStatus;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
@@ -203,10 +206,57 @@ class CountersFileTest {
     }
 
     @Test
-    void shouldRecognizeTheFileOfAnEndedProcess() throws IOException {
-        final byte[] bytes = sample();
-        ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder()).putLong(CountersFileLayout.PID_OFFSET, NO_SUCH_PID);
-        assertFalse(CountersSnapshot.read(Files.write(folder.resolve("copy"), bytes)).isAlive());
+    void shouldShowAPipelineOfAnotherNamespaceAsRunningUntilItsProcessIsKilled() throws Exception {
+        final List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(JavaProcess.flags());
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Holding.class.getName(), folder.toString()));
+        final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        try {
+            final Path file = Path.of(process.inputReader().readLine());
+            // In another PID namespace the process has a number that is free here, or another process's.
+            for (final long foreignPid : new long[] {NO_SUCH_PID, 1}) {
+                try (RandomAccessFile header = new RandomAccessFile(file.toFile(), "rw")) {
+                    header.seek(CountersFileLayout.PID_OFFSET);
+                    header.write(ByteBuffer.allocate(8).order(ByteOrder.nativeOrder()).putLong(foreignPid).array());
+                }
+                assertEquals(foreignPid, CountersSnapshot.read(file).pid());
+                assertTrue(CountersSnapshot.read(file).isAlive());
+            }
+            process.destroyForcibly().waitFor();
+            assertFalse(CountersSnapshot.read(file).isAlive());
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /** A program that creates a counters file, prints its path and runs on. */
+    static final class Holding {
+        private static final PrintStream OUT = System.out;
+
+        private Holding() {
+        }
+
+        public static void main(final String[] arguments) throws InterruptedException {
+            OUT.println(CountersFile.create(Path.of(arguments[0]), "held").path());
+            Thread.sleep(TimeUnit.MINUTES.toMillis(2));
+        }
+    }
+
+    @Test
+    void shouldReleaseTheFileOnCloseAndKeepItWhenOthersReadIt() throws IOException {
+        final int before = ProcessResources.fileDescriptors();
+        for (int i = 0; i < 50; i++) {
+            final CountersFile file = CountersFile.create(folder, "orders");
+            final Path second = Files.createLink(folder.resolve("link"), file.path());
+            assertTrue(CountersSnapshot.read(second).isAlive());
+            assertTrue(CountersSnapshot.read(second).isAlive(), "a reader in the same process has ended the hold");
+            file.close();
+            file.close();
+            assertFalse(CountersSnapshot.read(second).isAlive());
+            Files.delete(second);
+        }
+        assertTrue(ProcessResources.fileDescriptors() < before + 50, "descriptors leaked");
     }
 
     @Test
