@@ -80,6 +80,11 @@ class VerbsCompletionQueueTest {
                 () -> VerbsCompletionQueue.create(peer.context(), "huge", Integer.MAX_VALUE, null));
             assertEquals("ibv_create_cq", error.function());
             assertTrue(error.errno() == Errno.EINVAL || error.errno() == Errno.ENOMEM, error::getMessage);
+            // Its close waits for calls that are inside.
+            try (CompletionChannel channel = CompletionChannel.create(peer.context())) {
+                assertThrows(VerbsException.class,
+                    () -> VerbsCompletionQueue.create(peer.context(), "huge", Integer.MAX_VALUE, channel));
+            }
         }
     }
 

@@ -105,7 +105,7 @@ public record DeviceAddress(String host, String origin, List<DeviceAddress> othe
             port.interfaces().stream().findFirst().map(name -> " (ip link set " + name + " up)").orElse(" (check the cable)"));
     }
 
-    private static List<InetAddress> ofInterface(final String name) {
+    static List<InetAddress> ofInterface(final String name) {
         try {
             final NetworkInterface found = NetworkInterface.getByName(name);
             // An address with a label, such as eth0:1, is a sub-interface's.

@@ -2,6 +2,7 @@ package io.ringpoll.device;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -32,6 +33,12 @@ class DeviceAddressTest {
         final DeviceAddress address = find();
         assertEquals("192.0.2.1", address.host());
         assertEquals("address: 192.0.2.1 (rxe0 port 1, interface eth0)", address.description());
+    }
+
+    @Test
+    void shouldReadTheAddressesOfAnInterface() throws UnknownHostException {
+        assertTrue(DeviceAddress.ofInterface("lo").contains(InetAddress.getByName("127.0.0.1")));
+        assertEquals(List.of(), DeviceAddress.ofInterface("no-such-one"));
     }
 
     @Test
