@@ -78,6 +78,19 @@ class MemoryTest {
     }
 
     @Test
+    void shouldLetAPeerReadARegionThatItMayFlush() {
+        final Completions completions = new Completions();
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final LocalMemoryRegion destination = pair.memory(256);
+            for (final MemoryUsage flush : Set.of(MemoryUsage.FLUSH_VISIBILITY, MemoryUsage.FLUSH_PERSISTENT)) {
+                final RemoteMemoryRegion flushed = pair.remote(pair.memory(256, flush));
+                assertTrue(pair.client().read(destination, 0, flushed, 0, 128, CompletionFlag.ALWAYS, 5));
+                assertEquals(WcStatus.SUCCESS, completions.awaitOne(pair.client().completionQueue()).status());
+            }
+        }
+    }
+
+    @Test
     void shouldTellOfOnDemandPagingAndTakeAdviceOnlyWhereThereIsSome() {
         try (LogCapture log = new LogCapture(); Peer peer = Peer.ofLocal(TestDevice.address());
             LocalMemoryRegion region = peer.allocate(8192, MemoryUsage.SEND)) {

@@ -10,15 +10,15 @@ import java.util.Objects;
 public enum MemoryUsage {
     /** The peer may read it. */
     READ_SOURCE(1),
-    /** Reads of the peer's memory may end here. */
+    /** Reads of the peer's memory may end here. On iWARP the peer may write it, too. */
     READ_DESTINATION(1 << 1),
     /** Writes to the peer's memory may begin here. */
     WRITE_SOURCE(1 << 2),
     /** The peer may write it. */
     WRITE_DESTINATION(1 << 3),
-    /** The peer may flush it until the data is visible. */
+    /** The peer may flush it until the data is visible. librpma flushes by a read, so the peer may also read it. */
     FLUSH_VISIBILITY(1 << 4),
-    /** The peer may flush it down to the persistent domain. */
+    /** The peer may flush it down to the persistent domain, and read it, as with {@link #FLUSH_VISIBILITY}. */
     FLUSH_PERSISTENT(1 << 5),
     /** Messages may be sent from here. */
     SEND(1 << 6),
