@@ -1,15 +1,22 @@
 package io.ringpoll.bench.jitter;
 
-import io.ringpoll.bench.plot.LineChart;
-import io.ringpoll.bench.plot.LineChart.Axis;
-import java.math.BigDecimal;
+import io.ringpoll.bench.plot.PlotFile;
+import java.awt.BasicStroke;
+import java.awt.Color;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.DoubleStream;
-import org.HdrHistogram.HistogramIterationValue;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.style.Styler;
+import org.knowm.xchart.style.colors.XChartSeriesColors;
+import org.knowm.xchart.style.lines.SeriesLines;
+import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** Plots the frequency of interruptions by minimum length: one line each for Java and C and for each CPU. */
 public final class JitterPlot {
+    private static final int WIDTH = 1000;
+    private static final int HEIGHT = 600;
     private static final double NS_PER_US = 1000;
     private static final double NS_PER_S = 1e9;
 
@@ -21,32 +28,36 @@ public final class JitterPlot {
      *
      * @param result the results of the meter
      * @param title  title of the plot
-     * @param file   output file, SVG
+     * @param file   output file; the name ends in {@code .svg} or {@code .png}
      */
     public static void write(final JitterResult result, final String title, final Path file) {
-        final LineChart chart = new LineChart(title,
-            new Axis("microseconds lost, at least", JitterPlot::power), new Axis("times a second", JitterPlot::power));
-        addAll(chart, "Java", result.java(), false);
-        addAll(chart, "C", result.c(), true);
-        chart.write(file);
+        final XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title)
+            .xAxisTitle("microseconds lost, at least").yAxisTitle("times a second").build();
+        chart.getStyler().setXAxisLogarithmic(true).setYAxisLogarithmic(true)
+            .setLegendPosition(Styler.LegendPosition.InsideNE);
+        chart.getStyler().setDefaultSeriesRenderStyle(org.knowm.xchart.XYSeries.XYSeriesRenderStyle.Step);
+        addAll(chart, "Java", result.java(), SeriesLines.SOLID);
+        addAll(chart, "C", result.c(), SeriesLines.DASH_DASH);
+        PlotFile.write(chart, file);
     }
 
-    private static String power(final int exponent) {
-        return BigDecimal.ONE.movePointRight(exponent).toPlainString();
-    }
-
-    private static void addAll(final LineChart chart, final String loop, final List<CpuJitter> cpus, final boolean dashed) {
+    private static void addAll(final XYChart chart, final String loop, final List<CpuJitter> cpus,
+                               final BasicStroke line) {
+        final Color[] colors = new XChartSeriesColors().getSeriesColors();
         for (int i = 0; i < cpus.size(); i++) {
             final CpuJitter cpu = cpus.get(i);
-            final DoubleStream.Builder lengths = DoubleStream.builder();
-            final DoubleStream.Builder rates = DoubleStream.builder();
+            final List<Double> microseconds = new ArrayList<>();
+            final List<Double> perSecond = new ArrayList<>();
             long longer = cpu.gaps().getTotalCount();
-            for (final HistogramIterationValue value : cpu.gaps().recordedValues()) {
-                lengths.add(Math.log10(cpu.gaps().medianEquivalentValue(value.getValueIteratedTo()) / NS_PER_US));
-                rates.add(Math.log10(longer * NS_PER_S / cpu.elapsedNs()));
+            for (final var value : cpu.gaps().recordedValues()) {
+                microseconds.add(cpu.gaps().medianEquivalentValue(value.getValueIteratedTo()) / NS_PER_US);
+                perSecond.add(longer * NS_PER_S / cpu.elapsedNs());
                 longer -= value.getCountAtValueIteratedTo();
             }
-            chart.add(loop + ", CPU " + cpu.cpu(), i, dashed, lengths.build().toArray(), rates.build().toArray());
+            if (!microseconds.isEmpty()) {
+                chart.addSeries(loop + ", CPU " + cpu.cpu(), microseconds, perSecond)
+                    .setMarker(SeriesMarkers.NONE).setLineStyle(line).setLineColor(colors[i % colors.length]);
+            }
         }
     }
 }

@@ -228,8 +228,7 @@ public final class LatencyMeasurement {
             HistogramFiles.write(report, config.output());
             final Map<String, Histogram> histograms = new LinkedHashMap<>();
             report.runs().forEach(run -> histograms.put(run.label(), run.total()));
-            PercentilePlot.draw(
-                report.name(), histograms, config.output().resolve(HistogramFiles.fileName(report.name()) + ".svg"));
+            PercentilePlot.draw(report.name(), histograms, config.output(), HistogramFiles.fileName(report.name()));
         }
         try {
             Files.writeString(config.output().resolve("latency.json"), toJson());

@@ -1,66 +1,87 @@
 package io.ringpoll.bench.plot;
 
-import io.ringpoll.bench.plot.LineChart.Axis;
 import java.math.BigDecimal;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import java.util.stream.DoubleStream;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYChartBuilder;
+import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** Latency by percentile, on a logarithmic axis: each tick adds a nine. */
+/** Latency by percentile, on a logarithmic axis: each mark adds a nine. */
 public final class PercentilePlot {
+    private static final int WIDTH = 900;
+    private static final int HEIGHT = 460;
     private static final int TICKS_PER_HALF = 5;
     private static final double HUNDRED = 100;
+    private static final double NEAR = 1e-6;
     private static final String[] UNITS = {"ns", "us", "ms", "s"};
 
     private PercentilePlot() {
     }
 
     /**
-     * Plots histograms into an SVG file.
+     * Plots histograms into {@code NAME.svg}, {@code NAME-dark.svg} for dark pages, and {@code NAME.png}.
      *
      * @param title      title of the plot
      * @param histograms in nanoseconds, by label
-     * @param file       output file
+     * @param folder     folder of the files
+     * @param name       name of the files, without an ending
      */
-    public static void draw(final String title, final Map<String, Histogram> histograms, final Path file) {
-        final LineChart chart = new LineChart(
-            title, new Axis("percentile", PercentilePlot::percentile), new Axis("latency", PercentilePlot::duration));
-        int color = 0;
-        for (final Map.Entry<String, Histogram> each : histograms.entrySet()) {
-            add(chart, each.getKey(), color++, each.getValue());
-        }
-        chart.write(file);
+    public static void draw(final String title, final Map<String, Histogram> histograms, final Path folder, final String name) {
+        final XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title)
+            .xAxisTitle("percentile").yAxisTitle("latency").build();
+        chart.getStyler().setYAxisLogarithmic(true).setLegendPosition(LegendPosition.InsideNW);
+        chart.setCustomXAxisTickLabelsFormatter(PercentilePlot::percentile);
+        chart.setCustomYAxisTickLabelsFormatter(PercentilePlot::duration);
+        histograms.forEach((label, histogram) -> add(chart, label, histogram));
+        PlotFile.write(chart, folder.resolve(name + PlotFile.SVG));
+        PlotFile.writeDark(chart, folder.resolve(name + "-dark" + PlotFile.SVG));
+        PlotFile.write(chart, folder.resolve(name + PlotFile.PNG));
     }
 
-    /** The percentile at a number of nines: 0 is p0, 1 is p90, 2 is p99. */
-    static String percentile(final int nines) {
-        final BigDecimal percentile = BigDecimal.valueOf(100).subtract(BigDecimal.ONE.movePointRight(2 - nines));
+    /** The label of an axis position, which is a number of nines: 0 is p0, 1 is p90, 2 is p99; empty between them. */
+    static String percentile(final double nines) {
+        final long whole = Math.round(nines);
+        if (Math.abs(nines - whole) > NEAR) {
+            return "";
+        }
+        final BigDecimal percentile = BigDecimal.valueOf(100).subtract(BigDecimal.ONE.movePointRight(2 - (int) whole));
         return percentile.stripTrailingZeros().toPlainString();
     }
 
-    /** The number of nines of a percentile. */
+    /** The axis position of a percentile. */
     static double nines(final double percentile) {
         return Math.log10(HUNDRED / (HUNDRED - percentile));
     }
 
-    /** A power of ten in nanoseconds, in the largest unit that leaves a whole number. */
-    static String duration(final int exponent) {
-        final int unit = Math.min(exponent / 3, UNITS.length - 1);
-        return BigDecimal.ONE.movePointRight(exponent - 3 * unit).toPlainString() + ' ' + UNITS[unit];
+    /** A power of ten of nanoseconds in the largest unit that leaves a whole number; empty between the powers. */
+    static String duration(final double ns) {
+        final double exponent = Math.log10(ns);
+        final int whole = (int) Math.round(exponent);
+        if (Math.abs(exponent - whole) > NEAR) {
+            return "";
+        }
+        final int unit = Math.clamp(whole / 3, 0, UNITS.length - 1);
+        return BigDecimal.ONE.movePointRight(whole - 3 * unit).toPlainString() + ' ' + UNITS[unit];
     }
 
-    private static void add(final LineChart chart, final String label, final int color, final Histogram histogram) {
-        final DoubleStream.Builder places = DoubleStream.builder();
-        final DoubleStream.Builder values = DoubleStream.builder();
+    private static void add(final XYChart chart, final String label, final Histogram histogram) {
+        final List<Double> places = new ArrayList<>();
+        final List<Long> values = new ArrayList<>();
         for (final HistogramIterationValue point : histogram.percentiles(TICKS_PER_HALF)) {
             final double percentile = point.getPercentileLevelIteratedTo();
             if (percentile < HUNDRED && point.getValueIteratedTo() > 0) {
                 places.add(nines(percentile));
-                values.add(Math.log10(point.getValueIteratedTo()));
+                values.add(point.getValueIteratedTo());
             }
         }
-        chart.add(label, color, false, places.build().toArray(), values.build().toArray());
+        if (!places.isEmpty()) {
+            chart.addSeries(label, places, values).setMarker(SeriesMarkers.NONE);
+        }
     }
 }

@@ -1,2 +1,2 @@
-/** Plots of results as SVG files, which follow the light or dark scheme of their viewer. */
+/** Plots of results, drawn by XChart. */
 package io.ringpoll.bench.plot;

@@ -79,8 +79,7 @@ public final class Replication {
             histograms.put(each.name(), all);
         });
         final String title = "Commit latency, records of " + config.payloadBytes() + " bytes, window " + config.window();
-        PercentilePlot.draw(
-            title, histograms, plots.resolve("replicate-" + config.payloadBytes() + "-" + config.window() + ".svg"));
+        PercentilePlot.draw(title, histograms, plots, "replicate-" + config.payloadBytes() + "-" + config.window());
     }
 
     /**

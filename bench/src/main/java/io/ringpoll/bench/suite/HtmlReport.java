@@ -6,6 +6,7 @@ import io.ringpoll.bench.plot.RatioPlot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -16,11 +17,10 @@ import java.util.stream.Stream;
 /** The results as one self-contained HTML file: table, plots and machine. */
 final class HtmlReport {
     private static final String STYLE = """
-        body { font: 15px/1.5 system-ui, sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color-scheme: light dark }
-        table { border-collapse: collapse } td, th { padding: .2em .8em; border-bottom: 1px solid #8888; text-align: right }
-        td:first-child, th:first-child, td.t { text-align: left } .good { color: light-dark(#1a7f37, #3fb950) }
-        .bad { color: light-dark(#cf222e, #f85149) }
-        svg, img { max-width: 100%; height: auto } pre { background: #8882; padding: 1em; overflow-x: auto }
+        body { font: 15px/1.5 system-ui, sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222 }
+        table { border-collapse: collapse } td, th { padding: .2em .8em; border-bottom: 1px solid #ddd; text-align: right }
+        td:first-child, th:first-child, td.t { text-align: left } .good { color: #17692f } .bad { color: #a32020 }
+        svg, img { max-width: 100%; height: auto } pre { background: #f5f5f5; padding: 1em; overflow-x: auto }
         """;
 
     private HtmlReport() {
@@ -37,14 +37,16 @@ final class HtmlReport {
         if (!results.isEmpty()) {
             final Path ratios = folder.resolve("ratios.svg");
             RatioPlot.draw("our cost / C's", againstC(results), ratios);
-            html.append("<h2>Ratios</h2>\n").append(Files.readString(ratios));
+            html.append("<h2>Ratios</h2>\n").append(svg(ratios));
         }
         final List<Path> plots = plots(folder);
         if (!plots.isEmpty()) {
             html.append("<h2>Latency by percentile</h2>\n");
         }
         for (final Path plot : plots) {
-            html.append("<p>").append(Files.readString(plot)).append("</p>\n");
+            html.append("<p><img alt=\"").append(escape(plot.getFileName().toString()))
+                .append("\" src=\"data:image/png;base64,")
+                .append(Base64.getEncoder().encodeToString(Files.readAllBytes(plot))).append("\"></p>\n");
         }
         html.append("<h2>Machine</h2>\n<pre>").append(escape(root.path("machine").toPrettyString())).append("</pre>\n");
         html.append("</body></html>\n");
@@ -88,9 +90,15 @@ final class HtmlReport {
     /** The plots of the latency tool, one folder per run. */
     private static List<Path> plots(final Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder, 2)) {
-            return files.filter(file -> file.toString().endsWith(".svg") && !folder.equals(file.getParent())).sorted()
+            return files.filter(file -> file.toString().endsWith(".png")).sorted()
                 .collect(Collectors.toList());
         }
+    }
+
+    /** An SVG drawing without the declarations of a stand-alone file. */
+    private static String svg(final Path file) throws IOException {
+        final String text = Files.readString(file);
+        return text.substring(Math.max(0, text.indexOf("<svg"))) + "\n";
     }
 
     private static String escape(final String text) {

@@ -70,7 +70,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
     private HotThreadOptions hotThreads;
 
     @Option(names = "--output", paramLabel = "DIR",
-        description = "Folder for histograms (.hgrm, .hlog), results (.json) and plots (.svg).")
+        description = "Folder for histograms (.hgrm, .hlog), results (.json) and plots (.svg, .png).")
     private Path output;
 
     @Option(names = "--strict", description = "Exit with 1 if a run missed its rate, lost its CPU or was not pinned.")

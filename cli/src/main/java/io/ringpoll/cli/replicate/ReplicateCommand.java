@@ -101,7 +101,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
 
     @Option(
         names = "--plots", paramLabel = "DIR",
-        description = "Folder for plots of the commit latencies by percentile (.svg).")
+        description = "Folder for plots of the commit latencies by percentile (.svg, .png).")
     private Path plots;
 
     @Option(

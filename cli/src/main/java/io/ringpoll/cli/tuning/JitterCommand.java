@@ -45,7 +45,7 @@ public final class JitterCommand implements Callable<Integer> {
     private boolean withoutC;
 
     @Option(names = "--plot", paramLabel = "FILE", defaultValue = "jitter.svg",
-        description = "File of the plot, .svg, or none (${DEFAULT-VALUE}).")
+        description = "File of the plot, .svg or .png, or none (${DEFAULT-VALUE}).")
     private String plot;
 
     @Option(names = "--json", description = "Print only one JSON object on standard output.")
@@ -61,8 +61,8 @@ public final class JitterCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(), "--seconds " + seconds + " is not from 0.1 to "
                 + (long) MAX_SECONDS);
         }
-        if (!NO_PLOT.equals(plot) && !plot.endsWith(".svg")) {
-            throw new ParameterException(spec.commandLine(), "--plot '" + plot + "' does not end in .svg");
+        if (!NO_PLOT.equals(plot) && !plot.endsWith(".svg") && !plot.endsWith(".png")) {
+            throw new ParameterException(spec.commandLine(), "--plot '" + plot + "' ends neither in .svg nor in .png");
         }
         final MachineFiles files = MachineFiles.ofThisMachine();
         final Topology topology = Topology.read(files);
