@@ -30,9 +30,7 @@ enum {
     LB_COMP_VECTORS = 1,
 };
 
-/* ABI constants that the installed headers may be too old to have (rdma-core 45, kernel 6.2). */
-#define LB_DEVICE_FLUSH_GLOBAL (UINT64_C(1) << 38)
-#define LB_DEVICE_FLUSH_PERSISTENT (UINT64_C(1) << 39)
+/* An ABI constant that the installed headers may be too old to have (rdma-core 45, kernel 6.2). */
 #define LB_DEVICE_ATOMIC_WRITE (UINT64_C(1) << 40)
 
 struct lb_synthetic;

@@ -4,7 +4,6 @@
 
 #define QPN_INDEX_MASK 0xffffu
 #define QPN_FIRST_INDEX 17u /* numbers 0 and 1 belong to management, the next few look like them */
-#define QPN_GENERATIONS 0xffu
 
 static struct lb_lock qp_table_lock;
 static struct lb_qp *qp_table[QPN_INDEX_MASK + 1];
