@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  * @param kind       the kind of fault
  * @param operation  of a status: which operations; else {@link FaultOperation#ANY}
  * @param code       of a status: a value of {@link WcStatus}; of a failing call: errno; else 0
- * @param times      how many in a row, or how many to wait for; 1 where it has no meaning
+ * @param times      number in a row, or number to wait for; 1 where it has no meaning
  * @param durationNs how late, in nanoseconds; 0 where it has no meaning
  * @param function   of a failing call: its name, or empty for any; else empty
  * @param at         the count that triggers it, from 1; 0 if it is random
@@ -100,7 +100,7 @@ public record FaultRule(
      * Several in a row: full queues, failed polls, tries at a receiver that is not ready, completions to wait for.
      *
      * @param kind  one that has times
-     * @param times how many
+     * @param times their number
      * @return a rule that triggers at the first count
      */
     public static FaultRule repeated(final FaultKind kind, final int times) {

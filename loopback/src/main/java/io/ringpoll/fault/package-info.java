@@ -1,2 +1,2 @@
-/** Fault plans: what the loopback device lets go wrong, and when; written down, drawn from a seed, and applied to the process. */
+/** Fault plans: which operations of the loopback device fail, how and when; as text, by seed, and applied to the process. */
 package io.ringpoll.fault;

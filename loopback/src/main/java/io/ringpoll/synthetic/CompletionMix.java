@@ -27,7 +27,7 @@ public record CompletionMix(List<CompletionKind> pattern) {
         }
     }
 
-    /** A kind and how many of a pattern's completions are of it. */
+    /** A kind, and its share of a pattern. */
     private record Share(CompletionKind kind, int count) {
     }
 
@@ -61,7 +61,7 @@ public record CompletionMix(List<CompletionKind> pattern) {
          * Adds a kind.
          *
          * @param kind  of completions
-         * @param count how many of the pattern's completions are of it, at least 1
+         * @param count number of completions of this kind in the pattern, at least 1
          * @return this
          */
         public Shares add(final CompletionKind kind, final int count) {

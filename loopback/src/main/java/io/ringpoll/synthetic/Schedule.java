@@ -37,7 +37,7 @@ public final class Schedule {
     /**
      * Completions at even distances.
      *
-     * @param perSecond how many, 1 to 1,000,000,000
+     * @param perSecond completions in a second, 1 to 1,000,000,000
      * @return a schedule whose rate is exact, or off by less than one in a billion
      */
     public static Schedule rate(final long perSecond) {
@@ -47,7 +47,7 @@ public final class Schedule {
     /**
      * Bursts of completions at even distances.
      *
-     * @param perSecond how many completions, 1 to 1,000,000,000
+     * @param perSecond completions in a second, 1 to 1,000,000,000
      * @param burst     completions per burst, 1 to {@link #MAX_LENGTH}
      * @return the schedule
      */
@@ -70,7 +70,7 @@ public final class Schedule {
     /**
      * Completions at random, each independent of the others (a Poisson process), the same again each period.
      *
-     * @param perSecond how many on average, 1 to 1,000,000,000
+     * @param perSecond completions in a second on average, 1 to 1,000,000,000
      * @param seed      of the randomness
      * @return the schedule
      */

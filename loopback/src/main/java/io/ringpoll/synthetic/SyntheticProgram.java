@@ -9,7 +9,7 @@ package io.ringpoll.synthetic;
  * @param mix        the kinds of completions
  * @param schedule   when they are due
  * @param startNs    when the schedule starts, by {@link System#nanoTime()}; 0: at the first poll
- * @param count      how many there are in all; {@link #ENDLESS} for no end
+ * @param count      total number of completions; {@link #ENDLESS} for no end
  * @param maxBatch   maximum completions of a poll; 0: as many as it requests
  * @param emptyPolls in saturation, number of empty polls after each poll with completions
  */
@@ -49,7 +49,7 @@ public record SyntheticProgram(CompletionMix mix, Schedule schedule, long startN
     /**
      * The same with an end.
      *
-     * @param completions how many there are in all
+     * @param completions their total number
      * @return another program
      */
     public SyntheticProgram limitedTo(final long completions) {

@@ -80,7 +80,7 @@ public final class SyntheticSource extends NativeResource {
     }
 
     /**
-     * How many completions of the present program have been polled.
+     * The number of polled completions of the present program.
      *
      * @return a moment's value
      */

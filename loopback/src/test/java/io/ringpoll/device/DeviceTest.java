@@ -57,7 +57,7 @@ class DeviceTest {
     }
 
     @Test
-    void shouldSayWhatToDoWhereTheDeviceAskedForIsMissing() {
+    void shouldNameTheRemedyIfTheRequestedDeviceIsMissing() {
         assumeNoHardware();
         assertEquals("device rdma: no RDMA device found; load the card's driver or Soft-RoCE (rdma link add), " +
             "or choose the device loopback", process().property(Device.DEVICE_PROPERTY, "rdma").run(DeviceProgram.class));
@@ -78,7 +78,7 @@ class DeviceTest {
     }
 
     @Test
-    void shouldSayWhereToGetTheLibraryThatIsMissing() {
+    void shouldNameThePackageOfAMissingLibrary() {
         final String missing = folder.resolve("librpma.so.0").toString();
         final String output = process().property(Device.LIBRPMA_PROPERTY, missing).run(DeviceProgram.class, "loopback");
         assertTrue(output.startsWith("cannot load librpma from " + missing + ", which the property ringpoll.librpma names"),

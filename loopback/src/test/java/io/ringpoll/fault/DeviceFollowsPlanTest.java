@@ -39,7 +39,7 @@ class DeviceFollowsPlanTest {
     @ParameterizedTest
     @ValueSource(strings = {"full@2", "full:3@2", "full@4+5", "full:3@4+7", "seed=9,full@~3", "seed=9,full:2@~9",
         "poll@1000000,full@~3", "poll@1000000,disconnect@1000000,full:2@5+11", "full:60@1#1", "full:60@1#2"})
-    void shouldRefusePostsWhereThePlanSaysSo(final String text) {
+    void shouldRefusePostsAsPlanned(final String text) {
         final FaultPlan plan = FaultPlan.parse(text);
         try (FaultInjection injection = FaultInjection.apply(plan); ConnectedPair pair = ConnectedPair.ofDefaults()) {
             assertEquals(plan, injection.plan());

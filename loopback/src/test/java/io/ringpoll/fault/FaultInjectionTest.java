@@ -42,7 +42,7 @@ class FaultInjectionTest {
     }
 
     @Test
-    void shouldStrikeWhereThePlanSaysThatItStrikes() {
+    void shouldInjectFaultsAsPlanned() {
         final FaultPlan plan = FaultPlan.parse("seed=42,status:retry-exc-err:write@~50");
         try (FaultInjection injection = FaultInjection.apply(plan)) {
             for (int pairs = 0; pairs < 5; pairs++) {

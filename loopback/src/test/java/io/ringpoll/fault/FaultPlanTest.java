@@ -240,7 +240,7 @@ class FaultPlanTest {
     }
 
     @Test
-    void shouldKnowEveryErrnoByItsName() {
+    void shouldNameEveryErrno() {
         for (int errno = 1; errno < 134; errno++) {
             final FaultRule rule = FaultRule.call("", errno);
             assertEquals(FaultPlan.builder().rule(rule).build(), FaultPlan.parse(rule.toString()), Errno.name(errno));

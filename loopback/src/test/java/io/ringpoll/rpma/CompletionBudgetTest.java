@@ -226,7 +226,7 @@ class CompletionBudgetTest {
     }
 
     @Test
-    void shouldRetireWhatIsPolledThroughTheVerbsQueue() {
+    void shouldRetireCompletionsPolledFromTheVerbsQueue() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults();
             VerbsCompletionQueue view = pair.client().completionQueue().openVerbs()) {
             assertTrue(post(pair, CompletionFlag.ALWAYS, 1));
@@ -322,7 +322,7 @@ class CompletionBudgetTest {
     }
 
     @Test
-    void shouldTakeBackWhatTheDeviceOrTheLibraryRefuses() {
+    void shouldReleaseTheReservationOfARefusedPost() {
         try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(MANY).sqSize(8).rqSize(8))) {
             final CompletionBudget budget = pair.client().completionQueue().budget();
             final LocalMemoryRegion memory = pair.memory(64);
@@ -346,7 +346,7 @@ class CompletionBudgetTest {
     }
 
     @Test
-    void shouldLetNoMoreThroughWhenCompletionsComeThatItHasNotCounted() {
+    void shouldAdmitNoMorePostsAfterUncountedCompletions() {
         final CompletionBudget budget = new CompletionBudget(3);
         budget.onPolled(CompletionPath.RECEIVE);
         budget.onPolled(CompletionPath.SEND_WRITE);

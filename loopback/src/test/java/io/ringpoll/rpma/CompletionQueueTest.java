@@ -137,7 +137,7 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldGiveFlushErrorsForAllThatWasPostedWhenTheConnectionEnds() {
+    void shouldFlushAllPostedRequestsWhenTheConnectionEnds() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             for (int i = 0; i < WRITES; i++) {
                 assertTrue(pair.server().receive(null, 0, 0, i));

@@ -57,7 +57,7 @@ class ConcurrentCloseTest {
     }
 
     @RepeatedTest(TRIES)
-    void shouldTellThreadsThatPostAndPollThatTheConnectionIsClosed() {
+    void shouldReportAClosedConnectionToPostingAndPollingThreads() {
         final OtherThread<Void> poster = OtherThread.run(() -> writeUntilFailure(pair.client(), remote, memory));
         final OtherThread<Integer> poller = OtherThread.run(() -> pollUntilFailure(pair.client().completionQueue()));
         pause();
@@ -68,7 +68,7 @@ class ConcurrentCloseTest {
     }
 
     @RepeatedTest(TRIES)
-    void shouldTellThreadsThatPostThatARegionIsClosed() {
+    void shouldReportAClosedRegionToPostingThreads() {
         final OtherThread<Void> writer = OtherThread.run(() -> writeUntilFailure(pair.client(), remote, memory));
         final OtherThread<Void> receiver = OtherThread.run(() -> receiveUntilFailure(pair.server(), memory));
         pause();
@@ -80,7 +80,7 @@ class ConcurrentCloseTest {
     }
 
     @RepeatedTest(TRIES)
-    void shouldTellThreadsThatPollTheVerbsQueueThatItIsClosed() {
+    void shouldReportAClosedVerbsQueueToPollingThreads() {
         final VerbsCompletionQueue queue = VerbsCompletionQueue.create(pair.peer().context(), "mine", 16, null);
         final OtherThread<Integer> poller = OtherThread.run(() -> pollUntilFailure(queue));
         pause();
@@ -90,7 +90,7 @@ class ConcurrentCloseTest {
     }
 
     @RepeatedTest(TRIES)
-    void shouldTellThreadsThatPostToAndPollASharedReceiveQueueThatItIsClosed() {
+    void shouldReportAClosedSharedReceiveQueueToItsThreads() {
         try (SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create().rqSize(16).rcqSize(16)) {
             final SharedReceiveQueue shared = pair.peer().sharedReceiveQueue(config);
             final OtherThread<Void> poster = OtherThread.run(() -> {
@@ -109,7 +109,7 @@ class ConcurrentCloseTest {
     }
 
     @RepeatedTest(TRIES)
-    void shouldTellAThreadThatUsesTheOldCallThatTheConnectionIsClosed() {
+    void shouldReportAClosedConnectionToAThreadInTheOldCall() {
         final OtherThread<Integer> reader = OtherThread.run(() -> {
             final LegacyCompletion completion = new LegacyCompletion();
             int result = RpmaError.NO_COMPLETION;

@@ -59,7 +59,7 @@ class ErrorsTest {
     }
 
     @Test
-    void shouldTellThatAnAddressHasNoDevice() {
+    void shouldReportAnAddressWithoutADevice() {
         final RpmaException error = assertThrows(RpmaException.class, () -> Peer.ofLocal(NOT_OURS));
         assertEquals(RpmaError.PROVIDER, error.code());
         assertEquals("RPMA_E_PROVIDER", error.codeName());
@@ -80,7 +80,7 @@ class ErrorsTest {
     }
 
     @Test
-    void shouldTellThatANameIsNone() {
+    void shouldReportAnUnknownName() {
         final RpmaException error = assertThrows(RpmaException.class, () -> Peer.ofLocal("no such name.invalid"));
         assertEquals(RpmaError.PROVIDER, error.code());
         assertTrue(error.getMessage().contains("no such name.invalid"), error::getMessage);
@@ -128,7 +128,7 @@ class ErrorsTest {
     }
 
     @Test
-    void shouldTellThatAPortIsTaken() {
+    void shouldReportAPortInUse() {
         final String port = ConnectedPair.anyPort();
         try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint endpoint = peer.listen(TestDevice.address(), port)) {
             assertTrue(endpoint.fd() >= 0);
@@ -139,7 +139,7 @@ class ErrorsTest {
     }
 
     @Test
-    void shouldTellThatNobodyListens() {
+    void shouldReportAPortWithoutAListener() {
         try (Peer peer = Peer.ofLocal(TestDevice.address());
             Connection connection = peer.request(TestDevice.address(), ConnectedPair.anyPort()).connect()) {
             assertEquals(Optional.of(ConnectionEvent.REJECTED), connection.nextEvent(ConnectedPair.TIMEOUT_MS));
@@ -158,7 +158,7 @@ class ErrorsTest {
     }
 
     @Test
-    void shouldTellWhyADescriptorIsNone() {
+    void shouldReportWhyADescriptorIsInvalid() {
         final RpmaException tooShort = assertThrows(RpmaException.class, () -> RemoteMemoryRegion.ofDescriptor(new byte[4]));
         assertEquals(RpmaError.INVAL, tooShort.code());
         assertTrue(tooShort.getMessage().contains("incorrect size of the descriptor"), tooShort::getMessage);
@@ -195,7 +195,7 @@ class ErrorsTest {
     }
 
     @Test
-    void shouldNotTellOfAFullQueueInAnotherCallsException() {
+    void shouldNotReportAFullQueueInTheExceptionOfAnotherCall() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final RemoteMemoryRegion remote = pair.remote(pair.memory(64));
             boolean accepted = true;
@@ -215,7 +215,7 @@ class ErrorsTest {
     }
 
     @Test
-    void shouldNotTellOfAFailedPollInAnotherCallsException() {
+    void shouldNotReportAFailedPollInTheExceptionOfAnotherCall() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final Completions completions = new Completions();
             PollFault.whileFailing(pair.peer().context(), () -> assertEquals(
@@ -270,7 +270,7 @@ class ErrorsTest {
     }
 
     @Test
-    void shouldSayThatAnAddressOrAPortIsMissing() {
+    void shouldReportAMissingAddressOrPort() {
         assertMissing("the address is null", () -> Peer.ofLocal(null));
         assertMissing("the address is empty", () -> Peer.ofRemote(""));
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {

@@ -93,7 +93,7 @@ class LegacyCompletionTest {
 
     @ParameterizedTest
     @CsvSource({"0, SEND", "1, WRITE", "2, READ", "128, RECV", "129, RECV_RDMA_WITH_IMM"})
-    void shouldKnowTheOldOperations(final int opcode, final LegacyOp op) {
+    void shouldMapTheOldOperations(final int opcode, final LegacyOp op) {
         setRecord(WcStatus.SUCCESS, opcode, 0);
         assertEquals(RpmaError.SUCCESS, completion.set(completions.at(0)));
         assertEquals(op, completion.op());

@@ -104,7 +104,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldSayThatAConnectionIsClosedAtEveryUse() {
+    void shouldReportAClosedConnectionAtEveryUse() {
         final ConnectedPair pair = ConnectedPair.ofDefaults();
         final LocalMemoryRegion region = pair.memory(64);
         final RemoteMemoryRegion remote = pair.remote(region);
@@ -135,7 +135,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldSayThatARegionIsClosedAtEveryUse() {
+    void shouldReportAClosedRegionAtEveryUse() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final Connection connection = pair.client();
             final LocalMemoryRegion region = pair.memory(64);
@@ -156,7 +156,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldSayThatEverythingElseIsClosedAtEveryUse() {
+    void shouldReportAnyOtherClosedObjectAtEveryUse() {
         final Peer peer = Peer.ofLocal(TestDevice.address());
         final Endpoint endpoint = peer.listen(TestDevice.address(), ConnectedPair.anyPort());
         final SharedReceiveQueue queue = peer.sharedReceiveQueue(null);
@@ -207,7 +207,7 @@ class LifecycleTest {
     }
 
     @Test
-    void shouldSayHowMuchPrivateDataIsCarriedWhereTheDeviceRefusesMore() {
+    void shouldReportTheLimitOfPrivateDataThatTheDeviceAccepts() {
         final String port = ConnectedPair.anyPort();
         try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint endpoint = peer.listen(TestDevice.address(), port)) {
             assertTrue(endpoint.fd() >= 0);

@@ -69,7 +69,7 @@ class LogTest {
     }
 
     @Test
-    void shouldLogWhatIsAskedFor() throws InterruptedException {
+    void shouldLogFromTheThresholdOn() throws InterruptedException {
         RpmaLog.threshold(LogLevel.DEBUG);
         assertEquals(LogLevel.DEBUG, RpmaLog.threshold());
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
@@ -80,7 +80,7 @@ class LogTest {
     }
 
     @Test
-    void shouldLogNothingWhenDisabledAndStillTellAFullQueue() {
+    void shouldLogNothingWhenDisabledAndStillReportAFullQueue() {
         RpmaLog.threshold(LogLevel.DISABLED);
         assertEquals(LogLevel.DISABLED, RpmaLog.threshold());
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {

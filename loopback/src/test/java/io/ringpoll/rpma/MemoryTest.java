@@ -91,7 +91,7 @@ class MemoryTest {
     }
 
     @Test
-    void shouldTellOfOnDemandPagingAndTakeAdviceOnlyWhereThereIsSome() {
+    void shouldReportOnDemandPagingAndAcceptAdviceOnlyWithIt() {
         try (LogCapture log = new LogCapture(); Peer peer = Peer.ofLocal(TestDevice.address());
             LocalMemoryRegion region = peer.allocate(8192, MemoryUsage.SEND)) {
             assertNotNull(log);
@@ -219,7 +219,7 @@ class MemoryTest {
     }
 
     @Test
-    void shouldKeepWhatAConfigurationIsTold() {
+    void shouldReturnTheConfiguredValues() {
         try (ConnectionConfig config = ConnectionConfig.create()) {
             assertEquals(1000, config.timeoutMs());
             assertEquals(0, config.rcqSize());

@@ -84,7 +84,7 @@ class OldLibraryTest {
     }
 
     @Test
-    void shouldTellAFullQueueOtherwise() {
+    void shouldReturnFalseForAFullQueue() {
         assertEquals("false", JavaProcess.create().property(Device.DEVICE_PROPERTY, "loopback").run(FullQueue.class));
     }
 

@@ -107,7 +107,7 @@ class PostingTest {
     }
 
     @Test
-    void shouldTellTheFunctionAndTheCodeOfWhatTheLibraryRefuses() {
+    void shouldReportFunctionAndCodeOfARefusal() {
         final RpmaException unaligned =
             assertThrows(RpmaException.class, () -> client.atomicWrite(remote, 4, 1, CompletionFlag.ALWAYS, 1));
         assertEquals("rpma_atomic_write", unaligned.function());

@@ -42,7 +42,7 @@ class RpmaEpTest {
     }
 
     @Test
-    void shouldNotBelieveAStructThatDisagreesWithThePublicCalls() {
+    void shouldRejectAStructThatContradictsThePublicCalls() {
         try (Arena arena = Arena.ofConfined()) {
             final MemorySegment channel = arena.allocate(8, 8);
             final MemorySegment id = arena.allocate(64, 8);

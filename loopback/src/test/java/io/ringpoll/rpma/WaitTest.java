@@ -28,7 +28,7 @@ class WaitTest {
     private final Completions completions = new Completions();
 
     @Test
-    void shouldWakeWhenACompletionComes() {
+    void shouldWakeOnACompletion() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final RpmaCompletionQueue queue = pair.server().completionQueue();
             assertTrue(pair.server().receive(null, 0, 0, 1));
@@ -41,7 +41,7 @@ class WaitTest {
     }
 
     @Test
-    void shouldAnswerAtOnceWhenACompletionHasCome() {
+    void shouldReturnAtOnceAfterACompletion() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             send(pair);
             assertTrue(pair.server().completionQueue().await(TIMEOUT_MS));
@@ -50,7 +50,7 @@ class WaitTest {
     }
 
     @Test
-    void shouldAnswerFalseWhenNothingComesInTime() {
+    void shouldReturnFalseAtTheTimeOut() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final long startNs = System.nanoTime();
             assertFalse(pair.server().completionQueue().await(20));
@@ -97,7 +97,7 @@ class WaitTest {
     }
 
     @Test
-    void shouldTellWhichQueueOfASharedChannelHasSomething() {
+    void shouldReturnTheQueueOfTheEventOnASharedChannel() {
         try (ConnectedPair pair = ConnectedPair.of(config -> config.rcqSize(10).sharedCompletionChannel(true))) {
             send(pair);
             final RpmaCompletionQueue receives = pair.server().receiveCompletionQueue().orElseThrow();

@@ -28,45 +28,45 @@ final class ConnectionLife extends Scenario {
     private final Completions completions = new Completions();
 
     /**
-     * The end of a life.
+     * The result of a run.
      *
-     * @param failed the native call that has failed, or empty if there are fewer calls
-     * @param told   its exception, if any
+     * @param failed    the native call that has failed, or empty if there are fewer calls
+     * @param exception thrown, if any
      */
-    record Outcome(Optional<String> failed, Optional<RuntimeException> told) {
+    record Outcome(Optional<String> failed, Optional<RuntimeException> exception) {
         /**
          * Whether the call failed in librpma's rpma_conn_new(), after the id has been given a channel of its own. Its
          * rpma_conn_new_accept() never destroys the id of a request that it has accepted and then cannot make a connection of;
          * its counterpart on the active side does.
          */
         boolean isLostByLibrpma() {
-            return failed.equals(Optional.of("ibv_reg_mr")) && told.isPresent() &&
-                told.get().getMessage().startsWith("rpma_conn_req_connect failed");
+            return failed.equals(Optional.of("ibv_reg_mr")) && exception.isPresent() &&
+                exception.get().getMessage().startsWith("rpma_conn_req_connect failed");
         }
 
         /** Whether a region could not be deregistered: its memory is kept then, since the device may still write to it. */
         boolean keepsMemory() {
-            return failed.equals(Optional.of("ibv_dereg_mr")) && told.isPresent() &&
-                told.get().getMessage().startsWith("rpma_mr_dereg failed");
+            return failed.equals(Optional.of("ibv_dereg_mr")) && exception.isPresent() &&
+                exception.get().getMessage().startsWith("rpma_mr_dereg failed");
         }
     }
 
-    /** Lives once, the n-th native call failing. */
-    Outcome liveWithFailing(final int n) {
-        Optional<RuntimeException> told = Optional.empty();
+    /** Runs a connection once; the n-th native call fails. */
+    Outcome runWithFailingCall(final int n) {
+        Optional<RuntimeException> exception = Optional.empty();
         CallFault.plan(n, EIO);
         try {
-            live();
+            runOnce();
         } catch (final RuntimeException failure) {
-            told = Optional.of(failure);
+            exception = Optional.of(failure);
         }
         final Optional<String> failed = CallFault.failed();
         CallFault.plan(0, 0);
-        return new Outcome(failed, told);
+        return new Outcome(failed, exception);
     }
 
-    /** Lives once. */
-    void live() {
+    /** Runs a connection once. */
+    void runOnce() {
         try (Peer peer = Peer.ofLocal(ADDRESS);
             SharedReceiveQueueConfig queueConfig = SharedReceiveQueueConfig.create().rcqSize(8);
             SharedReceiveQueue shared = peer.sharedReceiveQueue(queueConfig);

@@ -25,7 +25,7 @@ class FailingCallsLeakTest {
 
     @Test
     @Timeout(120)
-    void shouldLeaveNothingInTheCHeapWhicheverCallFails() {
+    void shouldFreeAllNativeMemoryAfterAFailedCall() {
         final String output = JavaProcess.create().option("-Xint").option("-XX:+UseSerialGC")
             .property(Device.DEVICE_PROPERTY, "loopback").run(EachCallFailing.class);
         final List<Long> growths = output.lines().map(Long::parseLong).toList();
@@ -68,18 +68,18 @@ class FailingCallsLeakTest {
         /** The numbers of all calls but the one that librpma does not clean up after, and the one that lets memory be kept. */
         private static List<Integer> calls() {
             final List<Integer> calls = new ArrayList<>();
-            ConnectionLife.Outcome outcome = LIFE.liveWithFailing(1);
+            ConnectionLife.Outcome outcome = LIFE.runWithFailingCall(1);
             for (int n = 1; outcome.failed().isPresent(); n++) {
                 if (!outcome.isLostByLibrpma() && !outcome.keepsMemory()) {
                     calls.add(n);
                 }
-                outcome = LIFE.liveWithFailing(n + 1);
+                outcome = LIFE.runWithFailingCall(n + 1);
             }
             return calls;
         }
 
         private static void sweep(final List<Integer> calls) {
-            calls.forEach(LIFE::liveWithFailing);
+            calls.forEach(LIFE::runWithFailingCall);
         }
     }
 }

@@ -44,10 +44,10 @@ class FailingCallsTest {
 
     @Test
     @Timeout(value = 120, unit = TimeUnit.SECONDS)
-    void shouldTellEachFailureAndLeaveNothingBehind() {
+    void shouldReportEachFailureAndLeakNothing() {
         assumeTrue(TestDevice.isLoopback(), "only the loopback device fails on request");
         try (LogCapture log = new LogCapture()) {
-            life.live();
+            life.runOnce();
             Map<String, Long> objects = ProcessResources.objects();
             int fileDescriptors = ProcessResources.fileDescriptors();
             final Set<String> unnoticed = new TreeSet<>();
@@ -56,7 +56,7 @@ class FailingCallsTest {
             ConnectionLife.Outcome outcome;
             do {
                 n++;
-                outcome = life.liveWithFailing(n);
+                outcome = life.runWithFailingCall(n);
                 final String what = "call " + n + ", " + outcome;
                 check(what, outcome, unnoticed);
                 if (outcome.isLostByLibrpma() && !objects.equals(ProcessResources.objects())) {
@@ -74,16 +74,16 @@ class FailingCallsTest {
     }
 
     private static void check(final String what, final ConnectionLife.Outcome outcome, final Set<String> unnoticed) {
-        final Optional<RuntimeException> told = outcome.told();
+        final Optional<RuntimeException> exception = outcome.exception();
         if (outcome.failed().isEmpty()) {
-            assertEquals(Optional.empty(), told, () -> what);
+            assertEquals(Optional.empty(), exception, () -> what);
             return;
         }
-        if (told.isEmpty()) {
+        if (exception.isEmpty()) {
             unnoticed.add(outcome.failed().get());
             return;
         }
-        assertTrue(told.get() instanceof RpmaException || told.get() instanceof VerbsException, () -> what);
-        assertEquals(1, told.get().getMessage().lines().count(), () -> what);
+        assertTrue(exception.get() instanceof RpmaException || exception.get() instanceof VerbsException, () -> what);
+        assertEquals(1, exception.get().getMessage().lines().count(), () -> what);
     }
 }

@@ -42,7 +42,7 @@ class LeakTest {
 
     @Test
     @Timeout(120)
-    void shouldLeaveNothingInTheCHeapOfAllThatIsMadeAndClosed() {
+    void shouldFreeTheNativeMemoryOfAllClosedObjects() {
         final String output = JavaProcess.create().option("-Xint").option("-XX:+UseSerialGC")
             .property(Device.DEVICE_PROPERTY, "loopback").run(EverythingManyTimes.class);
         final List<Long> growths = output.lines().map(Long::parseLong).sorted().toList();

@@ -94,7 +94,7 @@ class ScaleTest extends Scenario {
 
     @Test
     @Timeout(value = 60, unit = TimeUnit.SECONDS)
-    void shouldHearOfAPeerThatVanishes() {
+    void shouldReportALostPeer() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final LocalMemoryRegion memory = pair.memory(64);
             final RemoteMemoryRegion remote = pair.remote(memory);

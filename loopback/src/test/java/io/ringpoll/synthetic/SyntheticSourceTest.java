@@ -89,7 +89,7 @@ class SyntheticSourceTest {
     }
 
     @Test
-    void shouldGiveWhatCameDueInTheMeantimeWithItsOwnDueTimes() {
+    void shouldReturnOverdueCompletionsWithTheirDueTimes() {
         final long startNs = System.nanoTime();
         source.start(SyntheticProgram.of(MIX, Schedule.bursts(1_000, 2)).startingAt(startNs));
         LockSupport.parkNanos(startNs + TimeUnit.MILLISECONDS.toNanos(21) - System.nanoTime());

@@ -27,7 +27,7 @@ class AsyncEventsTest {
     private final BlockingQueue<AsyncEvent> events = new LinkedBlockingQueue<>();
 
     @Test
-    void shouldTellThatACompletionQueueHasOverrun() throws InterruptedException {
+    void shouldReportAnOverrunOfACompletionQueue() throws InterruptedException {
         try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(2).sqSize(MANY / 10));
             AsyncEvents.Subscription subscription = AsyncEvents.listen(pair.peer().context(), events::add)) {
             assertNotNull(subscription);
@@ -73,7 +73,7 @@ class AsyncEventsTest {
     }
 
     @Test
-    void shouldTellNothingAfterTheSubscriptionIsClosed() throws InterruptedException {
+    void shouldReportNothingAfterTheSubscriptionIsClosed() throws InterruptedException {
         try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(2).sqSize(MANY / 10))) {
             AsyncEvents.listen(pair.peer().context(), events::add).close();
             overrun(pair);

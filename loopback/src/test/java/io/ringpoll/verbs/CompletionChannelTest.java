@@ -47,7 +47,7 @@ class CompletionChannelTest {
     }
 
     @Test
-    void shouldSleepUntilACompletionComesAndWake() {
+    void shouldSleepUntilACompletion() {
         queue.requestNotification(false);
         assertEquals(0, queue.poll(completions.records(), 0, 1));
         final OtherThread<VerbsCompletionQueue> waiting = OtherThread.run(() -> channel.await(TIMEOUT_MS));
@@ -77,7 +77,7 @@ class CompletionChannelTest {
     }
 
     @Test
-    void shouldAnswerNullWhenNothingComesInTime() {
+    void shouldReturnNullAtTheTimeOut() {
         final long startNs = System.nanoTime();
         assertNull(channel.await(20));
         assertTrue(System.nanoTime() - startNs >= TimeUnit.MILLISECONDS.toNanos(20));
@@ -122,7 +122,7 @@ class CompletionChannelTest {
     }
 
     @Test
-    void shouldKeepToItsTimeOutWhateverEventsOfOtherQueuesCome() {
+    void shouldKeepItsTimeOutDespiteEventsOfOtherQueues() {
         try (ConnectedPair shared = ConnectedPair.of(config -> config.rcqSize(10).sharedCompletionChannel(true));
             VerbsCompletionQueue main = shared.server().completionQueue().openVerbs();
             VerbsCompletionQueue foreign = shared.server().receiveCompletionQueue().orElseThrow().openVerbs();

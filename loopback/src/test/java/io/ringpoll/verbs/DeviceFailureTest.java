@@ -31,7 +31,7 @@ class DeviceFailureTest {
     private final BlockingQueue<AsyncEvent> events = new LinkedBlockingQueue<>();
 
     @Test
-    void shouldTellThatAQueuePairHasFailedAndItsQueueIsDead() throws InterruptedException {
+    void shouldReportAFailedQueuePairAndItsDeadQueue() throws InterruptedException {
         try (LogCapture log = new LogCapture(); ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(2).sqSize(64));
             AsyncEvents.Subscription subscription = AsyncEvents.listen(pair.peer().context(), events::add)) {
             assertNotNull(subscription);
@@ -51,7 +51,7 @@ class DeviceFailureTest {
     }
 
     @Test
-    void shouldTellThatADeviceAndAPortHaveFailed() throws Throwable {
+    void shouldReportAFailedDeviceAndPort() throws Throwable {
         try (Peer peer = Peer.ofLocal(TestDevice.address());
             AsyncEvents.Subscription subscription = AsyncEvents.listen(peer.context(), events::add)) {
             assertNotNull(subscription);

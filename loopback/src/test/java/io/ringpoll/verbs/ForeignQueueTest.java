@@ -49,7 +49,7 @@ class ForeignQueueTest {
     }
 
     @Test
-    void shouldGiveItsCompletions() {
+    void shouldReturnItsCompletions() {
         for (int i = 0; i < 10; i++) {
             queuePair.send(i);
             completions.await(queue, PER_MESSAGE);
@@ -61,7 +61,7 @@ class ForeignQueueTest {
     }
 
     @Test
-    void shouldWakeWhoeverSleepsOnItsChannel() {
+    void shouldWakeAThreadThatSleepsOnItsChannel() {
         queue.requestNotification(false);
         assertEquals(0, queue.poll(completions.records(), 0, 1));
         final OtherThread<VerbsCompletionQueue> waiting = OtherThread.run(() -> channel.await(ConnectedPair.TIMEOUT_MS));

@@ -74,7 +74,7 @@ class VerbsCompletionQueueTest {
     }
 
     @Test
-    void shouldTellWhyAQueueCannotBeMade() {
+    void shouldReportWhyAQueueCannotBeCreated() {
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
             final VerbsException error = assertThrows(VerbsException.class,
                 () -> VerbsCompletionQueue.create(peer.context(), "huge", Integer.MAX_VALUE, null));

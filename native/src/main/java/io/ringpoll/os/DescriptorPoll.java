@@ -83,7 +83,7 @@ public final class DescriptorPoll implements AutoCloseable {
      * {@link #wakeUp()} does.
      *
      * @param timeoutMs maximum time in milliseconds; 0 does not wait, negative waits without a bound
-     * @return how many actions ran; 0 if the time is over or {@link #wakeUp()} was called
+     * @return number of actions that ran; 0 if the time is over or {@link #wakeUp()} was called
      * @throws OsException           if poll(2) fails
      * @throws IllegalStateException if this is closed, or a virtual thread is to wait: it would keep its carrier
      */

@@ -9,13 +9,13 @@ import java.lang.foreign.ValueLayout;
 import java.util.BitSet;
 
 /**
- * Which CPUs the calling thread may run on. For platform threads: a virtual thread would move its carrier.
+ * The CPU affinity of the calling thread. For platform threads: a virtual thread would move its carrier.
  *
  * @see <a href="https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html">sched_setaffinity(2)</a>
  * @see <a href="https://man7.org/linux/man-pages/man3/sched_getcpu.3.html">sched_getcpu(3)</a>
  */
 public final class ThreadAffinity {
-    /** Most CPUs that a mask can name: 65,536, eight times the maximum of Linux. */
+    /** Maximum number of CPUs in a mask: 65,536, eight times the maximum of Linux. */
     private static final int MAX_CPUS = 1 << 16;
     private static final int MAX_MASK_BYTES = MAX_CPUS / Byte.SIZE;
     private static final int INITIAL_MASK_BYTES = 128;

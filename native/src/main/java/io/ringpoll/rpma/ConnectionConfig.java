@@ -63,7 +63,7 @@ public final class ConnectionConfig extends Configuration {
     }
 
     /**
-     * Sets how many completions the main CQ holds.
+     * Sets the size of the main CQ.
      *
      * @param entries at least that many
      * @return this
@@ -80,7 +80,7 @@ public final class ConnectionConfig extends Configuration {
     }
 
     /**
-     * How many completions the main CQ holds.
+     * The size of the main CQ.
      *
      * @return entries, as they were asked for
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_get_cq_size.3.html">
@@ -91,7 +91,7 @@ public final class ConnectionConfig extends Configuration {
     }
 
     /**
-     * Sets how many completions the receive CQ holds.
+     * Sets the size of the receive CQ.
      *
      * @param entries at least that many, or 0 for none: then receives complete in the main CQ
      * @return this
@@ -105,7 +105,7 @@ public final class ConnectionConfig extends Configuration {
     }
 
     /**
-     * How many completions the receive CQ holds.
+     * The size of the receive CQ.
      *
      * @return entries, as they were asked for
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_get_rcq_size.3.html">
@@ -116,7 +116,7 @@ public final class ConnectionConfig extends Configuration {
     }
 
     /**
-     * Sets how many work requests of the send queue may be under way.
+     * Sets the size of the send queue.
      *
      * @param entries at least that many
      * @return this
@@ -130,7 +130,7 @@ public final class ConnectionConfig extends Configuration {
     }
 
     /**
-     * How many work requests of the send queue may be under way.
+     * The size of the send queue.
      *
      * @return entries, as they were asked for
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_get_sq_size.3.html">
@@ -141,7 +141,7 @@ public final class ConnectionConfig extends Configuration {
     }
 
     /**
-     * Sets how many receives may be posted.
+     * Sets the size of the receive queue.
      *
      * @param entries at least that many
      * @return this
@@ -155,7 +155,7 @@ public final class ConnectionConfig extends Configuration {
     }
 
     /**
-     * How many receives may be posted.
+     * The size of the receive queue.
      *
      * @return entries, as they were asked for
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_get_rq_size.3.html">
@@ -259,7 +259,7 @@ public final class ConnectionConfig extends Configuration {
         return config == null ? null : config.sharedQueue;
     }
 
-    /** How many receives the queue that they complete in can hold, for a configuration that may be null. */
+    /** The size of the queue in which receives complete; the configuration may be null. */
     static int mostReceivesOf(final ConnectionConfig config) {
         if (config == null) {
             return DEFAULT_CQ_SIZE;

@@ -28,7 +28,7 @@ public final class ConnectionRequest extends RpmaObject {
 
     private final Peer peer;
     private final SharedReceiveQueue sharedQueue;
-    /** How many completions the queue of the receives was asked to hold. */
+    /** The requested size of the queue in which receives complete. */
     private final int mostReceives;
     /** Held around a post and its count. */
     private final Object posting = new Object();

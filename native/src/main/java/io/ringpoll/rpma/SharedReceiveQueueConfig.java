@@ -29,7 +29,7 @@ public final class SharedReceiveQueueConfig extends Configuration {
     }
 
     /**
-     * Sets how many receives may be posted.
+     * Sets the size of the receive queue.
      *
      * @param entries at least that many
      * @return this
@@ -43,7 +43,7 @@ public final class SharedReceiveQueueConfig extends Configuration {
     }
 
     /**
-     * How many receives may be posted.
+     * The size of the receive queue.
      *
      * @return entries, as they were asked for
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_cfg_get_rq_size.3.html">
@@ -54,7 +54,7 @@ public final class SharedReceiveQueueConfig extends Configuration {
     }
 
     /**
-     * Sets how many completions the queue's receive CQ holds.
+     * Sets the size of the receive CQ.
      *
      * @param entries at least that many, or 0 for none: then receives complete in the CQs of the connections
      * @return this
@@ -68,7 +68,7 @@ public final class SharedReceiveQueueConfig extends Configuration {
     }
 
     /**
-     * How many completions the queue's receive CQ holds.
+     * The size of the receive CQ.
      *
      * @return entries, as they were asked for
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_cfg_get_rcq_size.3.html">

@@ -50,14 +50,14 @@ public final class CompletionBudget {
 
     private final int depth;
     private final long[] counts = new long[LENGTH];
-    /** For each signalled request: how many requests of the send queue had been posted, it included. */
+    /** For each signalled request: the number of posted requests of the send queue up to it. */
     private final AtomicLongArray sendsUntil;
     private final int mask;
 
     /**
      * Creates an account of nothing in flight.
      *
-     * @param depth how many completions the queue holds, at least 1
+     * @param depth capacity of the queue in completions, at least 1
      */
     public CompletionBudget(final int depth) {
         if (depth < 1) {
@@ -159,7 +159,7 @@ public final class CompletionBudget {
      *
      * @param records the polled records
      * @param first   index of the first record
-     * @param count   how many
+     * @param count   their number
      */
     public void onPolled(final WorkCompletions records, final int first, final int count) {
         final long errorsAndReceives = CompletionPaths.tally(records.address(first, count), count);
@@ -195,7 +195,7 @@ public final class CompletionBudget {
     }
 
     /**
-     * How many completions the queue holds.
+     * The capacity of the queue.
      *
      * @return the same at each call
      */
@@ -216,7 +216,7 @@ public final class CompletionBudget {
     }
 
     /**
-     * How many posts have been refused.
+     * The number of refused posts.
      *
      * @return posts so far
      */

@@ -13,7 +13,7 @@ public interface CompletionQueue {
      *
      * @param records    where they go
      * @param first      index of the record that gets the oldest
-     * @param maxEntries how many records may be written, at least 1
+     * @param maxEntries maximum number of records to write, at least 1
      * @return the number of records written; 0 if the queue is empty; negative if the queue has failed, and then it is the
      *     queue's own error code (librpma's {@code RPMA_E_PROVIDER} or {@code RPMA_E_UNKNOWN}, or the negative result of
      *     {@code ibv_poll_cq}) and the queue must not be polled again

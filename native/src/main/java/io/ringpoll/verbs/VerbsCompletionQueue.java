@@ -106,7 +106,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         }
     }
 
-    /** A queue that something else has created and will destroy; depends on its owner. */
+    /** A queue that its owner creates and destroys. */
     static VerbsCompletionQueue borrow(
         final long address, final String name, final NativeResource owner, final CompletionQueue viewed) {
         Objects.requireNonNull(name, "the name is null");
@@ -212,7 +212,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     }
 
     /**
-     * How many completions the queue holds.
+     * The capacity of the queue.
      *
      * @return entries, at least as many as were asked for
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
@@ -226,13 +226,13 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         }
     }
 
-    /** How many completions the queue at an address holds. */
+    /** The capacity of the queue at an address. */
     static int capacity(final long address) {
         return Memory.intAt(address + IbvCq.CQE_OFFSET);
     }
 
     /**
-     * How many events were taken from the channel and are not acknowledged yet.
+     * The number of events that were read from the channel and are not acknowledged yet.
      *
      * @return events
      */

@@ -35,7 +35,7 @@ public final class WorkCompletions {
     /**
      * Allocates records.
      *
-     * @param capacity how many, at least 1
+     * @param capacity number of records, at least 1
      * @return all zero, freed when it is reachable no more
      * @throws IllegalArgumentException if the capacity is below 1, or more than a buffer can hold
      * @throws io.ringpoll.device.DeviceException if the JVM lacks a flag; the message names it
@@ -52,7 +52,7 @@ public final class WorkCompletions {
      *
      * @param buffer   off-heap memory, which must stay for as long as this is used
      * @param offset   of the first record in bytes
-     * @param capacity how many records, at least 1
+     * @param capacity number of records, at least 1
      * @return a view of them
      * @throws IndexOutOfBoundsException if they are not within the buffer
      * @throws IllegalArgumentException  if the buffer is on the heap, the first record is not 8-byte aligned, or the capacity is
@@ -78,7 +78,7 @@ public final class WorkCompletions {
     }
 
     /**
-     * How many records there are.
+     * The number of records.
      *
      * @return the same at each call, at least 1
      */
@@ -112,7 +112,7 @@ public final class WorkCompletions {
      * The address of some of the records.
      *
      * @param first index of the first one
-     * @param count how many
+     * @param count their number
      * @return 8-byte aligned
      * @throws IndexOutOfBoundsException if they are not all within the array
      */

@@ -87,7 +87,7 @@ class DescriptorPollTest {
     }
 
     @Test
-    void shouldRefuseEverythingAfterItsEnd() {
+    void shouldRefuseAllCallsAfterClose() {
         final DescriptorPoll poll = new DescriptorPoll();
         final int fd = readable();
         poll.add(fd, () -> ran.add(fd));

@@ -48,7 +48,7 @@ class RpmaCqTest {
     }
 
     @Test
-    void shouldNotBelieveAStructThatDisagreesWithThePublicCalls() {
+    void shouldRejectAStructThatContradictsThePublicCalls() {
         rpmaCq.set(ValueLayout.JAVA_LONG, 16, cq.address());
         assertEquals(0, RpmaCq.ibvCq(rpmaCq.address(), FD + 1, true));
         cq.set(ValueLayout.JAVA_LONG, 8, context.address());

@@ -18,11 +18,11 @@ final class StatTable {
     private static final String ROW = "  %-64s %20s %16s%n";
     private static final double PERCENT = 100;
 
-    private final boolean zeroToo;
+    private final boolean withZeros;
     private final boolean wholeErrors;
 
-    StatTable(final boolean zeroToo, final boolean wholeErrors) {
-        this.zeroToo = zeroToo;
+    StatTable(final boolean withZeros, final boolean wholeErrors) {
+        this.withZeros = withZeros;
         this.wholeErrors = wholeErrors;
     }
 
@@ -38,7 +38,7 @@ final class StatTable {
         for (final String handler : view.handlers()) {
             view.lag(handler).ifPresent(slots -> out.printf(ROW, handler + ": slots behind", number(slots), ""));
         }
-        for (final Counter counter : view.counters(zeroToo)) {
+        for (final Counter counter : view.counters(withZeros)) {
             out.printf(ROW, counter.label(), value(counter), rate(view, counter));
         }
         printErrors(snapshot, out);

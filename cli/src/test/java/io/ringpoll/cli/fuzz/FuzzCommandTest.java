@@ -16,7 +16,7 @@ class FuzzCommandTest {
     private final CommandCalls calls = CommandCalls.of(FuzzCommand::new);
 
     @Test
-    void shouldFindEveryInputTakenOrRefusedInOneLine() {
+    void shouldAcceptOrRefuseEveryInputInOneLine() {
         assumeTrue(TestDevice.isLoopback(), "targets that post invalid requests need the loopback device");
         assertEquals(0, calls.execute("--seconds", "6", "--seed", "1"), calls::toString);
         assertTrue(calls.out().contains("targets from seed 1"), calls.out());

@@ -8,7 +8,7 @@ import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.VerbsContext;
 import java.lang.invoke.MethodHandles;
 
-/** Makes objects of {@link io.ringpoll.verbs} for structs that C has made, by their addresses. Thread-safe. */
+/** Wraps C structs, by their addresses, in objects of {@link io.ringpoll.verbs}. Thread-safe. */
 public final class VerbsAccess {
     private static final StructAccess<VerbsContext, CompletionQueue, VerbsCompletionQueue> ACCESS = find();
 
@@ -18,7 +18,7 @@ public final class VerbsAccess {
     /**
      * Wraps a context that C has opened.
      *
-     * @param address of its {@code struct ibv_context}, which the caller vouches for
+     * @param address of its {@code struct ibv_context}; must be valid
      * @return the device
      */
     public static VerbsContext context(final long address) {
@@ -26,9 +26,9 @@ public final class VerbsAccess {
     }
 
     /**
-     * How many completions a queue holds.
+     * The capacity of a queue.
      *
-     * @param address of its {@code struct ibv_cq}, which the caller vouches for
+     * @param address of its {@code struct ibv_cq}; must be valid
      * @return entries
      */
     public static int capacity(final long address) {
@@ -36,13 +36,13 @@ public final class VerbsAccess {
     }
 
     /**
-     * Wraps a queue that something else has created and will destroy.
+     * Wraps a queue that its owner creates and destroys.
      *
-     * @param address  of its {@code struct ibv_cq}, which the caller vouches for
+     * @param address  of its {@code struct ibv_cq}; must be valid
      * @param name     for reports
-     * @param owner    which the queue ends with, and which cannot be closed before it
+     * @param owner    of the struct; cannot be closed before the returned object
      * @param viewed   the queue of the binding that it is a view of, with the budget that its polls update
-     * @param handover whose completions its polls give first; null if the queue is not shared
+     * @param handover its completions are returned first; null if the queue is not shared
      * @return to be closed before the owner
      */
     public static VerbsCompletionQueue borrow(final long address, final String name, final NativeResource owner,

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
-/** Reads memory that belongs to C, by address; the caller vouches for the address. */
+/** Reads memory of C libraries. Addresses must be valid. */
 public final class Memory {
     @SuppressWarnings("restricted")
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
@@ -46,7 +46,7 @@ public final class Memory {
      * Copies bytes out of C memory.
      *
      * @param address     of the first
-     * @param lengthBytes how many
+     * @param lengthBytes number of bytes
      * @return a new array
      */
     public static byte[] bytesAt(final long address, final int lengthBytes) {

@@ -48,7 +48,7 @@ public final class CompletionHandover {
     /**
      * Creates one that holds nothing.
      *
-     * @param capacity how many completions the queue holds
+     * @param capacity capacity of the queue in completions
      */
     public CompletionHandover(final int capacity) {
         this.capacity = capacity;

@@ -92,7 +92,7 @@ public final class CompletionPaths {
      * Counts completions by path.
      *
      * @param wcAddress of the first record
-     * @param count     how many
+     * @param count     their number
      * @return {@code errors << 32 | receives}; the others are sends and writes
      */
     public static long tally(final long wcAddress, final int count) {
@@ -111,7 +111,7 @@ public final class CompletionPaths {
      * Counts completions by path, as {@link #tally}, if some have failed: their opcodes are not valid.
      *
      * @param wcAddress of the first record
-     * @param count     how many
+     * @param count     their number
      * @return {@code errors << 32 | receives}
      */
     public static long tallyWithErrors(final long wcAddress, final int count) {

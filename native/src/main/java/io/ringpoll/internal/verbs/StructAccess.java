@@ -3,7 +3,7 @@ package io.ringpoll.internal.verbs;
 import io.ringpoll.internal.lifecycle.NativeResource;
 
 /**
- * Makes the binding's objects for structs that C has made, by their addresses. Thread-safe.
+ * Wraps C structs, by their addresses, in objects of the binding. Thread-safe.
  *
  * <p>Its types are parameters, because the package of those types depends on this one.
  *
@@ -21,7 +21,7 @@ public interface StructAccess<C, Q, V extends Q> {
     C context(long address);
 
     /**
-     * How many completions a queue holds.
+     * The capacity of a queue.
      *
      * @param address of its {@code struct ibv_cq}
      * @return entries
@@ -29,13 +29,13 @@ public interface StructAccess<C, Q, V extends Q> {
     int capacity(long address);
 
     /**
-     * Wraps a queue that something else has created and will destroy.
+     * Wraps a queue that its owner creates and destroys.
      *
      * @param address  of its {@code struct ibv_cq}
      * @param name     for reports
-     * @param owner    which the queue ends with, and which cannot be closed before it
+     * @param owner    of the struct; cannot be closed before the returned object
      * @param viewed   the queue of the binding that it is a view of, with the budget that its polls update
-     * @param handover whose completions its polls give first; null if the queue is not shared
+     * @param handover its completions are returned first; null if the queue is not shared
      * @return to be closed before the owner
      */
     V borrow(long address, String name, NativeResource owner, Q viewed, CompletionHandover handover);

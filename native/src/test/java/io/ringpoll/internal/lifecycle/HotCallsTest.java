@@ -51,7 +51,7 @@ class HotCallsTest {
     }
 
     @Test
-    void shouldKeepItsWordOnCacheLinesOfItsOwn() throws NoSuchFieldException {
+    void shouldKeepCacheLinesFreeAroundItsWord() throws NoSuchFieldException {
         final long word = UnsafeApi.objectFieldOffset(HotMarkWord.class.getDeclaredField("word"));
         assertTrue(word >= 2 * CACHE_LINE_BYTES - Long.BYTES, "the word is at " + word);
         long last = 0;

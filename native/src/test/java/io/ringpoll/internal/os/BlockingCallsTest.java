@@ -67,7 +67,7 @@ class BlockingCallsTest {
     }
 
     @Test
-    void shouldCloseTheObjectThatComesAfterAnInterrupt() throws InterruptedException {
+    void shouldCloseTheObjectCreatedAfterAnInterrupt() throws InterruptedException {
         final CompletableFuture<AutoCloseable> given = new CompletableFuture<>();
         final OtherThread<Boolean> caller = OtherThread.run(() -> {
             assertThrows(WaitInterruptedException.class, () -> BlockingCalls.create("a call", handover -> {

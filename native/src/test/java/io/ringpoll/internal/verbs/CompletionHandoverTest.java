@@ -49,7 +49,7 @@ class CompletionHandoverTest {
     }
 
     @Test
-    void shouldPollTheQueueWhereNothingWasTaken() {
+    void shouldPollTheQueueIfNothingWasHandedOver() {
         final CompletionHandover handover = new CompletionHandover(MANY);
         assertFalse(handover.isActive());
         queue.waiting = 3;
@@ -58,7 +58,7 @@ class CompletionHandoverTest {
     }
 
     @Test
-    void shouldGiveWhatWasTakenBeforeWhatCameLater() {
+    void shouldReturnHandedOverCompletionsBeforeLaterOnes() {
         final CompletionHandover handover = new CompletionHandover(MANY);
         handover.begin();
         assertTrue(handover.isActive());

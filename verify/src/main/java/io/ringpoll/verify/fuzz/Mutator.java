@@ -12,12 +12,12 @@ import java.util.SplittableRandom;
  * <p>The same seed creates the same input.
  */
 final class Mutator {
-    private static final int MOST_CHANGES = 6;
-    private static final int LONGEST_PIECE = 32;
-    private static final int LONGEST_NOISE = 300;
+    private static final int MAX_CHANGES = 6;
+    private static final int MAX_PIECE_BYTES = 32;
+    private static final int MAX_NOISE_BYTES = 300;
     private static final int NOISE_ONE_IN = 12;
-    /** Bytes that are critical for parsers of numbers, lengths and lists. */
-    private static final byte[] TELLING = {
+    /** Bytes that delimit or bound what parsers of numbers, lengths and lists read. */
+    private static final byte[] CRITICAL = {
         0, 1, -1, Byte.MAX_VALUE, Byte.MIN_VALUE, ',', ':', '=', '@', '#', '~', '+', '-', '.', '0', '9', ' ', '\n', '%',
         '\'', '"', 'E', 'x'};
 
@@ -29,12 +29,12 @@ final class Mutator {
 
     byte[] input(final List<byte[]> examples) {
         if (random.nextInt(NOISE_ONE_IN) == 0) {
-            final byte[] noise = new byte[random.nextInt(LONGEST_NOISE)];
+            final byte[] noise = new byte[random.nextInt(MAX_NOISE_BYTES)];
             random.nextBytes(noise);
             return noise;
         }
         byte[] input = examples.get(random.nextInt(examples.size()));
-        for (int changes = 1 + random.nextInt(MOST_CHANGES); changes > 0; changes--) {
+        for (int changes = 1 + random.nextInt(MAX_CHANGES); changes > 0; changes--) {
             input = changed(input, examples);
         }
         return input;
@@ -42,11 +42,11 @@ final class Mutator {
 
     private byte[] changed(final byte[] input, final List<byte[]> examples) {
         final int at = random.nextInt(input.length + 1);
-        final int length = Math.min(random.nextInt(LONGEST_PIECE), input.length - at);
+        final int length = Math.min(random.nextInt(MAX_PIECE_BYTES), input.length - at);
         return switch (random.nextInt(8)) {
             case 0 -> joined(input, at, new byte[] {(byte) random.nextInt()}, Math.min(input.length, at + 1));
-            case 1 -> joined(input, at, new byte[] {telling()}, Math.min(input.length, at + 1));
-            case 2 -> joined(input, at, new byte[] {telling()}, at);
+            case 1 -> joined(input, at, new byte[] {critical()}, Math.min(input.length, at + 1));
+            case 2 -> joined(input, at, new byte[] {critical()}, at);
             case 3 -> joined(input, at, new byte[0], at + length);
             case 4 -> joined(input, at, slice(input, at, length), at);
             case 5 -> joined(input, at, new byte[0], input.length);
@@ -59,8 +59,8 @@ final class Mutator {
         };
     }
 
-    private byte telling() {
-        return TELLING[random.nextInt(TELLING.length)];
+    private byte critical() {
+        return CRITICAL[random.nextInt(CRITICAL.length)];
     }
 
     /** A number in text, of any size. */

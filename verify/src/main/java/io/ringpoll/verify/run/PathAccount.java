@@ -81,9 +81,9 @@ final class PathAccount implements CompletionHandler {
 
     @Override
     public void onQueueFault(final int queueIndex, final String queueName, final int code) {
-        final boolean goesOn = code != QueueFault.CQ_ERROR_EVENT && onFailedPoll.test(queueName);
-        if (!goesOn && firstComplaint == null) {
-            firstComplaint = queueName + " failed with code " + code + " and is polled no more";
+        final boolean isPolled = code != QueueFault.CQ_ERROR_EVENT && onFailedPoll.test(queueName);
+        if (!isPolled && firstComplaint == null) {
+            firstComplaint = queueName + " failed with code " + code + " and is not polled any more";
         }
     }
 

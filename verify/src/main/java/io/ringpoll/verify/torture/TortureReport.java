@@ -22,9 +22,9 @@ public record TortureReport(
     private static final int MOST_SHOWN = 12;
 
     /**
-     * Whether all scenes were right.
+     * Whether all scenes passed.
      *
-     * @return false if the last one was not
+     * @return false if the last one failed
      */
     public boolean isSound() {
         return failed == null;
@@ -44,7 +44,7 @@ public record TortureReport(
         out.printf("%,d scenes from seed %d, %,d work requests, %,d faults injected, %.1f s%n", scenes, firstSeed, workRequests,
             faultsInjected, seconds);
         if (isSound()) {
-            out.println("each work request ended once, on its path, in order, as the model has it");
+            out.println("each work request ended once, on its path, in order, as the model predicts");
         } else {
             violations.stream().limit(MOST_SHOWN).forEach(violation -> out.println("wrong: " + violation));
             if (violations.size() > MOST_SHOWN) {

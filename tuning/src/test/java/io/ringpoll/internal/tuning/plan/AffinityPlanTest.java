@@ -102,7 +102,7 @@ class AffinityPlanTest {
     }
 
     @Test
-    void shouldSayWhenOneL3IsTooSmall() {
+    void shouldReportAnL3ThatIsTooSmall() {
         final PlanRequest request = PlanRequest.of(ThreadRole.poller("poller"), ThreadRole.handler("a"), ThreadRole.handler("b"),
             ThreadRole.handler("c"), ThreadRole.handler("d"), ThreadRole.handler("e"));
         final AffinityPlan plan = AffinityPlan.plan(RecordedTree.named("epyc-many-l3").topology(root), request);

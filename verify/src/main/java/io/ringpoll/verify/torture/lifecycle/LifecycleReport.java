@@ -49,7 +49,7 @@ public record LifecycleReport(
             "%,d scenes from seed %d, %,d calls, %,d completions, %.1f s of %.1f s with the start of the child processes%n",
             scenes, firstSeed, calls, completions, playedSeconds, seconds);
         if (isSound()) {
-            out.println("no crash, no hang, nothing left behind, each completion once, each report as the model has it");
+            out.println("no crash, no hang, no leak, each completion once, each report as the model predicts");
         } else {
             last.lastLines().forEach(out::println);
             violations().stream().limit(MOST_SHOWN).forEach(violation -> out.println("wrong: " + violation));

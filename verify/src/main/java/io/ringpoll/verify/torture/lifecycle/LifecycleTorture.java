@@ -31,7 +31,7 @@ public final class LifecycleTorture {
      * @param scenes   number of scenes instead of a time; 0 for the time
      * @param kind     of JVM; null for all in turn
      * @param address  of the device
-     * @param progress takes lines while it goes on
+     * @param progress receives progress lines
      */
     public LifecycleTorture(
         final SeededRun run, final long scenes, final JvmKind kind, final String address, final PrintWriter progress) {

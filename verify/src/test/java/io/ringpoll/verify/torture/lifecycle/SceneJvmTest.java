@@ -65,7 +65,7 @@ class SceneJvmTest {
     }
 
     @Test
-    void shouldPlayForAsLongAsTheStartHasTakenIfThereIsTheTime() {
+    void shouldPlayAsLongAsTheStartTookWithinTheTimeLimit() {
         assertEquals(15, SceneRunner.secondsToPlay(15, 60, 2));
         assertEquals(40, SceneRunner.secondsToPlay(15, 60, 40));
         assertEquals(60, SceneRunner.secondsToPlay(15, 60, 200));
