@@ -46,6 +46,14 @@ class ScheduleTest {
     }
 
     @Test
+    void shouldRepeatTheFewestWholeBurstsThatTakeWholeNanoseconds() {
+        final Schedule schedule = Schedule.bursts(6_000_000, 6);
+        assertEquals(1_000, schedule.periodNs());
+        assertArrayEquals(new long[6], schedule.dueNs());
+        assertEquals(Schedule.MAX_LENGTH, Schedule.bursts(1_000, Schedule.MAX_LENGTH).dueNs().length);
+    }
+
+    @Test
     void shouldMakeRandomTimesAtTheMeanRate() {
         final Schedule schedule = Schedule.random(1_000_000, 1);
         final long[] times = schedule.dueNs();
@@ -70,5 +78,6 @@ class ScheduleTest {
         assertThrows(IllegalArgumentException.class, () -> Schedule.rate(0));
         assertThrows(IllegalArgumentException.class, () -> Schedule.rate(SECOND_NS + 1));
         assertThrows(IllegalArgumentException.class, () -> Schedule.bursts(1_000, 0));
+        assertThrows(IllegalArgumentException.class, () -> Schedule.bursts(1_000, Schedule.MAX_LENGTH + 1));
     }
 }
