@@ -72,8 +72,17 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
 
     @Override
     protected void startImpl() throws IOException {
-        final Node opened = node.open();
-        address = new InetSocketAddress(node.host(), listen(opened, node.host()));
+        boolean listening = false;
+        try {
+            final Node opened = node.open();
+            address = new InetSocketAddress(node.host(), listen(opened, node.host()));
+            listening = true;
+        } finally {
+            if (!listening) {
+                // The engine does not close a transport that has not started.
+                node.reset();
+            }
+        }
     }
 
     private int listen(final Node opened, final String host) throws IOException {

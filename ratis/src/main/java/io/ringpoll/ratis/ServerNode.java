@@ -71,21 +71,35 @@ final class ServerNode {
         return counters;
     }
 
+    /** Closes the node for good. */
     void close() {
         synchronized (this) {
             closed = true;
         }
-        // The node will not be opened any more.
-        if (node == null) {
+        reset();
+    }
+
+    /** Closes the node if it is open; it can be opened again unless {@link #close()} was called. */
+    void reset() {
+        final Node ended;
+        final ExecutorService endedExecutor;
+        final RdmaServerMetrics endedMetrics;
+        synchronized (this) {
+            ended = node;
+            endedExecutor = executor;
+            endedMetrics = metrics;
+            node = null;
+        }
+        if (ended == null) {
             return;
         }
-        node.close();
-        executor.shutdownNow();
+        ended.close();
+        endedExecutor.shutdownNow();
         try {
-            executor.awaitTermination(EXECUTOR_STOP_MS, TimeUnit.MILLISECONDS);
+            endedExecutor.awaitTermination(EXECUTOR_STOP_MS, TimeUnit.MILLISECONDS);
         } catch (final InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        metrics.unregister();
+        endedMetrics.unregister();
     }
 }

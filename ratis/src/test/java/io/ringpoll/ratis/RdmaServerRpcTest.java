@@ -1,0 +1,297 @@
+package io.ringpoll.ratis;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.TestDevice;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.metrics.MetricRegistries;
+import org.apache.ratis.metrics.RatisMetricRegistry;
+import org.apache.ratis.metrics.impl.RatisMetricRegistryImpl;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.ReadIndexReplyProto;
+import org.apache.ratis.proto.RaftProtos.ReadIndexRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionReplyProto;
+import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.util.CodeInjectionForTesting;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The transports of two servers; the engine behind them is mocked. */
+@Tag(TestDevice.TAG)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class RdmaServerRpcTest {
+    private static final RaftPeerId SENDER = RaftPeerId.valueOf("rpc-sender");
+    private static final RaftPeerId RECEIVER = RaftPeerId.valueOf("rpc-receiver");
+    private static final long TERM = 7;
+
+    private final List<RdmaServerRpc> opened = new ArrayList<>();
+    private final RaftServer engine = mock(RaftServer.class);
+    private final RaftProperties properties = new RaftProperties();
+    private final int port = Integer.parseInt(ConnectedPair.anyPort());
+
+    @AfterEach
+    void close() throws IOException {
+        CodeInjectionForTesting.remove(RdmaServerRpc.SEND_SERVER_REQUEST);
+        for (final RdmaServerRpc rpc : opened) {
+            rpc.close();
+        }
+        assertEquals(0, threads(SENDER + "-rdma"));
+        assertEquals(0, threads(RECEIVER + "-rdma"));
+    }
+
+    private static long threads(final String name) {
+        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith(name)).count();
+    }
+
+    /** The transport of an engine, not started. */
+    private RdmaServerRpc rpc(final RaftPeerId id, final RaftServer server, final int listened) {
+        RdmaConfigKeys.setServerHost(properties, TestDevice.address());
+        RdmaConfigKeys.setServerPort(properties, listened);
+        when(server.getId()).thenReturn(id);
+        when(server.getProperties()).thenReturn(new RaftProperties(properties));
+        final RdmaServerRpc rpc = new RdmaServerRpc(server, new RdmaRpcType());
+        opened.add(rpc);
+        return rpc;
+    }
+
+    private RdmaServerRpc receiver() throws IOException {
+        final RdmaServerRpc receiver = rpc(RECEIVER, engine, port);
+        receiver.start();
+        return receiver;
+    }
+
+    private RdmaServerRpc sender() throws IOException {
+        final RdmaServerRpc sender = rpc(SENDER, mock(RaftServer.class), 0);
+        sender.start();
+        sender.addRaftPeers(List.of(RaftPeer.newBuilder().setId(RECEIVER).setAddress(TestDevice.address() + ":" + port).build()));
+        return sender;
+    }
+
+    private static RaftRpcRequestProto header() {
+        return RaftRpcRequestProto.newBuilder().setRequestorId(SENDER.toByteString()).setReplyId(RECEIVER.toByteString()).build();
+    }
+
+    private static RequestVoteRequestProto vote() {
+        return RequestVoteRequestProto.newBuilder().setServerRequest(header()).setCandidateTerm(TERM).build();
+    }
+
+    private static AppendEntriesRequestProto entries() {
+        return AppendEntriesRequestProto.newBuilder().setServerRequest(header()).setLeaderTerm(TERM).build();
+    }
+
+    private static <T> T within(final CompletableFuture<T> reply) throws Exception {
+        return reply.get(30, TimeUnit.SECONDS);
+    }
+
+    private void answerVotes() throws IOException {
+        when(engine.requestVote(any())).thenAnswer(call -> RequestVoteReplyProto.newBuilder()
+            .setTerm(call.<RequestVoteRequestProto>getArgument(0).getCandidateTerm()).build());
+    }
+
+    private void answerEntries() throws IOException {
+        when(engine.appendEntriesAsync(any())).thenAnswer(call -> CompletableFuture.completedFuture(AppendEntriesReplyProto
+            .newBuilder().setTerm(call.<AppendEntriesRequestProto>getArgument(0).getLeaderTerm()).build()));
+    }
+
+    @Test
+    void shouldExchangeEveryKindOfRequest() throws Exception {
+        answerVotes();
+        answerEntries();
+        when(engine.startLeaderElection(any())).thenReturn(StartLeaderElectionReplyProto.getDefaultInstance());
+        when(engine.installSnapshot(any())).thenReturn(InstallSnapshotReplyProto.newBuilder().setTerm(TERM).build());
+        receiver();
+        final RdmaServerRpc sender = sender();
+        assertEquals(TERM, sender.requestVote(vote()).getTerm());
+        assertEquals(TERM, sender.appendEntries(entries()).getTerm());
+        assertEquals(TERM, within(sender.async().appendEntriesAsync(entries())).getTerm());
+        assertEquals(TERM, sender.installSnapshot(InstallSnapshotRequestProto.newBuilder().setServerRequest(header()).build())
+            .getTerm());
+        assertEquals(StartLeaderElectionReplyProto.getDefaultInstance(), sender.startLeaderElection(
+            StartLeaderElectionRequestProto.newBuilder().setServerRequest(header()).build()));
+        assertTrue(sender.counters().value(Count.FRAMES_SENT) >= 5);
+    }
+
+    @Test
+    void shouldContinueAReadOnARequestThread() throws Exception {
+        final CompletableFuture<ReadIndexReplyProto> answer = new CompletableFuture<>();
+        when(engine.readIndexAsync(any())).thenReturn(answer);
+        receiver();
+        final CompletableFuture<String> thread =
+            sender().readIndexAsync(ReadIndexRequestProto.newBuilder().setServerRequest(header()).build())
+                .thenApply(reply -> Thread.currentThread().getName() + reply.getReadIndex());
+        answer.complete(ReadIndexReplyProto.newBuilder().setReadIndex(12).build());
+        final String name = within(thread);
+        assertTrue(name.startsWith(SENDER + "-rdma-worker-") && name.endsWith("12"), name);
+    }
+
+    @Test
+    void shouldReconnectForRequestsThatWait() throws Exception {
+        answerVotes();
+        final RdmaServerRpc first = receiver();
+        final RdmaServerRpc sender = sender();
+        assertFalse(sender.isConnected(RECEIVER));
+        sender.requestVote(vote());
+        assertTrue(sender.isConnected(RECEIVER));
+        first.close();
+        assertThrows(IOException.class, () -> sender.requestVote(vote()));
+        assertFalse(sender.isConnected(RECEIVER));
+        receiver();
+        while (!sender.isConnected(RECEIVER)) {
+            try {
+                assertEquals(TERM, sender.requestVote(vote()).getTerm());
+            } catch (final IOException later) {
+                TimeUnit.MILLISECONDS.sleep(5);
+            }
+        }
+    }
+
+    @Test
+    void shouldReconnectForRequestsWithAFuture() throws Exception {
+        answerEntries();
+        final RdmaServerRpc first = receiver();
+        final RdmaServerRpc sender = sender();
+        within(sender.appendEntriesAsync(entries()));
+        first.close();
+        assertThrows(Exception.class, () -> within(sender.appendEntriesAsync(entries())));
+        receiver();
+        while (!sender.isConnected(RECEIVER)) {
+            try {
+                assertEquals(TERM, within(sender.appendEntriesAsync(entries())).getTerm());
+            } catch (final Exception later) {
+                TimeUnit.MILLISECONDS.sleep(5);
+            }
+        }
+    }
+
+    @Test
+    void shouldCallTheEnginesInjectionPointBeforeEachRequest() throws Exception {
+        answerVotes();
+        answerEntries();
+        receiver();
+        final RdmaServerRpc sender = sender();
+        final AtomicInteger calls = new AtomicInteger();
+        CodeInjectionForTesting.put(RdmaServerRpc.SEND_SERVER_REQUEST, (local, remote, arguments) -> {
+            assertEquals(SENDER, local);
+            calls.incrementAndGet();
+            return true;
+        });
+        sender.requestVote(vote());
+        assertEquals(1, calls.get());
+        within(sender.appendEntriesAsync(entries()));
+        assertEquals(2, calls.get());
+    }
+
+    @Test
+    void shouldHaveAnAddressWhenItsPortIsKnown() throws Exception {
+        final RdmaServerRpc anyPort = rpc(SENDER, mock(RaftServer.class), 0);
+        assertThrows(IllegalStateException.class, anyPort::getInetSocketAddress);
+        anyPort.start();
+        assertEquals(TestDevice.address(), anyPort.getInetSocketAddress().getAddress().getHostAddress());
+        final int selected = anyPort.getInetSocketAddress().getPort();
+        assertTrue(selected >= 49_152 && selected < 49_152 + 16_000, "port " + selected);
+        final InetSocketAddress configured = new InetSocketAddress(TestDevice.address(), port);
+        final RdmaServerRpc known = rpc(RECEIVER, engine, port);
+        assertEquals(configured, known.getInetSocketAddress());
+        known.start();
+        assertEquals(configured, known.getInetSocketAddress());
+    }
+
+    @Test
+    void shouldReleaseItsNodeWhenThePortIsInUseAndStartLater() throws Exception {
+        final RdmaServerRpc first = receiver();
+        final RdmaServerRpc second = rpc(SENDER, mock(RaftServer.class), port);
+        final IOException failure = assertThrows(IOException.class, second::start);
+        assertTrue(failure.getMessage().contains(":" + port), failure.getMessage());
+        assertEquals(0, threads(SENDER + "-rdma"));
+        first.close();
+        second.start();
+        assertTrue(threads(SENDER + "-rdma") > 0);
+    }
+
+    @Test
+    void shouldRefuseRequestsAndDropTasksAfterItsClose() throws Exception {
+        answerVotes();
+        receiver();
+        final RdmaServerRpc sender = sender();
+        final CompletableFuture<String> thread = new CompletableFuture<>();
+        sender.executeOnRequestThread(() -> thread.complete(Thread.currentThread().getName()));
+        assertTrue(within(thread).startsWith(SENDER + "-rdma-worker-"));
+        sender.close();
+        assertThrows(IOException.class, () -> sender.requestVote(vote()));
+        assertDoesNotThrow(() -> sender.executeOnRequestThread(() -> { }));
+    }
+
+    @Test
+    void shouldNotOpenItsNodeAfterAnEarlyClose() throws Exception {
+        final ServerNode node = new ServerNode(engine);
+        node.close();
+        assertThrows(AlreadyClosedException.class, node::open);
+    }
+
+    @Test
+    void shouldNameTheSettingOfADeviceThatDoesNotExist() {
+        when(engine.getId()).thenReturn(RECEIVER);
+        // An address for documentation, which no interface has.
+        RdmaConfigKeys.setServerHost(properties, "192.0.2.1");
+        when(engine.getProperties()).thenReturn(properties);
+        final IOException failure = assertThrows(IOException.class, () -> new ServerNode(engine).open());
+        assertTrue(failure.getMessage().contains(RdmaConfigKeys.SERVER_HOST_KEY), failure.getMessage());
+    }
+
+    @Test
+    void shouldReportANodeThatDoesNotOpen() {
+        properties.setInt(RdmaConfigKeys.POLLER_CPU_KEY, 4095);
+        final IOException failure = assertThrows(IOException.class, this::receiver);
+        assertTrue(failure.getMessage().contains("does not open"), failure.getMessage());
+    }
+
+    @Test
+    void shouldPublishItsCountersAsMetricsWhileItIsOpen() throws Exception {
+        answerVotes();
+        receiver();
+        final RdmaServerRpc sender = sender();
+        sender.requestVote(vote());
+        final RatisMetricRegistryImpl registry = (RatisMetricRegistryImpl) registries().findAny().orElseThrow();
+        assertEquals(Count.values().length, registry.getGauges((name, metric) -> true).size());
+        assertEquals(sender.counters().value(Count.CONNECTIONS_OPENED),
+            registry.getGauges((name, metric) -> name.endsWith("connections_opened")).values().iterator().next().getValue());
+        assertEquals(1, sender.counters().value(Count.CONNECTIONS_OPENED));
+        sender.close();
+        assertEquals(0, registries().count());
+    }
+
+    private static Stream<RatisMetricRegistry> registries() {
+        return MetricRegistries.global().getMetricRegistries().stream().filter(registry ->
+            registry.getMetricRegistryInfo().getApplicationName().equals(RdmaServerMetrics.APPLICATION) &&
+                registry.getMetricRegistryInfo().getPrefix().equals(SENDER.toString()));
+    }
+}
