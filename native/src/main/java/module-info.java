@@ -6,6 +6,8 @@
  */
 @SuppressWarnings({"module", "requires-automatic", "requires-transitive-automatic"})
 module io.ringpoll.rpma {
+    requires java.management;
+    requires jdk.management;
     requires transitive org.agrona;
 
     exports io.ringpoll.device;

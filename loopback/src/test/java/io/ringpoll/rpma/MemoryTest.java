@@ -257,8 +257,8 @@ class MemoryTest {
             for (final long lengthBytes : new long[] {1L << 50, Long.MAX_VALUE - 4095, Long.MAX_VALUE}) {
                 final String message = assertThrows(
                     IllegalArgumentException.class, () -> peer.allocate(lengthBytes, MemoryUsage.SEND)).getMessage();
-                assertEquals("a memory region of " + lengthBytes + " bytes is larger than the memory of this machine, " +
-                    MachineMemory.totalBytes() + " bytes, in which it is pinned: ask for less", message);
+                assertEquals("a memory region of " + lengthBytes + " bytes is larger than the " + MachineMemory.limit().name() +
+                    ", " + MachineMemory.limit().bytes() + " bytes, in which it is pinned: ask for less", message);
             }
         }
     }

@@ -70,14 +70,20 @@ public final class LocalMemoryRegion extends RpmaObject {
         return register(peer, memory, arena::close, usage);
     }
 
-    /** The memory is pinned: it can be no larger than that of the machine. To try would end in the kernel's OOM killer. */
+    /**
+     * Refuses a size that cannot be pinned: the memory of the machine or the limit of a container. To try would end in the
+     * kernel's OOM killer.
+     */
     private static void requireSize(final long lengthBytes) {
         if (lengthBytes < 1) {
             throw new IllegalArgumentException("a memory region of " + lengthBytes + " bytes: at least 1 is needed");
         }
-        if (lengthBytes >= LARGE_BYTES && lengthBytes > MachineMemory.totalBytes()) {
-            throw new IllegalArgumentException("a memory region of " + lengthBytes + " bytes is larger than the memory of this " +
-                "machine, " + MachineMemory.totalBytes() + " bytes, in which it is pinned: ask for less");
+        if (lengthBytes >= LARGE_BYTES) {
+            final MachineMemory.Limit limit = MachineMemory.limit();
+            if (lengthBytes > limit.bytes()) {
+                throw new IllegalArgumentException("a memory region of " + lengthBytes + " bytes is larger than the " +
+                    limit.name() + ", " + limit.bytes() + " bytes, in which it is pinned: ask for less");
+            }
         }
     }
 

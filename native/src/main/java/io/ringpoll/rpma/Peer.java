@@ -170,7 +170,8 @@ public final class Peer extends RpmaObject {
      * @param lengthBytes length, at least 1
      * @param usages      the permitted operations, at least one
      * @return to be closed before the peer; closing it frees the memory
-     * @throws IllegalArgumentException if there are no bytes, more than the machine's memory, or no usage
+     * @throws IllegalArgumentException if there are no bytes, more than the memory of the machine or of the process's control
+     *     group, or no usage
      * @throws OutOfMemoryError         if the memory cannot be had
      * @throws RpmaException as in rpma_mr_reg(3)
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_mr_reg.3.html">rpma_mr_reg(3)</a>

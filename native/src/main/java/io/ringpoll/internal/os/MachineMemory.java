@@ -1,17 +1,46 @@
 package io.ringpoll.internal.os;
 
+import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The size of the machine's memory. Stateless. */
+/** The size of the machine's memory, and of the part that this process may use. Stateless. */
 public final class MachineMemory {
     private static final Path MEMINFO = Path.of("/proc/meminfo");
     private static final String TOTAL = "MemTotal:";
     private static final long KIBIBYTE = 1024;
 
     private MachineMemory() {
+    }
+
+    /**
+     * The largest amount of memory that this process can use.
+     *
+     * @param bytes size
+     * @param name  of what sets the limit
+     */
+    public record Limit(long bytes, String name) {
+        static final String OF_MACHINE = "memory of this machine";
+        static final String OF_GROUP = "memory limit of this process's control group (memory.max or memory.limit_in_bytes)";
+    }
+
+    /**
+     * The limit that applies: that of the control group, as of a container, or the machine's memory.
+     *
+     * @return the smaller one
+     * @see <a href="https://man7.org/linux/man-pages/man7/cgroups.7.html">cgroups(7)</a>
+     */
+    public static Limit limit() {
+        // The JVM reads the limits of control groups of both versions, also of the groups above.
+        return limit(totalBytes(), ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getTotalMemorySize());
+    }
+
+    static Limit limit(final long machineBytes, final long groupBytes) {
+        return groupBytes > 0 && groupBytes < machineBytes ? new Limit(groupBytes, Limit.OF_GROUP) :
+            new Limit(machineBytes, Limit.OF_MACHINE);
     }
 
     /**

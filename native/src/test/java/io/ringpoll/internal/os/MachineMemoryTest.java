@@ -24,4 +24,19 @@ class MachineMemoryTest {
         assertEquals(Long.MAX_VALUE, MachineMemory.totalBytes(List.of("MemTotal: kB")));
         assertEquals(Long.MAX_VALUE, MachineMemory.totalBytes(List.of("MemTotal: -5 kB")));
     }
+
+    @Test
+    void shouldNameTheLimitThatApplies() {
+        assertEquals("MACHINE 100", describe(MachineMemory.limit(100, 100)));
+        assertEquals("MACHINE 100", describe(MachineMemory.limit(100, 101)));
+        assertEquals("GROUP 99", describe(MachineMemory.limit(100, 99)));
+        assertEquals("MACHINE 100", describe(MachineMemory.limit(100, 0)));
+        assertEquals("MACHINE 100", describe(MachineMemory.limit(100, -1)));
+        final MachineMemory.Limit ours = MachineMemory.limit();
+        assertTrue(ours.bytes() > 1 << 20 && ours.bytes() <= MachineMemory.totalBytes(), ours::toString);
+    }
+
+    private static String describe(final MachineMemory.Limit limit) {
+        return (limit.name().equals(MachineMemory.Limit.OF_GROUP) ? "GROUP " : "MACHINE ") + limit.bytes();
+    }
 }
