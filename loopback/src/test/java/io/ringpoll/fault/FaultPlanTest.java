@@ -2,6 +2,7 @@ package io.ringpoll.fault;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -219,7 +220,7 @@ class FaultPlanTest {
     static FaultPlan randomPlan(final SplittableRandom random) {
         final FaultPlan.Builder builder = FaultPlan.builder();
         if (random.nextBoolean()) {
-            builder.seed(random.nextLong());
+            assertSame(builder, builder.seed(random.nextLong()));
         }
         for (int rules = random.nextInt(1, 6); rules > 0; rules--) {
             final FaultKind kind = FaultKind.values()[random.nextInt(FaultKind.values().length)];

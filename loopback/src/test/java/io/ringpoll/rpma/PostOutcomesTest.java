@@ -73,6 +73,7 @@ class PostOutcomesTest {
             for (final Map.Entry<String, Post> post : posts().entrySet()) {
                 assertFalse(post.getValue().on(client, mine, remote, 0), post.getKey());
                 assertEquals(posted, budget.inFlight(), post.getKey());
+                assertEquals("", LogSink.takeErrorText(), "the next exception would show this text");
                 HotCalls.awaitQuiescence();
             }
             assertEquals(0, budget.refused());
