@@ -60,6 +60,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final PollerCounterSet counters;
     private final PollTally tally;
     private final ErrorHandler errorHandler;
+    private final NanoClock clock;
     private final RingStall stall;
     private final QueueFaultEvent faultProbe = new QueueFaultEvent();
     private final QueueRound round = new QueueRound();
@@ -92,7 +93,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      * @param batchLimit   maximum number of completions taken from one queue in one round, at least 1
      * @param counters     used by this poller only
      * @param errorHandler receives exceptions that a queue's poll throws in breach of its contract
-     * @param clock        measures how long the ring is full
+     * @param clock        measures how long the ring is full, and the duty cycles of a {@link PollerLoop}
      */
     public CompletionPoller(
         final String roleName, final SlotRing ring, final RingHandlers handlers, final int batchLimit,
@@ -110,7 +111,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.counters = Objects.requireNonNull(counters, "the counters are null");
         this.tally = new PollTally(counters);
         this.errorHandler = Objects.requireNonNull(errorHandler, "errorHandler is null");
-        Objects.requireNonNull(clock, "the clock is null");
+        this.clock = Objects.requireNonNull(clock, "the clock is null");
         this.stall = new RingStall(handlers, counters, clock);
         this.queues = new QueueRegistry(roleName, ring, round, commands, counters);
     }
@@ -346,6 +347,10 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     PollerCounterSet counters() {
         return counters;
+    }
+
+    NanoClock clock() {
+        return clock;
     }
 
     private int poll(final PolledQueue polled, final int claimed) {

@@ -23,6 +23,7 @@ import org.agrona.concurrent.IdleStrategy;
 final class EventSleeper implements IdleStrategy {
     private static final int SPINS_PER_CLOCK_READ = 16;
     private static final int SILENT_QUEUE_SLEEP_MS = 1;
+    private static final long NS_PER_MS = 1_000_000;
 
     private final long spinNs;
     private final int maxSleepMs;
@@ -54,12 +55,17 @@ final class EventSleeper implements IdleStrategy {
     EventSleeper(final EventDrivenIdle idle, final QueueRound round, final CommandQueue commands,
         final PollerCounterSet counters, final PollTally tally) {
         this.spinNs = idle.spinNs();
-        this.maxSleepMs = (int) Math.min(Integer.MAX_VALUE, (idle.maxSleepNs() + 999_999) / 1_000_000);
+        this.maxSleepMs = milliseconds(idle.maxSleepNs());
         this.round = round;
         this.commands = commands;
         this.counters = counters;
         this.tally = tally;
         commands.onWakeUp(this::wakeUp);
+    }
+
+    /** Rounds a positive time up to milliseconds, of which a sleep has at most {@link Integer#MAX_VALUE}. */
+    static int milliseconds(final long ns) {
+        return (int) Math.min(Integer.MAX_VALUE, (ns - 1) / NS_PER_MS + 1);
     }
 
     /**

@@ -8,7 +8,6 @@ import org.agrona.ErrorHandler;
 import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.NoOpIdleStrategy;
-import org.agrona.concurrent.SystemNanoClock;
 
 /**
  * Runs a poller's duty cycle on one thread until it is stopped.
@@ -49,7 +48,7 @@ public final class PollerLoop implements Runnable {
         this.spins = isSpinning(idleStrategy);
         this.idleStrategy = idleStrategy instanceof final EventDrivenIdle events ? poller.sleepOnEvents(events) : idleStrategy;
         this.stallTracker = new StallTracker(
-            SystemNanoClock.INSTANCE, poller.counters(), thresholdNs, spins ? StallTracker.MAX_WINDOW : 1);
+            poller.clock(), poller.counters(), thresholdNs, spins ? StallTracker.MAX_WINDOW : 1);
     }
 
     /**

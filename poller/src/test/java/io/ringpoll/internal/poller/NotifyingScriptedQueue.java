@@ -13,6 +13,8 @@ final class NotifyingScriptedQueue implements NotifyingQueue {
     private volatile long calls;
     private volatile boolean armed;
     private volatile boolean fails;
+    private volatile boolean loses;
+    private volatile boolean failsAtArm;
     private volatile Runnable atPollAfterArm;
 
     NotifyingScriptedQueue(final String name, final Fifo channel) {
@@ -57,6 +59,16 @@ final class NotifyingScriptedQueue implements NotifyingQueue {
         fails = true;
     }
 
+    /** Makes each request for an event fail. */
+    void failAtArm() {
+        failsAtArm = true;
+    }
+
+    /** Makes the queue find no event, as if another reader of the channel had taken it. */
+    void loseEvents() {
+        loses = true;
+    }
+
     @Override
     public int poll(final WorkCompletions records, final int first, final int maxEntries) {
         calls = calls + 1;
@@ -81,6 +93,9 @@ final class NotifyingScriptedQueue implements NotifyingQueue {
     @Override
     public void arm() {
         calls = calls + 1;
+        if (failsAtArm) {
+            throw new IllegalStateException("provoked");
+        }
         armed = true;
     }
 
@@ -90,6 +105,7 @@ final class NotifyingScriptedQueue implements NotifyingQueue {
         if (fails) {
             throw new IllegalStateException("provoked");
         }
-        return channel.take();
+        final int taken = channel.take();
+        return loses ? 0 : taken;
     }
 }

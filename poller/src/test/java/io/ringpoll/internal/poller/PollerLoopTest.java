@@ -1,6 +1,8 @@
 package io.ringpoll.internal.poller;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.poller.ScriptedQueue;
@@ -9,9 +11,14 @@ import io.ringpoll.verbs.WcStatus;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.agrona.concurrent.CachedNanoClock;
 import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.NanoClock;
+import org.agrona.concurrent.NoOpIdleStrategy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -73,6 +80,95 @@ class PollerLoopTest {
     }
 
     @Test
+    void shouldNotMeasureTheTimeInTheIdleStrategy() {
+        final CachedNanoClock clock = new CachedNanoClock();
+        final CompletionPoller measured = measured(slots, clock);
+        final AtomicReference<PollerLoop> sleeping = new AtomicReference<>();
+        final int[] sleeps = new int[1];
+        final IdleStrategy sleepingIdle = new CountingIdle() {
+            @Override
+            public void idle(final int workCount) {
+                clock.advance(1_000_000);
+                if (++sleeps[0] == 3) {
+                    sleeping.get().stop();
+                }
+            }
+        };
+        sleeping.set(new PollerLoop(measured, sleepingIdle, 0, errors::add));
+        runHere(sleeping.get());
+        assertEquals(3, sleeps[0]);
+        assertEquals(0, counters.dutyCycleMaxNs());
+    }
+
+    @Test
+    void shouldNotMeasureTheTimeForWhichItYieldsWhileTheRingIsFull() {
+        final AtomicReference<PollerLoop> full = new AtomicReference<>();
+        final int spins = 200;
+        final int[] cycles = new int[1];
+        final int[] readings = new int[1];
+        final boolean[] hasEnded = new boolean[1];
+        final ArraySlots none = new ArraySlots(64, 0).claimedBy(() -> {
+            readings[0] = 0;
+            if (++cycles[0] == 2 * spins) {
+                full.get().stop();
+            }
+        });
+        // The second reading of a cycle ends it. The thread then yields, so that the next reading is a second later.
+        final CompletionPoller stalled = measured(none, timeAfter(() -> {
+            final boolean yielded = hasEnded[0];
+            hasEnded[0] = ++readings[0] == 2 && cycles[0] > spins;
+            return yielded;
+        }));
+        stalled.queues().add(new ScriptedQueue("a"));
+        full.set(new PollerLoop(stalled, idle, 0, errors::add));
+        runHere(full.get());
+        assertEquals(2 * spins, counters.ringFull());
+        assertEquals(0, counters.dutyCycleMaxNs());
+    }
+
+    @Test
+    void shouldNotMeasureTheTimeForWhichItParksWhilePaused() throws TimeoutException {
+        final AtomicReference<PollerLoop> parking = new AtomicReference<>();
+        final int[] readings = new int[1];
+        // The first reading begins the first cycle; the next ones end a cycle and begin another in turns.
+        final CompletionPoller paused = measured(slots, timeAfter(() -> {
+            if (readings[0] == 20) {
+                parking.get().stop();
+            }
+            return ++readings[0] % 2 == 1;
+        }));
+        paused.pause(System.nanoTime());
+        parking.set(new PollerLoop(paused, idle, 0, errors::add));
+        runHere(parking.get());
+        assertEquals(0, counters.dutyCycleMaxNs());
+    }
+
+    @Test
+    void shouldMeasureTheFirstCycleWithWorkAloneAfterIdleOnes() {
+        final CachedNanoClock clock = new CachedNanoClock();
+        final AtomicReference<PollerLoop> spinning = new AtomicReference<>();
+        final int[] readings = new int[1];
+        final CompletionPoller measured = measured(slots.handledBy(() -> spinning.get().stop()), () -> {
+            readings[0]++;
+            return clock.nanoTime();
+        });
+        final ScriptedQueue queue = new ScriptedQueue("a");
+        measured.queues().add(queue);
+        final int[] cycles = new int[1];
+        slots.claimedBy(() -> {
+            clock.advance(10);
+            // The first cycle ends alone, the next two together.
+            if (++cycles[0] == 4) {
+                assertEquals(3, readings[0]);
+                queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+            }
+        });
+        spinning.set(new PollerLoop(measured, NoOpIdleStrategy.INSTANCE, TimeUnit.SECONDS.toNanos(1), errors::add));
+        runHere(spinning.get());
+        assertEquals(4, readings[0]);
+    }
+
+    @Test
     void shouldReportAFatalExceptionAndEndThePoller() {
         final IllegalStateException thrown = new IllegalStateException("provoked");
         final ArraySlots failing = new ArraySlots(64, 64).claimedBy(() -> {
@@ -89,6 +185,22 @@ class PollerLoopTest {
     }
 
     @Test
+    void shouldEndThePollerThoughTheErrorHandlerThrows() {
+        final ArraySlots failing = new ArraySlots(64, 64).claimedBy(() -> {
+            throw new IllegalStateException("provoked");
+        });
+        final CompletionPoller ending = new CompletionPoller("poller", failing, 4, counters);
+        ending.queues().add(new ScriptedQueue("a"));
+        final IllegalStateException unreported = new IllegalStateException("unreported");
+        final PollerLoop endingLoop = new PollerLoop(ending, idle, -1, failure -> {
+            throw unreported;
+        });
+        endingLoop.onStart();
+        assertSame(unreported, assertThrows(IllegalStateException.class, endingLoop::run));
+        assertEquals(PollerState.ENDED, ending.state());
+    }
+
+    @Test
     void shouldSleepWhilePaused() throws Exception {
         poller.queues().add(new ScriptedQueue("a"));
         thread.start();
@@ -100,6 +212,26 @@ class PollerLoopTest {
         Waiting.await(() -> counters.polls() > before);
     }
 
+    private CompletionPoller measured(final ArraySlots destination, final NanoClock clock) {
+        return new CompletionPoller("poller", destination, destination, 4, counters, errors::add, clock);
+    }
+
+    /** A clock that advances by a second before each reading for which the condition holds. */
+    private static NanoClock timeAfter(final BooleanSupplier advances) {
+        final CachedNanoClock clock = new CachedNanoClock();
+        return () -> {
+            if (advances.getAsBoolean()) {
+                clock.advance(TimeUnit.SECONDS.toNanos(1));
+            }
+            return clock.nanoTime();
+        };
+    }
+
+    private static void runHere(final PollerLoop loop) {
+        loop.onStart();
+        loop.run();
+    }
+
     /** Whether a park returns immediately. */
     private static boolean hasPermit() {
         final long startNs = System.nanoTime();
@@ -108,7 +240,7 @@ class PollerLoopTest {
     }
 
     /** Records its calls. */
-    private static final class CountingIdle implements IdleStrategy {
+    private static class CountingIdle implements IdleStrategy {
         private volatile int emptyRounds;
         private volatile int work;
 
