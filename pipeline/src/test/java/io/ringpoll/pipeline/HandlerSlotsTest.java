@@ -9,6 +9,8 @@ import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.verbs.WorkCompletion;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -49,6 +51,18 @@ class HandlerSlotsTest {
                 .queue(new SyntheticQueue("queue", 40)).start()) {
             assertTrue(pipeline.drain(BOUND_NS).inTime());
             assertEquals(0, pipeline.handlerExceptions());
+        }
+    }
+
+    private static void awaitParked(final AtomicReference<Thread> thread) {
+        await(() -> thread.get() != null && LockSupport.getBlocker(thread.get()) instanceof ParkingWaitStrategy);
+    }
+
+    private static void await(final BooleanSupplier condition) {
+        final long startNs = System.nanoTime();
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - startNs < BOUND_NS, "not in time");
+            Thread.yield();
         }
     }
 
@@ -99,6 +113,44 @@ class HandlerSlotsTest {
             refused(() -> slots.get().release(20));
         });
         assertTrue(refusal.get() != null);
+    }
+
+    @Test
+    void shouldWakeTheNextStageForSlotsThatAreReleasedBeforeTheEndOfTheBatch() {
+        final AtomicReference<Thread> parked = new AtomicReference<>();
+        final Recorder next = new Recorder();
+        try (Pipeline pipeline = Pipeline.builder().ringSize(64)
+                .onAll(new At(0, () -> {
+                    awaitParked(parked);
+                    slots.get().releaseThrough(0);
+                    await(() -> next.size() == 1);
+                }))
+                .then(next, options -> options.waitStrategy(WaitMode.BLOCK))
+                .start()) {
+            parked.set(pipeline.handlerThreads().getLast());
+            pipeline.addQueue(new SyntheticQueue("queue", 4));
+            next.awaitSize(4);
+            assertEquals(0, pipeline.handlerExceptions());
+        }
+    }
+
+    @Test
+    void shouldWakeTheNextStageForAHeldSlotThatIsReleased() {
+        final Recorder next = new Recorder();
+        try (Pipeline pipeline = Pipeline.builder().ringSize(64)
+                .onAll(new At(0, () -> assertTrue(slots.get().hold(0))), options ->
+                    options.maxHeld(1).waitStrategy(WaitMode.BLOCK))
+                .then(next, options -> options.waitStrategy(WaitMode.BLOCK))
+                .queue(new SyntheticQueue("queue", 4))
+                .start()) {
+            await(() -> pipeline.held() == 1);
+            for (final Thread handler : pipeline.handlerThreads()) {
+                awaitParked(new AtomicReference<>(handler));
+            }
+            slots.get().release(0);
+            await(() -> next.size() == 4);
+            assertEquals(0, pipeline.held());
+        }
     }
 
     @Test
