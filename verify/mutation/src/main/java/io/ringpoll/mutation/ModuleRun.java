@@ -77,7 +77,7 @@ final class ModuleRun {
         options.setMutationEngine("gregor");
         options.setMutators(List.of());
         options.setFeatures(List.of());
-        // A test of a page finds its sources elsewhere; PIT reports the excluded ones.
+        // A test of a page finds its sources elsewhere; the excluded ones are printed.
         options.setSkipFailingTests(true);
         options.setFailWhenNoMutations(false);
         options.setVerbosity(Boolean.getBoolean("io.ringpoll.mutation.verbose") ? Verbosity.VERBOSE_NO_SPINNER :
@@ -125,6 +125,11 @@ final class ModuleRun {
         } else if (outcome == Mutant.Outcome.TIMED_OUT || outcome == Mutant.Outcome.CRASHED) {
             out.println(mutant.outcome().label() + ": " + mutant.key());
         }
+    }
+
+    /** Prints a test that cannot kill a mutant because it fails on unchanged code. */
+    synchronized void onExcluded(final String test) {
+        out.println("fails on unchanged code, not used: " + test);
     }
 
     /** Prints each finished class, since all of them take long. */

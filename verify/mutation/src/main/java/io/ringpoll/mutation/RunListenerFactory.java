@@ -1,6 +1,7 @@
 package io.ringpoll.mutation;
 
 import java.util.Properties;
+import org.pitest.coverage.CoverageData;
 import org.pitest.mutationtest.ClassMutationResults;
 import org.pitest.mutationtest.ListenerArguments;
 import org.pitest.mutationtest.MutationResultListener;
@@ -26,7 +27,11 @@ public final class RunListenerFactory implements MutationResultListenerFactory {
 
     @Override
     public MutationResultListener getListener(final Properties properties, final ListenerArguments arguments) {
-        return new RunListener(ModuleRun.of(properties));
+        final ModuleRun run = ModuleRun.of(properties);
+        if (arguments.getCoverage() instanceof final CoverageData coverage) {
+            coverage.getFailingTestDescriptions().forEach(test -> run.onExcluded(test.getQualifiedName()));
+        }
+        return new RunListener(run);
     }
 
     /** Receives the results of one class after the other. */

@@ -12,10 +12,10 @@ import org.pitest.mutationtest.engine.Mutater;
 import org.pitest.mutationtest.engine.MutationDetails;
 import org.pitest.plugin.Feature;
 
-/** PIT plug-in that excludes hints to the processor, which have no testable effect, and selects the sample. */
+/** PIT plug-in that excludes hints to the processor and the scheduler, without testable effect, and selects the sample. */
 public final class SampleFilterFactory implements MutationInterceptorFactory {
     private static final List<String> HINTS = List.of("removed call to java/lang/Thread::onSpinWait",
-        "removed call to java/lang/ref/Reference::reachabilityFence");
+        "removed call to java/lang/Thread::yield", "removed call to java/lang/ref/Reference::reachabilityFence");
 
     /** Creates the plug-in; called by PIT. */
     public SampleFilterFactory() {
