@@ -43,6 +43,51 @@ class CompletionRingTest {
         assertEquals(SlotRing.HALTED, ring.claim(1));
     }
 
+    @Test
+    void shouldClaimUpToTheLimitAndTheEndOfTheSlab() {
+        final Sequence passed = new Sequence(-1);
+        ring.gate(List.of(passed), List.of());
+        for (long published = -1; published < 3 * CAPACITY; published++) {
+            final int untilEnd = CAPACITY - (int) ((published + 1) % CAPACITY);
+            for (int limit = 1; limit <= 2 * CAPACITY; limit++) {
+                assertEquals(Math.min(limit, untilEnd), ring.claim(limit));
+            }
+            assertEquals((published + 1) % CAPACITY * IbvWc.SIZE_BYTES, ring.claimedOffset());
+            ring.publish(1);
+            passed.set(published + 1);
+        }
+    }
+
+    @Test
+    void shouldClaimWhatTheSlowestHandlerHasPassed() {
+        final Sequence fast = new Sequence(-1);
+        final Sequence slow = new Sequence(-1);
+        ring.gate(List.of(fast, slow), List.of());
+        ring.publish(CAPACITY);
+        fast.set(CAPACITY - 1);
+        assertEquals(0, ring.claim(CAPACITY));
+        for (int passed = 0; passed < CAPACITY; passed++) {
+            slow.set(passed);
+            assertEquals(passed + 1, ring.claim(CAPACITY));
+            assertEquals(1, ring.claim(1));
+            assertEquals(passed, ring.minimumGatingSequence(CAPACITY - 1));
+            assertEquals(CAPACITY - 1 - passed, ring.occupancy());
+        }
+        assertEquals(3, ring.minimumGatingSequence(3));
+    }
+
+    @Test
+    void shouldMarkAFaultBeforeItIsPublished() {
+        final List<Long> marked = new ArrayList<>();
+        ring.gate(List.of(new Sequence()), List.of(signalled(() -> marked.add(ring.faults().last()))));
+        ring.publish(2);
+        ring.publishFault();
+        ring.publish(1);
+        assertEquals(List.of(-1L, 2L, 2L), marked);
+        assertEquals(3, ring.cursor().get());
+        assertEquals(CAPACITY, ring.capacity());
+    }
+
     private static WaitStrategy signalled(final Runnable action) {
         return new WaitStrategy() {
             @Override

@@ -3,15 +3,19 @@ package io.ringpoll.pipeline;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.lmax.disruptor.BusySpinWaitStrategy;
+import com.lmax.disruptor.WaitStrategy;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.verbs.CompletionPath;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.agrona.concurrent.NoOpIdleStrategy;
 import org.agrona.concurrent.YieldingIdleStrategy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -90,6 +94,88 @@ class PipelineConfigTest {
             assertEquals(3, config.handlers.getLast().cpu());
         }
         assertEquals(List.of(2, 2), candidates);
+    }
+
+    @Test
+    void shouldDeriveBatchLimitsFromTheRingSize() {
+        for (final int[] sizeAndLimits : new int[][]{{2, 2, 1}, {4, 4, 1}, {8, 8, 2}, {32, 32, 8}, {64, 32, 16}}) {
+            final PipelineConfig config = PipelineConfig.conclude(builder.ringSize(sizeAndLimits[0]));
+            assertEquals(sizeAndLimits[1], config.batchLimit);
+            assertEquals(sizeAndLimits[2], config.handlers.getFirst().batchLimit());
+        }
+    }
+
+    @Test
+    void shouldGiveHandlersOnThePollingThreadARingOfAFewBatches() {
+        builder.runToCompletion();
+        for (final int[] limitAndSize : new int[][]{{1, 4}, {2, 8}, {3, 16}, {32, 128}, {33, 256}, {4096, 8192}}) {
+            final PipelineConfig config = PipelineConfig.conclude(builder.batchLimit(limitAndSize[0]));
+            assertEquals(limitAndSize[1], config.ringSize);
+            assertEquals(limitAndSize[0], config.handlers.getFirst().batchLimit());
+        }
+    }
+
+    @Test
+    void shouldLetAHandlerFollowThoseThatItNamesAndTheOneBefore() {
+        builder.onAll(new Recorder(), given -> given.name("second").after("ringpoll-all"))
+            .onReceive(new Recorder(), given -> given.name("third"))
+            .then(new Recorder(), given -> given.name("last").after("second", "third", "ringpoll-all"));
+        final List<HandlerConfig> handlers = PipelineConfig.conclude(builder).handlers;
+        assertEquals(List.of(), handlers.get(0).after());
+        assertEquals(List.of(0), handlers.get(1).after());
+        assertEquals(List.of(), handlers.get(2).after());
+        assertEquals(List.of(2, 0, 1), handlers.get(3).after());
+        assertEquals(Set.of(CompletionPath.RECEIVE), handlers.get(3).paths());
+    }
+
+    @Test
+    void shouldSignalHandlersThatBlockOrHaveTheirOwnWait() {
+        final WaitStrategy own = new BusySpinWaitStrategy();
+        builder.cores(8, 1).onAll(new Recorder(), given -> given.waitStrategy(own))
+            .onAll(new Recorder(), given -> given.waitStrategy(WaitMode.BLOCK))
+            .onAll(new Recorder(), given -> given.waitStrategy(WaitMode.SLEEP));
+        final List<HandlerConfig> handlers = PipelineConfig.conclude(builder).handlers;
+        assertEquals(List.of(false, true, true, false), handlers.stream().map(HandlerConfig::signalled).toList());
+        assertInstanceOf(BusySpinWaitStrategy.class, handlers.get(0).waitStrategy());
+        assertSame(own, handlers.get(1).waitStrategy());
+        assertInstanceOf(ParkingWaitStrategy.class, handlers.get(2).waitStrategy());
+        assertInstanceOf(SleepingWaitStrategy.class, handlers.get(3).waitStrategy());
+    }
+
+    @Test
+    void shouldPlaceNoThreadThatHasACpuOrItsOwnWait() {
+        final WaitStrategy own = new BusySpinWaitStrategy();
+        final Pinning.Place place = new Pinning.Place(1, WaitMode.BLOCK);
+        builder.pollerCpu(0).idleStrategy(NoOpIdleStrategy.INSTANCE)
+            .onAll(new Recorder(), given -> given.name("own").waitStrategy(own))
+            .onAll(new Recorder(), given -> given.name("yields").waitStrategy(WaitMode.YIELD)).pin((threads, taken) -> {
+                assertEquals(Set.of(0), taken);
+                assertEquals(
+                    List.of(new Pinning.Candidate("ringpoll-all", false), new Pinning.Candidate("own", false),
+                        new Pinning.Candidate("yields", false)),
+                    threads);
+                return Map.of("ringpoll-poller", place, "own", place, "yields", place);
+            });
+        final PipelineConfig config = PipelineConfig.conclude(builder);
+        assertEquals(0, config.pollerCpu);
+        assertSame(NoOpIdleStrategy.INSTANCE, config.idleStrategy);
+        assertEquals(ThreadPlacement.ANY_CPU, config.handlers.get(0).cpu());
+        assertEquals(1, config.handlers.get(1).cpu());
+        assertSame(own, config.handlers.get(1).waitStrategy());
+        assertEquals(1, config.handlers.get(2).cpu());
+        assertFalse(config.handlers.get(2).signalled());
+        builder.pollerCpu(ThreadPlacement.ANY_CPU).pin((threads, taken) -> Map.of("ringpoll-poller", place));
+        assertEquals(1, PipelineConfig.conclude(builder).pollerCpu);
+        assertSame(NoOpIdleStrategy.INSTANCE, PipelineConfig.conclude(builder).idleStrategy);
+    }
+
+    @Test
+    void shouldAskForNoPlaceIfAllThreadsHaveOne() {
+        final PipelineConfig config = PipelineConfig.conclude(
+            Pipeline.builder().runToCompletion().pollerCpu(0).onAll(new Recorder()).pin((threads, taken) -> {
+                throw new AssertionError("asked for " + threads);
+            }));
+        assertEquals(0, config.pollerCpu);
     }
 
     @Test

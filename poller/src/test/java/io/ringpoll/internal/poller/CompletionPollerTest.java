@@ -261,6 +261,43 @@ class CompletionPollerTest {
     }
 
     @Test
+    void shouldMarkEachPlaceOfABatchWithTheQueueAndCountItsReceive() {
+        for (int size = 1; size <= 9; size++) {
+            for (int receive = 0; receive < size; receive++) {
+                final ArraySlots marked = new ArraySlots(64, 64);
+                final PollerCounters own = new PollerCounters(TestCounters.create(), "poller");
+                final CompletionPoller marking = new CompletionPoller("poller", marked, 16, own);
+                marking.queues().add(new ScriptedQueue("empty"));
+                final ScriptedQueue queue = new ScriptedQueue("queue");
+                for (int i = 0; i < size; i++) {
+                    queue.add(i, WcStatus.SUCCESS, i == receive ? WcOpcode.RECV : WcOpcode.SEND);
+                }
+                final int index = marking.queues().add(queue);
+                assertEquals(size, marking.doWork());
+                for (int i = 0; i < size; i++) {
+                    assertEquals(i, marked.get(i).workRequestId());
+                    assertEquals(index, marked.get(i).queueIndex(), "place " + i + " of " + size);
+                }
+                marking.onClose();
+                assertEquals(1, own.receives(), "place " + receive + " of " + size);
+                assertEquals(size - 1, own.sendWrites());
+                assertEquals(0, own.errors());
+            }
+        }
+    }
+
+    @Test
+    void shouldSumTheBudgetsOncePer1024DutyCycles() {
+        poller.queues().add(counted(new ScriptedQueue("a"), new CompletionBudget(5)));
+        for (int cycle = 1; cycle <= 2048; cycle++) {
+            counters.budgetDepth.setRelease(0);
+            poller.doWork();
+            assertEquals(cycle, poller.cycles());
+            assertEquals(cycle % 1024 == 0 ? 5 : 0, counters.budgetDepth());
+        }
+    }
+
+    @Test
     void shouldUpdateCountersWithinAFewDutyCyclesUnderLoad() {
         final ArraySlots many = new ArraySlots(1024, 1024);
         final CompletionPoller busy = new CompletionPoller("poller", many, BATCH_LIMIT, counters);

@@ -218,6 +218,28 @@ class PollerStateTest {
     }
 
     @Test
+    void shouldFailAWaitForAnEmptyRoundWhenAHandlerHaltsBeforeARoundWithoutQueues() throws Exception {
+        poller.onStart();
+        final CompletableFuture<Void> empty = emptyRound();
+        await(() -> poller.commands().hasPending());
+        // After the wait's command, in the same duty cycle.
+        Thread.ofPlatform().start(() -> submit(new PollerCommand(slots::halt))).join();
+        assertEquals(0, poller.doWork());
+        assertNoEmptyRound(empty, PollerState.HALTED);
+        assertEquals(0, poller.awaitingEmptyRound());
+    }
+
+    @Test
+    void shouldRetainNothingOfACompletedWait() throws Exception {
+        poller.onStart();
+        final CompletableFuture<Void> empty = emptyRound();
+        await(() -> poller.commands().hasPending());
+        assertEquals(0, poller.doWork());
+        empty.get();
+        assertEquals(0, poller.awaitingEmptyRound());
+    }
+
+    @Test
     void shouldNotWaitForItselfOnThePollingThread() {
         poller.onStart();
         assertEquals("the polling thread cannot wait for its own round",
@@ -299,6 +321,14 @@ class PollerStateTest {
 
     private CompletableFuture<Void> emptyRound() {
         return emptyRound(poller);
+    }
+
+    private void submit(final PollerCommand command) {
+        try {
+            poller.commands().submit(command, deadline());
+        } catch (final TimeoutException full) {
+            throw new AssertionError(full);
+        }
     }
 
     private static CompletableFuture<Void> emptyRound(final CompletionPoller awaited) {
