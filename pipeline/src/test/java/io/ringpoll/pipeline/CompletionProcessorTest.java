@@ -12,12 +12,9 @@ import com.lmax.disruptor.WaitStrategy;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WorkCompletion;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import org.agrona.ErrorHandler;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.status.CountersManager;
 import org.junit.jupiter.api.AfterEach;
@@ -37,8 +34,8 @@ class CompletionProcessorTest {
     private final Sequence cursor = new Sequence(-1);
     private final FaultMark faults = new FaultMark();
     private final StartGate gate = new StartGate();
-    private final Context context = new Context();
-    private final Recording handler = new Recording();
+    private final RecordingContext context = new RecordingContext();
+    private final FailingHandler handler = new FailingHandler();
     private int batchLimit = SLOTS;
 
     @AfterEach
@@ -127,7 +124,7 @@ class CompletionProcessorTest {
         assertEquals(1, counters.exceptions.get());
         assertEquals(HandlerCounters.STATE_HALTED, counters.state.get());
         assertEquals(1, next.signals);
-        assertEquals("handler", context.halted);
+        assertEquals(List.of("handler"), context.halted);
         assertSame(handler.failure, context.cause);
     }
 
@@ -219,75 +216,6 @@ class CompletionProcessorTest {
         @Override
         public void signalAllWhenBlocking() {
             signals++;
-        }
-    }
-
-    /** Records its calls, and fails in one of them. */
-    private static final class Recording implements CompletionHandler {
-        private final List<String> calls = new ArrayList<>();
-        private final IllegalStateException failure = new IllegalStateException("provoked");
-        private long failsAt = -1;
-        private boolean failsAtStart;
-        private boolean failsAtShutdown;
-        private SlotControl slots;
-        private WorkCompletion flyweight;
-
-        @Override
-        public void onStart(final SlotControl control) {
-            calls.add("start");
-            slots = control;
-            if (failsAtStart) {
-                throw failure;
-            }
-        }
-
-        @Override
-        public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {
-            flyweight = wc;
-            calls.add(sequence + (endOfBatch ? " end" : ""));
-            if (sequence == failsAt) {
-                throw failure;
-            }
-        }
-
-        @Override
-        public void onQueueFault(final int queueIndex, final String queueName, final int code) {
-            calls.add("fault " + code);
-        }
-
-        @Override
-        public void onShutdown() {
-            calls.add("shutdown");
-            if (failsAtShutdown) {
-                throw failure;
-            }
-        }
-    }
-
-    /** Records what is reported. */
-    private static final class Context implements HandlerContext {
-        private final List<Throwable> logged = new ArrayList<>();
-        private String halted;
-        private Throwable cause;
-        private RuntimeException toThrow;
-
-        @Override
-        public ErrorHandler errorLog() {
-            return logged::add;
-        }
-
-        @Override
-        public String queueName(final int queueIndex) {
-            return "queue " + queueIndex;
-        }
-
-        @Override
-        public void onHandlerHalted(final String roleName, final Throwable failure) {
-            halted = roleName;
-            cause = failure;
-            if (toThrow != null) {
-                throw toThrow;
-            }
         }
     }
 }

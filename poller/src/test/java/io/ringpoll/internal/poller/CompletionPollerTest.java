@@ -265,7 +265,7 @@ class CompletionPollerTest {
         for (int size = 1; size <= 9; size++) {
             for (int receive = 0; receive < size; receive++) {
                 final ArraySlots marked = new ArraySlots(64, 64);
-                final PollerCounters own = new PollerCounters(TestCounters.create(), "poller");
+                final PollerCounterSet own = new PollerCounterSet(TestCounters.create(), "poller");
                 final CompletionPoller marking = new CompletionPoller("poller", marked, 16, own);
                 marking.queues().add(new ScriptedQueue("empty"));
                 final ScriptedQueue queue = new ScriptedQueue("queue");

@@ -290,9 +290,33 @@ class QueueRegistryTest {
         assertEquals("a cannot be added: the poller is stopping", refused.getMessage());
         assertEquals(0, poller.queues().size());
         final CompletionPoller other =
-            new CompletionPoller("other", new ArraySlots(64, 64), 4, new PollerCounters(TestCounters.create(), "other"));
+            new CompletionPoller("other", new ArraySlots(64, 64), 4, new PollerCounterSet(TestCounters.create(), "other"));
         other.queues().add(queue);
         other.onClose();
+    }
+
+    @Test
+    void shouldParkWhileAnAdditionOrARemovalWaits() throws Exception {
+        final ScriptedQueue queue = queueOfOne();
+        poller.queues().add(queue);
+        startOnAnotherThread();
+        final Thread removing = Thread.ofPlatform().daemon().start(() -> {
+            try {
+                poller.queues().remove(queue, Long.MAX_VALUE);
+            } catch (final TimeoutException late) {
+                throw new AssertionError(late);
+            }
+        });
+        Waiting.await(() -> removing.getState() == Thread.State.TIMED_WAITING);
+        for (int i = 1; i < CommandQueue.CAPACITY; i++) {
+            poller.commands().submit(new PollerCommand(() -> { }), System.nanoTime());
+        }
+        final Thread adding = Thread.ofPlatform().daemon().start(() -> poller.queues().add(new ScriptedQueue("b")));
+        Waiting.await(() -> adding.getState() == Thread.State.TIMED_WAITING);
+        poller.doWork();
+        Waiting.awaitEnd(removing);
+        Waiting.awaitEnd(adding);
+        assertEquals(1, poller.queues().size());
     }
 
     @Test
