@@ -65,8 +65,10 @@ class InPlaceHandlerTest {
             assertEquals(published % SLOTS * IbvWc.SIZE_BYTES, ring.claimedOffset());
             ring.publish(1);
         }
+        assertSame(slab.buffer(), ring.slab());
         assertFalse(ring.isHalted());
         ring.halt();
+        assertTrue(ring.isHalted());
         assertEquals(SlotRing.HALTED, ring.claim(1));
     }
 
@@ -89,6 +91,22 @@ class InPlaceHandlerTest {
         handler.end();
         assertEquals(List.of("start", "0", "1", "shutdown"), first.calls);
         assertEquals(HandlerCounters.STATE_HALTED, handler.counters().state.get());
+    }
+
+    @Test
+    void shouldPassNoSlotOfABatchThatFailsOutsideTheHandler() throws Exception {
+        final InPlaceHandler handler = handler("first", first);
+        handler.start();
+        handler.handle(0, 2);
+        first.failsAt = 4;
+        context.logFailure = new IllegalStateException("log");
+        final RuntimeException thrown = context.logFailure;
+        assertEquals(2, handler.handle(3, 5));
+        assertEquals(List.of(thrown), context.logged);
+        assertEquals(List.of("first"), context.halted);
+        assertSame(thrown, context.cause);
+        assertEquals(HandlerCounters.STATE_HALTED, handler.counters().state.get());
+        assertEquals("shutdown", first.calls.getLast());
     }
 
     @Test

@@ -10,10 +10,12 @@ final class RecordingContext implements HandlerContext {
     final List<String> halted = new ArrayList<>();
     Throwable cause;
     RuntimeException toThrow;
+    /** Thrown by the error log, once. */
+    RuntimeException logFailure;
 
     @Override
     public ErrorHandler errorLog() {
-        return logged::add;
+        return this::log;
     }
 
     @Override
@@ -28,5 +30,14 @@ final class RecordingContext implements HandlerContext {
         if (toThrow != null) {
             throw toThrow;
         }
+    }
+
+    private void log(final Throwable failure) {
+        final RuntimeException thrown = logFailure;
+        logFailure = null;
+        if (thrown != null) {
+            throw thrown;
+        }
+        logged.add(failure);
     }
 }

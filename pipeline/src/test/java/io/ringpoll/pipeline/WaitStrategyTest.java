@@ -123,6 +123,21 @@ class WaitStrategyTest {
         assertFalse(wait.isDone());
     }
 
+    @ParameterizedTest
+    @EnumSource(WaitMode.class)
+    void shouldReadAPublishedSlotOnce(final WaitMode mode) throws Exception {
+        final long[] reads = new long[1];
+        final Sequence counted = new Sequence(0) {
+            @Override
+            public long get() {
+                reads[0]++;
+                return super.get();
+            }
+        };
+        assertEquals(0, new HandlerBarrier(cursor, counted, mode.newWaitStrategy()).waitFor(0));
+        assertEquals(1, reads[0]);
+    }
+
     @Test
     void shouldReturnWithoutAParkIfTheSlotIsPublishedAfterTheSpin() throws Exception {
         final long spins = 100;

@@ -18,7 +18,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -260,82 +259,6 @@ class QueueRegistryTest {
             poller.queues().remove(passing, 1);
         }
         assertEquals("completion queue " + index, poller.queues().name(index));
-    }
-
-    @Test
-    void shouldRetainTheNamesOf1024RemovedQueues() throws TimeoutException {
-        final ScriptedQueue queue = queueOfOne();
-        final int index = poller.queues().add(queue);
-        poller.queues().remove(queue, 1);
-        final ScriptedQueue passing = new ScriptedQueue("passing");
-        for (int i = 1; i < 1024; i++) {
-            poller.queues().add(passing);
-            poller.queues().remove(passing, 1);
-        }
-        assertEquals("a", poller.queues().name(index));
-        poller.queues().add(passing);
-        poller.queues().remove(passing, 1);
-        assertEquals("completion queue " + index, poller.queues().name(index));
-    }
-
-    @Test
-    void shouldReleaseAQueueWhoseAdditionEndsWithThePoller() throws Exception {
-        startOnAnotherThread();
-        fillCommands();
-        final ScriptedQueue queue = queueOfOne();
-        final CompletableFuture<Integer> addition = CompletableFuture.supplyAsync(() -> poller.queues().add(queue), ASYNC);
-        Waiting.await(() -> poller.queues().size() == 1);
-        poller.commands().stop();
-        final Throwable refused = assertThrows(ExecutionException.class, addition::get).getCause();
-        assertEquals("a cannot be added: the poller is stopping", refused.getMessage());
-        assertEquals(0, poller.queues().size());
-        final CompletionPoller other =
-            new CompletionPoller("other", new ArraySlots(64, 64), 4, new PollerCounterSet(TestCounters.create(), "other"));
-        other.queues().add(queue);
-        other.onClose();
-    }
-
-    @Test
-    void shouldParkWhileAnAdditionOrARemovalWaits() throws Exception {
-        final ScriptedQueue queue = queueOfOne();
-        poller.queues().add(queue);
-        startOnAnotherThread();
-        final Thread removing = Thread.ofPlatform().daemon().start(() -> {
-            try {
-                poller.queues().remove(queue, Long.MAX_VALUE);
-            } catch (final TimeoutException late) {
-                throw new AssertionError(late);
-            }
-        });
-        Waiting.await(() -> removing.getState() == Thread.State.TIMED_WAITING);
-        for (int i = 1; i < CommandQueue.CAPACITY; i++) {
-            poller.commands().submit(new PollerCommand(() -> { }), System.nanoTime());
-        }
-        final Thread adding = Thread.ofPlatform().daemon().start(() -> poller.queues().add(new ScriptedQueue("b")));
-        Waiting.await(() -> adding.getState() == Thread.State.TIMED_WAITING);
-        poller.doWork();
-        Waiting.awaitEnd(removing);
-        Waiting.awaitEnd(adding);
-        assertEquals(1, poller.queues().size());
-    }
-
-    @Test
-    void shouldPollTheRemainingQueuesAfterItsEndOnly() throws TimeoutException {
-        final WorkCompletions records = WorkCompletions.allocate(4);
-        final ScriptedQueue queue = queueOfOne();
-        final ScriptedQueue second = new ScriptedQueue("b").add(7, WcStatus.SUCCESS, WcOpcode.SEND);
-        poller.queues().add(queue);
-        poller.queues().add(second);
-        poller.onStart();
-        assertEquals("the poller is running",
-            assertThrows(IllegalStateException.class, () -> poller.queues().pollRemaining(queue, records, 0, 4)).getMessage());
-        poller.onClose();
-        assertEquals(1, poller.queues().pollRemaining(second, records, 0, 4));
-        assertEquals(0, poller.queues().pollRemaining(second, records, 0, 4));
-        assertEquals(1, queue.size());
-        poller.queues().remove(queue, 0);
-        assertEquals(0, poller.queues().pollRemaining(queue, records, 0, 4));
-        assertEquals(1, queue.size());
     }
 
     @Test
