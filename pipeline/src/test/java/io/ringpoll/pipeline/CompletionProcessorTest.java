@@ -199,8 +199,8 @@ class CompletionProcessorTest {
     }
 
     private HandlerConfig config() {
-        return new HandlerConfig("handler", EnumSet.allOf(CompletionPath.class), handler, false, List.of(), null, false,
-            FailurePolicy.HALT, ThreadPlacement.ANY_CPU, batchLimit, 0);
+        return new HandlerConfig("handler", EnumSet.allOf(CompletionPath.class), handler, false, List.of(), null, null,
+            FailurePolicy.HALT, Pinning.ANY_CPU, batchLimit, 0);
     }
 
     /** Returns what is published, and counts its signals. */

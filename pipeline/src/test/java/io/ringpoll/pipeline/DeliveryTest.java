@@ -242,7 +242,7 @@ class DeliveryTest {
     }
 
     private HandlerConfig config(final Set<CompletionPath> paths, final HandlerLifecycle handler, final boolean inBatches) {
-        return new HandlerConfig("handler", paths, handler, inBatches, List.of(), null, false, policy, -1, SLOTS, 0);
+        return new HandlerConfig("handler", paths, handler, inBatches, List.of(), null, null, policy, -1, SLOTS, 0);
     }
 
     private void put(final int slot, final int status, final int opcode) {

@@ -171,7 +171,7 @@ class InPlaceHandlerTest {
     }
 
     private static HandlerConfig config(final String name, final CompletionHandler handler) {
-        return new HandlerConfig(name, EnumSet.allOf(CompletionPath.class), handler, false, List.of(), null, false,
-            FailurePolicy.HALT, ThreadPlacement.ANY_CPU, SLOTS, 0);
+        return new HandlerConfig(name, EnumSet.allOf(CompletionPath.class), handler, false, List.of(), null, null,
+            FailurePolicy.HALT, Pinning.ANY_CPU, SLOTS, 0);
     }
 }

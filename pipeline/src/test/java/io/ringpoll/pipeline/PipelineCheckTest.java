@@ -81,7 +81,7 @@ class PipelineCheckTest {
 
     @Test
     void shouldAcceptCpusAndNone() {
-        for (final int cpu : new int[]{ThreadPlacement.ANY_CPU, 0, 1}) {
+        for (final int cpu : new int[]{Pinning.ANY_CPU, 0, 1}) {
             assertEquals(cpu, concluded(64, options -> options.cpu(cpu)).handlers.getFirst().cpu());
             assertEquals(cpu, PipelineConfig.conclude(description(64, options -> { }).pollerCpu(cpu)).pollerCpu);
         }
@@ -96,7 +96,7 @@ class PipelineCheckTest {
         assertEquals(List.of(SPINNING), faultsOf(refused.idleStrategy(NoOpIdleStrategy.INSTANCE)));
         PipelineConfig.conclude(refused.idleStrategy(YieldingIdleStrategy.INSTANCE));
         PipelineConfig.conclude(refused.idleStrategy(NoOpIdleStrategy.INSTANCE).pollerCpu(0));
-        PipelineConfig.conclude(refused.pollerCpu(ThreadPlacement.ANY_CPU));
+        PipelineConfig.conclude(refused.pollerCpu(Pinning.ANY_CPU));
         final PipelineBuilder anywhere = description(64, options -> options.waitStrategy(WaitMode.BUSY_SPIN));
         PipelineConfig.conclude(anywhere.idleStrategy(NoOpIdleStrategy.INSTANCE));
         PipelineConfig.conclude(description(64, options -> options.cpu(1).waitStrategy(WaitMode.YIELD))

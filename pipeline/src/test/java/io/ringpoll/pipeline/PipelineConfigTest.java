@@ -122,9 +122,9 @@ class PipelineConfigTest {
             .then(new Recorder(), given -> given.name("last").after("second", "third", "ringpoll-all"));
         final List<HandlerConfig> handlers = PipelineConfig.conclude(builder).handlers;
         assertEquals(List.of(), handlers.get(0).after());
-        assertEquals(List.of(0), handlers.get(1).after());
+        assertEquals(List.of("ringpoll-all"), handlers.get(1).after());
         assertEquals(List.of(), handlers.get(2).after());
-        assertEquals(List.of(2, 0, 1), handlers.get(3).after());
+        assertEquals(Set.of("second", "third", "ringpoll-all"), Set.copyOf(handlers.get(3).after()));
         assertEquals(Set.of(CompletionPath.RECEIVE), handlers.get(3).paths());
     }
 
@@ -135,7 +135,7 @@ class PipelineConfigTest {
             .onAll(new Recorder(), given -> given.waitStrategy(WaitMode.BLOCK))
             .onAll(new Recorder(), given -> given.waitStrategy(WaitMode.SLEEP));
         final List<HandlerConfig> handlers = PipelineConfig.conclude(builder).handlers;
-        assertEquals(List.of(false, true, true, false), handlers.stream().map(HandlerConfig::signalled).toList());
+        assertEquals(List.of(false, true, true, false), handlers.stream().map(HandlerConfig::isSignalled).toList());
         assertInstanceOf(BusySpinWaitStrategy.class, handlers.get(0).waitStrategy());
         assertSame(own, handlers.get(1).waitStrategy());
         assertInstanceOf(ParkingWaitStrategy.class, handlers.get(2).waitStrategy());
@@ -145,7 +145,7 @@ class PipelineConfigTest {
     @Test
     void shouldPlaceNoThreadThatHasACpuOrItsOwnWait() {
         final WaitStrategy own = new BusySpinWaitStrategy();
-        final Pinning.Place place = new Pinning.Place(1, WaitMode.BLOCK);
+        final Pinning.Assignment place = new Pinning.Assignment(1, WaitMode.BLOCK);
         builder.pollerCpu(0).idleStrategy(NoOpIdleStrategy.INSTANCE)
             .onAll(new Recorder(), given -> given.name("own").waitStrategy(own))
             .onAll(new Recorder(), given -> given.name("yields").waitStrategy(WaitMode.YIELD)).pin((threads, taken) -> {
@@ -159,12 +159,12 @@ class PipelineConfigTest {
         final PipelineConfig config = PipelineConfig.conclude(builder);
         assertEquals(0, config.pollerCpu);
         assertSame(NoOpIdleStrategy.INSTANCE, config.idleStrategy);
-        assertEquals(ThreadPlacement.ANY_CPU, config.handlers.get(0).cpu());
+        assertEquals(Pinning.ANY_CPU, config.handlers.get(0).cpu());
         assertEquals(1, config.handlers.get(1).cpu());
         assertSame(own, config.handlers.get(1).waitStrategy());
         assertEquals(1, config.handlers.get(2).cpu());
-        assertFalse(config.handlers.get(2).signalled());
-        builder.pollerCpu(ThreadPlacement.ANY_CPU).pin((threads, taken) -> Map.of("ringpoll-poller", place));
+        assertFalse(config.handlers.get(2).isSignalled());
+        builder.pollerCpu(Pinning.ANY_CPU).pin((threads, taken) -> Map.of("ringpoll-poller", place));
         assertEquals(1, PipelineConfig.conclude(builder).pollerCpu);
         assertSame(NoOpIdleStrategy.INSTANCE, PipelineConfig.conclude(builder).idleStrategy);
     }
