@@ -91,8 +91,10 @@ class WaitStrategyTest {
         assertEquals(3, result());
     }
 
-    @Test
-    void shouldEndAParkWithAnAlert() throws InterruptedException {
+    @ParameterizedTest
+    @EnumSource(value = WaitMode.class, names = {"SLEEP", "BLOCK"})
+    void shouldEndAParkWithAnAlert(final WaitMode mode) throws InterruptedException {
+        strategy = mode.newWaitStrategy();
         startWaitFor(0);
         awaitParked();
         barrier.alert();
