@@ -9,7 +9,14 @@ public final class OsException extends RuntimeException {
     private final String function;
     private final int errno;
 
-    OsException(final String function, final int errno, final String message) {
+    /**
+     * Creates the exception of a call that has just failed.
+     *
+     * @param function the call, with its object
+     * @param errno    the reason
+     * @param message  both in other words
+     */
+    public OsException(final String function, final int errno, final String message) {
         super(message);
         this.function = function;
         this.errno = errno;

@@ -10,7 +10,6 @@ import io.ringpoll.internal.os.FileDescriptors;
 import io.ringpoll.os.Errno;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.AsyncEvent;
-import io.ringpoll.verbs.AsyncEventElement;
 import java.lang.foreign.Arena;
 import java.util.Objects;
 import java.util.Optional;
@@ -139,7 +138,8 @@ public final class Connection extends RpmaObject {
      * @return true if it is
      */
     public boolean isSubjectOf(final AsyncEvent event) {
-        return event.type().element() == AsyncEventElement.QUEUE_PAIR && event.queuePairNumber() == queuePairNumber ||
+        // Other events have number 0, which is that of no connection.
+        return event.queuePairNumber() != 0 && event.queuePairNumber() == queuePairNumber ||
             completionQueue.isSubjectOf(event) || receiveSome.isPresent() && receiveSome.get().isSubjectOf(event);
     }
 

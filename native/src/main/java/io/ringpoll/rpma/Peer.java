@@ -108,7 +108,7 @@ public final class Peer extends RpmaObject {
     private static Peer of(final VerbsContext context, final String name) {
         final CallState state = CallState.current();
         LogSink.clearError();
-        RpmaException.check("rpma_peer_new", Librpma.PEER.rpma_peer_new(context.address(), state.scratch()));
+        RpmaException.check("rpma_peer_new", Librpma.PEER.rpma_peer_new(VerbsAccess.address(context), state.scratch()));
         return new Peer(name, state.longAt(0), context);
     }
 
@@ -137,7 +137,7 @@ public final class Peer extends RpmaObject {
             final CallState state = CallState.current();
             LogSink.clearError();
             RpmaException.check("rpma_utils_ibv_context_is_odp_capable",
-                Librpma.PEER.rpma_utils_ibv_context_is_odp_capable(context.address(), state.scratch()));
+                Librpma.PEER.rpma_utils_ibv_context_is_odp_capable(VerbsAccess.address(context), state.scratch()));
             return state.intAt(0) != 0;
         } finally {
             exit();

@@ -12,6 +12,11 @@ final class AddressAccess implements StructAccess<VerbsContext, CompletionQueue,
     }
 
     @Override
+    public long address(final VerbsContext context) {
+        return context.address();
+    }
+
+    @Override
     public int capacity(final long address) {
         return VerbsCompletionQueue.capacity(address);
     }

@@ -1,7 +1,7 @@
 package io.ringpoll.verbs;
 
 /** The element that an asynchronous event refers to. */
-public enum AsyncEventElement {
+enum AsyncEventElement {
     /** A completion queue: {@link AsyncEvent#completionQueueAddress()}. */
     COMPLETION_QUEUE,
     /** A queue pair: {@link AsyncEvent#queuePairNumber()}. */

@@ -66,12 +66,8 @@ public enum AsyncEventType {
         return value;
     }
 
-    /**
-     * The element that the event refers to.
-     *
-     * @return the element, which decides the valid fields of {@link AsyncEvent}
-     */
-    public AsyncEventElement element() {
+    /** The element that an event of this type is about. */
+    AsyncEventElement element() {
         return element;
     }
 

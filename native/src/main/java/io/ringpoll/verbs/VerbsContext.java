@@ -26,12 +26,8 @@ public final class VerbsContext {
         return new VerbsContext(address);
     }
 
-    /**
-     * The context.
-     *
-     * @return address of its {@code struct ibv_context}
-     */
-    public long address() {
+    /** Address of its {@code struct ibv_context}. */
+    long address() {
         return address;
     }
 

@@ -99,12 +99,8 @@ public final class WorkCompletions {
         return flyweight.wrap(memory, offset + index * IbvWc.SIZE_BYTES);
     }
 
-    /**
-     * The address of the first record.
-     *
-     * @return 8-byte aligned
-     */
-    public long address() {
+    /** The address of the first record. */
+    long address() {
         return address;
     }
 

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
-import io.ringpoll.os.KernelThread;
+import io.ringpoll.internal.os.KernelThread;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

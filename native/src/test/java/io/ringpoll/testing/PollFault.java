@@ -1,5 +1,6 @@
 package io.ringpoll.testing;
 
+import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.verbs.VerbsContext;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
@@ -32,7 +33,8 @@ public final class PollFault {
 
     @SuppressWarnings("restricted")
     private PollFault(final VerbsContext context) {
-        pointer = MemorySegment.ofAddress(context.address() + POLL_CQ_OFFSET).reinterpret(ValueLayout.ADDRESS.byteSize());
+        pointer = MemorySegment.ofAddress(VerbsAccess.address(context) + POLL_CQ_OFFSET)
+            .reinterpret(ValueLayout.ADDRESS.byteSize());
         original = pointer.get(ValueLayout.ADDRESS, 0);
     }
 

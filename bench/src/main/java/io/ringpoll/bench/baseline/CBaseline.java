@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
+import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.verbs.VerbsContext;
 import io.ringpoll.verbs.VerbsException;
@@ -44,7 +45,7 @@ public final class CBaseline implements AutoCloseable {
      */
     public static CBaseline start(final VerbsContext device, final BaselineOptions options) {
         try (Arena arena = Arena.ofConfined()) {
-            return of("baseline_start", BaselineFunctions.start(encode(options, device.address(), arena)));
+            return of("baseline_start", BaselineFunctions.start(encode(options, VerbsAccess.address(device), arena)));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.ringpoll.bench.baseline;
 
+import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.verbs.VerbsContext;
 import io.ringpoll.verbs.VerbsException;
@@ -40,7 +41,7 @@ public final class CQueue implements AutoCloseable {
     public static CQueue open(final VerbsContext device) {
         final CallState state = CallState.current();
         final long address = BaselineFunctions.queueOpen(
-            device.address(), state.scratch(), state.scratch() + Long.BYTES, state.scratch() + 2 * Long.BYTES);
+            VerbsAccess.address(device), state.scratch(), state.scratch() + Long.BYTES, state.scratch() + 2 * Long.BYTES);
         if (address == 0) {
             throw new VerbsException("baseline_queue_open", state.errno());
         }

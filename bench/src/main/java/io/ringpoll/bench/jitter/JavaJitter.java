@@ -1,8 +1,8 @@
 package io.ringpoll.bench.jitter;
 
+import io.ringpoll.internal.os.KernelThread;
 import io.ringpoll.internal.tuning.topology.CpuSet;
 import io.ringpoll.internal.tuning.topology.MachineFiles;
-import io.ringpoll.os.KernelThread;
 import io.ringpoll.os.OsException;
 import io.ringpoll.os.ThreadAffinity;
 import java.util.ArrayList;

@@ -2,12 +2,12 @@ package io.ringpoll.cli.options;
 
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.measure.NodeCensus;
+import io.ringpoll.internal.os.MemoryPolicy;
 import io.ringpoll.internal.tuning.plan.AffinityPlan;
 import io.ringpoll.internal.tuning.plan.PlanRequest;
 import io.ringpoll.internal.tuning.topology.CpuSet;
 import io.ringpoll.internal.tuning.topology.NumaNode;
 import io.ringpoll.internal.tuning.topology.Topology;
-import io.ringpoll.os.MemoryPolicy;
 import io.ringpoll.os.OsException;
 import io.ringpoll.pipeline.WaitMode;
 import java.util.ArrayList;

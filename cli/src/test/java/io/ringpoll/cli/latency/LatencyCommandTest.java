@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.ringpoll.cli.options.CommandCalls;
-import io.ringpoll.os.MemoryPolicy;
+import io.ringpoll.internal.os.MemoryPolicy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

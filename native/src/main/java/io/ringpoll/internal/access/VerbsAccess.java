@@ -26,6 +26,16 @@ public final class VerbsAccess {
     }
 
     /**
+     * The address of a context.
+     *
+     * @param context the device
+     * @return address of its {@code struct ibv_context}
+     */
+    public static long address(final VerbsContext context) {
+        return ACCESS.address(context);
+    }
+
+    /**
      * The capacity of a queue.
      *
      * @param address of its {@code struct ibv_cq}; must be valid

@@ -3,7 +3,7 @@ package io.ringpoll.internal.verbs;
 import io.ringpoll.internal.lifecycle.NativeResource;
 
 /**
- * Wraps C structs, by their addresses, in objects of the binding. Thread-safe.
+ * Wraps C structs, by their addresses, in objects of the binding, and returns addresses. Thread-safe.
  *
  * <p>Its types are parameters, because the package of those types depends on this one.
  *
@@ -19,6 +19,14 @@ public interface StructAccess<C, Q, V extends Q> {
      * @return the device
      */
     C context(long address);
+
+    /**
+     * The address of a context.
+     *
+     * @param context the device
+     * @return address of its {@code struct ibv_context}
+     */
+    long address(C context);
 
     /**
      * The capacity of a queue.

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.os.KernelThread;
+import io.ringpoll.internal.os.KernelThread;
 import io.ringpoll.testing.OtherThread;
 import java.util.ArrayList;
 import java.util.List;

@@ -131,7 +131,7 @@ class CompletionHandoverTest {
         queue.error = -1;
         handover.complete(queue);
         assertFalse(handover.isActive());
-        assertEquals(-1, handover.poll(queue, records.address(), 1));
+        assertEquals(-1, handover.poll(queue, records.address(0, 1), 1));
         handover.begin();
         assertThrows(IllegalStateException.class, () -> handover.complete((address, most) -> {
             throw new IllegalStateException("on purpose");
@@ -147,13 +147,13 @@ class CompletionHandoverTest {
         handover.complete(queue);
         queue.error = -22;
         assertEquals(-22, handover.poll(queue, 0, 1));
-        assertEquals(-22, handover.poll(queue, records.address(), 0));
-        assertEquals(-22, handover.poll(queue, records.address(), -1));
+        assertEquals(-22, handover.poll(queue, records.address(0, 1), 0));
+        assertEquals(-22, handover.poll(queue, records.address(0, 1), -1));
         assertEquals(List.of(0L), poll(handover, 1));
     }
 
     private List<Long> poll(final CompletionHandover handover, final int most) {
-        final int count = handover.poll(queue, records.address(), most);
+        final int count = handover.poll(queue, records.address(0, 1), most);
         final List<Long> numbers = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             records.show(i, completion);

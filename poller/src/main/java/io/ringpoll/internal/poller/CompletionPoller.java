@@ -384,7 +384,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     private int poll(final PolledQueue polled, final int offset, final int claimed) {
         try {
-            return polled.poll(records, offset, claimed);
+            return polled.poll(records, slabAddress, offset, claimed);
         } catch (final Throwable thrown) {
             errorHandler.onError(thrown);
             return QueueFault.POLL_THREW;

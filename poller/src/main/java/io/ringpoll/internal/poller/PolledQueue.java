@@ -43,9 +43,9 @@ final class PolledQueue {
     }
 
     /** Polls the queue; the caller updates the {@link #budget}. */
-    int poll(final WorkCompletions slab, final int offset, final int maxEntries) {
+    int poll(final WorkCompletions slab, final long slabAddress, final int offset, final int maxEntries) {
         // A counted queue is part of the binding and takes an address: the poller claims only slots within its slab.
-        return counted != null ? counted.pollUncounted(slab.address() + offset, maxEntries) :
+        return counted != null ? counted.pollUncounted(slabAddress + offset, maxEntries) :
             queue.poll(slab, offset / IbvWc.SIZE_BYTES, maxEntries);
     }
 

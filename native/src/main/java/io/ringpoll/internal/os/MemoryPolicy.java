@@ -1,8 +1,10 @@
-package io.ringpoll.os;
+package io.ringpoll.internal.os;
 
 import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
 
 import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.os.Errno;
+import io.ringpoll.os.OsException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -62,7 +64,7 @@ public final class MemoryPolicy {
      */
     public static void reset() {
         if (POSIX.set_mempolicy(MPOL_DEFAULT, 0, 0) != 0) {
-            throw OsException.of("set_mempolicy");
+            throw new OsException("set_mempolicy", CallState.current().errno());
         }
     }
 
@@ -77,7 +79,7 @@ public final class MemoryPolicy {
             final MemorySegment mode = arena.allocate(ValueLayout.JAVA_INT);
             final MemorySegment mask = mask(arena);
             if (POSIX.get_mempolicy(mode.address(), mask.address(), MASK_BITS, 0, 0) != 0) {
-                throw OsException.of("get_mempolicy");
+                throw new OsException("get_mempolicy", CallState.current().errno());
             }
             return mode.get(ValueLayout.JAVA_INT, 0) == MPOL_BIND ?
                 BitSet.valueOf(mask.toArray(ValueLayout.JAVA_LONG)) : new BitSet();
@@ -100,7 +102,7 @@ public final class MemoryPolicy {
             if (CallState.current().errno() == Errno.EFAULT) {
                 return OptionalInt.empty();
             }
-            throw OsException.of("get_mempolicy");
+            throw new OsException("get_mempolicy", CallState.current().errno());
         }
     }
 

@@ -1,4 +1,4 @@
-package io.ringpoll.os;
+package io.ringpoll.internal.os;
 
 import java.io.IOException;
 import java.nio.file.Files;

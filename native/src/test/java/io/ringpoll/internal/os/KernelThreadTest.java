@@ -1,8 +1,9 @@
-package io.ringpoll.os;
+package io.ringpoll.internal.os;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.os.ThreadAffinity;
 import java.util.BitSet;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
