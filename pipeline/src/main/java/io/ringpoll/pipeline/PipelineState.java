@@ -32,8 +32,7 @@ package io.ringpoll.pipeline;
  * </table>
  *
  * <p>"Refused" is an {@link IllegalStateException}. Every wait ends with its time-out; an interrupt does not end it, and the
- * interrupt flag is restored. A paused pipeline is RUNNING: pausing concerns only its poller, see
- * {@link io.ringpoll.internal.poller.CompletionPoller#pause}.
+ * interrupt flag is restored. A paused pipeline is RUNNING: pausing concerns only its poller, see {@link Pipeline#pause}.
  */
 public enum PipelineState {
     /** The threads are starting; {@link PipelineBuilder#start()} has not returned. */
