@@ -35,7 +35,9 @@ class BenchCommandTest {
         for (final JsonNode result : root.path("results")) {
             final List<String> fields = new ArrayList<>();
             result.fieldNames().forEachRemaining(fields::add);
-            assertEquals(List.of("name", "unit", "ringpoll", "baseline", "baselineName", "ratio", "runs", "spread"), fields);
+            assertEquals(List.of("name", "unit", "ringpoll", "baseline", "baselineName", "ratio", "runs", "spread", "ourCost"),
+                fields);
+            assertEquals("too few runs", result.path("ourCost").asText());
             assertEquals("c", result.path("baselineName").asText());
             assertEquals(1, result.path("runs").asInt());
             assertTrue(result.path("ringpoll").asDouble() > 0 && result.path("baseline").asDouble() > 0, result.toString());
