@@ -66,6 +66,15 @@ class QueueRoundTest {
     }
 
     @Test
+    void shouldShowAChangeIfOneQueueReplacesAnother() {
+        final List<PolledQueue> queues = add(round, 2);
+        final int before = round.changes;
+        add(round, 1);
+        round.remove(queues.getFirst());
+        assertNotEquals(before, round.changes, "a handler in place that does both would go on with the old round");
+    }
+
+    @Test
     void shouldStartAfterAQueueAtAnyPosition() {
         final List<PolledQueue> queues = add(round, FULL);
         for (int i = 0; i < FULL; i++) {
