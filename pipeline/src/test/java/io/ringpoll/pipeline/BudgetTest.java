@@ -52,7 +52,7 @@ class BudgetTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void shouldReleaseTheBudgetBeforeAHandlerPosts(final boolean runsToCompletion) throws InterruptedException {
-        final int count = runsToCompletion ? 2_000 : 50_000;
+        final int count = runsToCompletion ? 2_000 : 20_000;
         try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(1).sqSize(1000))) {
             final Connection client = pair.client();
             final AtomicInteger posted = new AtomicInteger();

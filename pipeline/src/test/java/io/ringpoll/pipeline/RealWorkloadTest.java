@@ -93,8 +93,9 @@ class RealWorkloadTest {
             assertTrue(pipeline.drain(BOUND_NS).inTime());
             assertTrue(pipeline.pollerCounters().ringFullStalls() > 0, "the ring was never full");
             final long afterNs = medianRoundTrip(memory, 2 * ROUND_TRIPS);
+            // A busy machine may take some time slices; a thread that is not woken takes much longer.
             assertTrue(
-                afterNs < 10 * beforeNs + TimeUnit.MILLISECONDS.toNanos(5), afterNs + " ns, and " + beforeNs + " before");
+                afterNs < 10 * beforeNs + TimeUnit.MILLISECONDS.toNanos(100), afterNs + " ns, and " + beforeNs + " before");
         }
     }
 
