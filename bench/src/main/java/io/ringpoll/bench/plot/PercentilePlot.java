@@ -19,7 +19,6 @@ public final class PercentilePlot {
     private static final int TICKS_PER_HALF = 5;
     private static final double HUNDRED = 100;
     private static final double NEAR = 1e-6;
-    private static final String[] UNITS = {"ns", "us", "ms", "s"};
 
     private PercentilePlot() {
     }
@@ -34,10 +33,9 @@ public final class PercentilePlot {
      */
     public static void draw(final String title, final Map<String, Histogram> histograms, final Path folder, final String name) {
         final XYChart chart = new XYChartBuilder().width(WIDTH).height(HEIGHT).title(title)
-            .xAxisTitle("percentile").yAxisTitle("latency").build();
-        chart.getStyler().setYAxisLogarithmic(true).setLegendPosition(LegendPosition.InsideNW);
+            .xAxisTitle("percentile").yAxisTitle("ns").build();
+        chart.getStyler().setYAxisLogarithmic(true).setYAxisDecimalPattern("#,##0").setLegendPosition(LegendPosition.InsideNW);
         chart.setCustomXAxisTickLabelsFormatter(PercentilePlot::percentile);
-        chart.setCustomYAxisTickLabelsFormatter(PercentilePlot::duration);
         histograms.forEach((label, histogram) -> add(chart, label, histogram));
         PlotFile.write(chart, folder.resolve(name + PlotFile.SVG));
         PlotFile.writeDark(chart, folder.resolve(name + "-dark" + PlotFile.SVG));
@@ -57,17 +55,6 @@ public final class PercentilePlot {
     /** The axis position of a percentile. */
     static double nines(final double percentile) {
         return Math.log10(HUNDRED / (HUNDRED - percentile));
-    }
-
-    /** A power of ten of nanoseconds in the largest unit that leaves a whole number; empty between the powers. */
-    static String duration(final double ns) {
-        final double exponent = Math.log10(ns);
-        final int whole = (int) Math.round(exponent);
-        if (Math.abs(exponent - whole) > NEAR) {
-            return "";
-        }
-        final int unit = Math.clamp(whole / 3, 0, UNITS.length - 1);
-        return BigDecimal.ONE.movePointRight(whole - 3 * unit).toPlainString() + ' ' + UNITS[unit];
     }
 
     private static void add(final XYChart chart, final String label, final Histogram histogram) {

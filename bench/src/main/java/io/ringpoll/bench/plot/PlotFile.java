@@ -1,5 +1,6 @@
 package io.ringpoll.bench.plot;
 
+import java.awt.BasicStroke;
 import java.awt.Color;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -27,6 +28,8 @@ public final class PlotFile {
     private static final Color DARK_PAGE = new Color(0x0d1117);
     private static final Color DARK_TEXT = new Color(0xf0f6fc);
     private static final Color DARK_GRID = new Color(0x2f353d);
+    /** A dashed line would be a path of its dashes, which are most of an SVG file. */
+    private static final BasicStroke GRID_LINE = new BasicStroke(0.5f);
     /** Legible on both pages. */
     private static final Color[] SERIES = {
         new Color(0x2f81f7), new Color(0xdb6d28), new Color(0x2da44e), new Color(0xa371f7), new Color(0xe5534b),
@@ -63,7 +66,8 @@ public final class PlotFile {
         styler.setSeriesColors(SERIES);
         styler.setChartBackgroundColor(page).setPlotBackgroundColor(page).setLegendBackgroundColor(page);
         styler.setChartFontColor(text).setPlotBorderColor(grid).setLegendBorderColor(grid);
-        styler.setAxisTickLabelsColor(text).setAxisTickMarksColor(grid).setPlotGridLinesColor(grid);
+        styler.setAxisTickLabelsColor(text).setAxisTickMarksColor(grid).setPlotGridLinesColor(grid)
+            .setPlotGridLinesStroke(GRID_LINE);
         styler.setXAxisTitleColor(text).setYAxisTitleColor(text);
     }
 

@@ -38,16 +38,6 @@ class PercentilePlotTest {
     }
 
     @Test
-    void shouldWriteDurationsAtPowersOfTenOnly() {
-        assertEquals("1 ns", PercentilePlot.duration(1));
-        assertEquals("100 ns", PercentilePlot.duration(100));
-        assertEquals("10 us", PercentilePlot.duration(10_000));
-        assertEquals("1 s", PercentilePlot.duration(1e9));
-        assertEquals("1000 s", PercentilePlot.duration(1e12));
-        assertEquals("", PercentilePlot.duration(2_000));
-    }
-
-    @Test
     void shouldDrawForLightAndForDarkPages() throws Exception {
         final Histogram histogram = new Histogram(3);
         for (int i = 1; i <= 2_000; i++) {
