@@ -82,7 +82,7 @@ final class ThroughputMeter {
         final CpuLoss loss = config.cpus().areExclusive(config.handlers()) ? lost : lost.stolenOnly();
         source.stop();
         final Outcome outcome = running.stop();
-        final double costNs = (lastNs - firstNs) / (double) Math.max(1, last - first);
+        final double costNs = (lastNs - firstNs) / (double) (last - first);
         return new ThroughputWindow(round, handOff.label(), regime, costNs,
             Math.min(1, waiting / (double) samples / config.ringSize()), loss, fault(outcome));
     }

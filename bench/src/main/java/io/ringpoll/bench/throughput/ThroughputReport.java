@@ -94,8 +94,8 @@ public final class ThroughputReport {
             final long turns =
                 windows.stream().filter(window -> window.label().equals(each.label()) && window.fault().isEmpty()).count();
             if (turns > 0 && lost(each) == turns) {
-                out.printf("%s: none of its %d turns counts: other threads had its CPUs; try a quieter machine%n", each.label(),
-                    turns);
+                out.printf("%s: none of its %d turns counts: other threads had its CPUs, or nothing was handled; try a quieter " +
+                    "machine or a longer --window%n", each.label(), turns);
             }
         }
         faults().forEach(fault -> out.println("wrong: " + fault));

@@ -8,7 +8,7 @@ import io.ringpoll.bench.measure.CpuLoss;
  * @param round           its round
  * @param label           label of the hand-off
  * @param asked           the regime in which it was started
- * @param nsPerCompletion cost of a completion
+ * @param nsPerCompletion cost of a completion; infinite if none was handled
  * @param occupiedShare   share of the ring that was waiting to be handled, on average
  * @param loss            CPU time that its threads lost
  * @param fault           reason why it is invalid; empty if it is valid
@@ -34,9 +34,9 @@ public record ThroughputWindow(int round, String label, Regime asked, double nsP
     /**
      * Whether it is valid.
      *
-     * @return false if completions were lost, or its threads did not have their CPUs
+     * @return false if completions were lost, none was handled, or its threads did not have their CPUs
      */
     public boolean counts() {
-        return fault.isEmpty() && loss.lostShare() < LOST_SHARE;
+        return fault.isEmpty() && Double.isFinite(nsPerCompletion) && loss.lostShare() < LOST_SHARE;
     }
 }

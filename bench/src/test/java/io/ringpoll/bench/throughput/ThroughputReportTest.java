@@ -87,6 +87,7 @@ class ThroughputReportTest {
         final ThroughputWindow window =
             new ThroughputWindow(0, "ringpoll", Regime.CLOSE, 10, 0, NO_LOSS, "polled 4 completions, handled 3");
         assertFalse(window.counts());
+        assertFalse(window(0, "ringpoll", Double.POSITIVE_INFINITY, 0, NO_LOSS).counts(), "nothing was handled");
         assertTrue(window(0, "ringpoll", 10, 0, NO_LOSS).counts());
     }
 
