@@ -62,6 +62,16 @@ public final class PlotFile {
         save(chart, file);
     }
 
+    /**
+     * Whether a chart can be written to a file.
+     *
+     * @param file output file
+     * @return true if its name ends in {@value #SVG} or {@value #PNG}
+     */
+    public static boolean isPlot(final Path file) {
+        return file.toString().endsWith(SVG) || file.toString().endsWith(PNG);
+    }
+
     private static void color(final AxesChartStyler styler, final Color page, final Color text, final Color grid) {
         styler.setSeriesColors(SERIES);
         styler.setChartBackgroundColor(page).setPlotBackgroundColor(page).setLegendBackgroundColor(page);

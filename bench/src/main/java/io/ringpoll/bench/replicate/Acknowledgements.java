@@ -21,6 +21,7 @@ final class Acknowledgements implements Closeable {
     private final ByteBuffer entry = ByteBuffer.allocateDirect(ENTRY_BYTES);
 
     Acknowledgements(final Path file) throws IOException {
+        Files.createDirectories(file.toAbsolutePath().getParent());
         channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.APPEND);
     }
 

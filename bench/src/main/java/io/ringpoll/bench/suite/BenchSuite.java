@@ -102,9 +102,9 @@ public final class BenchSuite {
         return JsonText.of(root);
     }
 
-    /** Prints the duration and the folder of the results. */
+    /** Prints the duration. */
     public void printEnd() {
-        log.printf(Locale.ROOT, "%nin %d s, into %s%n", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNs), folder);
+        log.printf(Locale.ROOT, "%nin %d s%n", TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNs));
         log.flush();
     }
 

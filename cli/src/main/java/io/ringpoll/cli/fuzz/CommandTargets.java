@@ -46,7 +46,7 @@ final class CommandTargets {
             options("torture-options", TortureCommand.class, "--seconds 5 --scenes 3 --seed 1 --json"),
             ReaderTarget.ofText("tune-options", ParameterException.class, Execution::oneLine,
                 text -> readTuning(TuneCommand.class, text),
-                "plan --json --cpus 0-1 --pollers a,b --device mlx5_0", "jitter --seconds 1 --cpus 0 --no-c --plot none"),
+                "plan --json --cpus 0-1 --pollers a,b --device mlx5_0", "jitter --seconds 1 --cpus 0 --no-c --plot x.svg"),
             ReaderTarget.ofText("doctor-options", ParameterException.class, Execution::oneLine,
                 text -> readTuning(DoctorCommand.class, text), "--json --strict --verbose --root /"),
             options("fuzz-options", FuzzCommand.class, "--seconds 5 --inputs 3 --seed 1 --target mix"));
@@ -59,7 +59,7 @@ final class CommandTargets {
             text -> Execution.check(create(command), text.split(" ")), examples);
     }
 
-    /** Inspects the machine and plans as requested, which changes nothing; does not measure jitter. */
+    /** Inspects the machine and plans as requested, which changes nothing; measures nothing. */
     private static void readTuning(final Class<?> tool, final String text) {
         final CommandLine last = Execution.commandLine(create(tool)).parseArgs(text.split(" "))
             .asCommandLineList().getLast();
@@ -72,6 +72,7 @@ final class CommandTargets {
             switch (command) {
                 case PlanCommand plan -> plan.call();
                 case DoctorCommand doctor -> doctor.call();
+                case CheckedOptions checked -> checked.check();
                 default -> { }
             }
         } catch (final UncheckedIOException | IllegalStateException failed) {

@@ -10,14 +10,13 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.LocalDateTime;
-import java.time.format.DateTimeFormatter;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import org.agrona.IoUtil;
 import org.openjdk.jmh.runner.RunnerException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,7 +29,7 @@ import picocli.CommandLine.Spec;
     name = "bench",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Measures ringpoll, plain C and the usual alternatives in one run: a table, JSON, a report with plots.")
+    description = "Measures ringpoll, plain C and the usual alternatives in one run: a table, JSON, or a report with plots.")
 public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     /** This program, in a JVM of its own. */
     private static final List<String> PROGRAM = List.of("io.ringpoll.cli.Ringpoll");
@@ -52,7 +51,7 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     private List<String> only;
 
     @Option(names = "--output", paramLabel = "DIR",
-        description = "Folder for bench.json, report.html and histograms (default: bench-results/TIME).")
+        description = "Folder for bench.json, report.html, histograms and logs; it is created (default: no files).")
     private Path output;
 
     @Option(names = "--json", description = "Print only one JSON object on standard output.")
@@ -76,14 +75,28 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
         final Effort effort = full ? Effort.FULL : glance ? Effort.GLANCE : Effort.QUICK;
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter log = json ? spec.commandLine().getErr() : out;
-        final BenchSuite suite = new BenchSuite(parts(), effort, folder(), PROGRAM, log);
-        suite.run();
+        final Path folder = output != null ? Files.createDirectories(output).toAbsolutePath() :
+            Files.createTempDirectory("ringpoll-bench");
+        final BenchSuite suite = new BenchSuite(parts(), effort, folder, PROGRAM, log);
+        try {
+            suite.run();
+        } catch (final IOException | InterruptedException | RunnerException | RuntimeException failed) {
+            log.println("the results so far are in " + folder);
+            log.flush();
+            throw failed;
+        }
         if (json) {
             out.println(suite.toJson());
         } else {
             suite.print(out);
         }
         suite.printEnd();
+        if (output == null) {
+            IoUtil.delete(folder.toFile(), true);
+        } else {
+            log.println("results: " + folder);
+        }
+        log.flush();
         out.flush();
         return 0;
     }
@@ -97,11 +110,4 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
         }
         return chosen.isEmpty() ? EnumSet.allOf(Part.class) : chosen;
     }
-
-    private Path folder() throws IOException {
-        final Path folder = output != null ? output :
-            Path.of("bench-results", DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss").format(LocalDateTime.now()));
-        return Files.createDirectories(folder).toAbsolutePath();
-    }
-
 }

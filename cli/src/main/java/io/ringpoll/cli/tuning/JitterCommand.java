@@ -3,6 +3,10 @@ package io.ringpoll.cli.tuning;
 import io.ringpoll.bench.jitter.JitterMeter;
 import io.ringpoll.bench.jitter.JitterPlot;
 import io.ringpoll.bench.jitter.JitterResult;
+import io.ringpoll.bench.plot.PlotFile;
+import io.ringpoll.cli.options.CheckedOptions;
+import io.ringpoll.cli.options.Execution;
+import io.ringpoll.cli.options.OutputPath;
 import io.ringpoll.internal.tuning.plan.AffinityPlan;
 import io.ringpoll.internal.tuning.plan.PlanRequest;
 import io.ringpoll.internal.tuning.topology.CpuSet;
@@ -26,9 +30,8 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     sortOptions = false,
     description = "Measures interruptions of a spinning thread on each CPU, in Java and in C.")
-public final class JitterCommand implements Callable<Integer> {
+public final class JitterCommand implements Callable<Integer>, CheckedOptions {
     private static final double MAX_SECONDS = 86_400;
-    private static final String NO_PLOT = "none";
 
     @Spec
     private CommandSpec spec;
@@ -44,9 +47,8 @@ public final class JitterCommand implements Callable<Integer> {
     @Option(names = "--no-c", description = "Omit the loop in C, which halves the time.")
     private boolean withoutC;
 
-    @Option(names = "--plot", paramLabel = "FILE", defaultValue = "jitter.svg",
-        description = "File of the plot, .svg or .png, or none (${DEFAULT-VALUE}).")
-    private String plot;
+    @Option(names = "--plot", paramLabel = "FILE", description = "Write a plot to this file, .svg or .png.")
+    private Path plot;
 
     @Option(names = "--json", description = "Print only one JSON object on standard output.")
     private boolean json;
@@ -57,13 +59,7 @@ public final class JitterCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        if (!(seconds >= 0.1 && seconds <= MAX_SECONDS)) {
-            throw new ParameterException(spec.commandLine(), "--seconds " + seconds + " is not from 0.1 to "
-                + (long) MAX_SECONDS);
-        }
-        if (!NO_PLOT.equals(plot) && !plot.endsWith(".svg") && !plot.endsWith(".png")) {
-            throw new ParameterException(spec.commandLine(), "--plot '" + plot + "' ends neither in .svg nor in .png");
-        }
+        check();
         final MachineFiles files = MachineFiles.ofThisMachine();
         final Topology topology = Topology.read(files);
         final MachineDescription machine = MachineDescription.of(files, topology);
@@ -81,11 +77,20 @@ public final class JitterCommand implements Callable<Integer> {
             report.print(out);
         }
         out.flush();
-        if (!NO_PLOT.equals(plot)) {
-            JitterPlot.write(result, machine.line(), Path.of(plot));
+        if (plot != null) {
+            JitterPlot.write(result, machine.line(), plot);
             err.println("plot: " + plot);
         }
         return 0;
+    }
+
+    @Override
+    public void check() {
+        Execution.require(spec, seconds >= 0.1 && seconds <= MAX_SECONDS,
+            "--seconds " + seconds + " is not from 0.1 to " + (long) MAX_SECONDS);
+        OutputPath.requireFile(spec, "--plot", plot);
+        Execution.require(spec, plot == null || PlotFile.isPlot(plot), "--plot '" + plot + "' ends neither in .svg nor in .png");
+        cpus(Topology.ofThisMachine());
     }
 
     private CpuSet cpus(final Topology topology) {

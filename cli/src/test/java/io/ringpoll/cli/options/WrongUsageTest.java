@@ -199,10 +199,6 @@ class WrongUsageTest {
         final List<String> words = new ArrayList<>(path);
         words.addAll(BESIDE.getOrDefault(commandName + " " + name, List.of()));
         words.addAll(typed);
-        if (commandName.equals("jitter")) {
-            Stream.of("--seconds=0.1", "--plot=none", "--no-c")
-                .filter(word -> name.isEmpty() || !word.startsWith(name)).forEach(words::add);
-        }
         final String shown = commandName + " " + typed;
         final int status;
         try {

@@ -152,7 +152,7 @@ class PagesTest {
     private static boolean isSource(final Path file) {
         final String path = Page.ROOT.relativize(file).toString();
         return Files.isRegularFile(file)
-            && !path.matches("(.*/)?(target|\\.git|bench-results)/.*|\\.git|.*\\.(jar|so|gz|png|svg)");
+            && !path.matches("(.*/)?(target|\\.git)/.*|\\.git|.*\\.(jar|so|gz|png|svg)");
     }
 
     @Test

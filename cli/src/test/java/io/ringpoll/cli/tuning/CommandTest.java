@@ -130,6 +130,22 @@ class CommandTest {
         assertTrue(Files.size(png) > 1000);
     }
 
+    @Test
+    void shouldCreateTheFolderOfARequestedPlot() {
+        final Path svg = root.resolve("new").resolve("folder").resolve("jitter.svg");
+        final String cpu = Integer.toString(ThreadAffinity.get().nextSetBit(0));
+        assertEquals(0, calls.execute("tune", "jitter", "--cpus", cpu, "--seconds", "0.1", "--no-c", "--plot", svg.toString()));
+        assertTrue(Files.exists(svg));
+    }
+
+    @Test
+    void shouldRefuseAPlotThatCannotBeWrittenBeforeItMeasures() throws IOException {
+        final Path file = Files.writeString(root.resolve("file"), "content");
+        assertEquals(2, calls.execute("tune", "jitter", "--plot", file + "/jitter.svg"));
+        assertEquals("ringpoll tune jitter: --plot " + file + "/jitter.svg: " + file + " is not a folder; name another place\n",
+            calls.err());
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
         "doctor --foo|ringpoll doctor: Unknown option: '--foo'",
