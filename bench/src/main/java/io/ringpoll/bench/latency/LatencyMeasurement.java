@@ -8,6 +8,7 @@ import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.HandOffs;
 import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.bench.plot.PercentilePlot;
@@ -101,6 +102,8 @@ public final class LatencyMeasurement {
      */
     public void print(final PrintWriter out) {
         reports.forEach(report -> report.printTable(out));
+        Goals.print(results(reports), out);
+        out.flush();
         census.ifPresent(out::println);
     }
 

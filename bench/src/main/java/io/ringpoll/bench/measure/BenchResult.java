@@ -1,7 +1,5 @@
 package io.ringpoll.bench.measure;
 
-import java.util.Locale;
-
 /**
  * One figure of ringpoll and of its baseline.
  *
@@ -15,9 +13,10 @@ import java.util.Locale;
  * @param runs         number of paired runs
  * @param spread       distance between the quartiles of the ratios of the runs
  * @param interval     confidence interval of the ratio
+ * @param excess       cost of ringpoll less the cost of the baseline, the median over runs, with its interval
  */
 public record BenchResult(String name, String unit, double ringpoll, double baseline, String baselineName, double ratio,
-                          int runs, double spread, Interval interval) {
+                          int runs, double spread, Interval interval, Estimate excess) {
     /** Nanoseconds; less is better. */
     public static final String NS = "ns";
 
@@ -36,12 +35,14 @@ public record BenchResult(String name, String unit, double ringpoll, double base
             throw new IllegalArgumentException(ringpollNs.length + " runs of ringpoll, of the baseline " + baselineNs.length);
         }
         final double[] ratios = new double[ringpollNs.length];
+        final double[] excesses = new double[ringpollNs.length];
         for (int i = 0; i < ratios.length; i++) {
             ratios[i] = ringpollNs[i] / baselineNs[i];
+            excesses[i] = ringpollNs[i] - baselineNs[i];
         }
         final Spread spread = Spread.of(ratios);
         return new BenchResult(name, NS, Spread.of(ringpollNs).median(), Spread.of(baselineNs).median(), baselineName,
-            spread.median(), spread.runs(), spread.width(), Interval.ofMedian(ratios));
+            spread.median(), spread.runs(), spread.width(), Interval.ofMedian(ratios), Estimate.ofMedian(excesses));
     }
 
     /**
@@ -53,7 +54,8 @@ public record BenchResult(String name, String unit, double ringpoll, double base
      * @return with the ratio of the two; the spread remains that of the runs
      */
     public BenchResult with(final double ofRingpoll, final double ofBaseline, final Interval ofRatio) {
-        return new BenchResult(name, unit, ofRingpoll, ofBaseline, baselineName, ofRingpoll / ofBaseline, runs, spread, ofRatio);
+        return new BenchResult(name, unit, ofRingpoll, ofBaseline, baselineName, ofRingpoll / ofBaseline, runs, spread, ofRatio,
+            new Estimate(ofRingpoll - ofBaseline, Interval.UNKNOWN));
     }
 
     /**
@@ -62,9 +64,7 @@ public record BenchResult(String name, String unit, double ringpoll, double base
      * @return for instance {@code "1.021 (1.003 to 1.044)"}, or the ratio alone if the interval is not known
      */
     public String ratioText() {
-        return interval.isKnown() ?
-            String.format(Locale.ROOT, "%.3f (%.3f to %.3f)", ratio, interval.low(), interval.high()) :
-            String.format(Locale.ROOT, "%.3f", ratio);
+        return new Estimate(ratio, interval).text("%.3f");
     }
 
     /**

@@ -33,6 +33,12 @@ public final class JsonText {
             if (result.interval().isKnown()) {
                 node.put("low", rounded(result.interval().low())).put("high", rounded(result.interval().high()));
             }
+            node.put("excess", rounded(result.excess().value()));
+            if (result.excess().interval().isKnown()) {
+                node.put("excessLow", rounded(result.excess().interval().low()))
+                    .put("excessHigh", rounded(result.excess().interval().high()));
+            }
+            Goals.of(result).ifPresent(goal -> node.put("goal", goal.bound()).put("verdict", goal.verdict(result).toString()));
         }
         return root;
     }

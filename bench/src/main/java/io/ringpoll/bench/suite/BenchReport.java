@@ -2,6 +2,8 @@ package io.ringpoll.bench.suite;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.Estimate;
+import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.Interval;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -25,7 +27,8 @@ final class BenchReport {
         for (final JsonNode node : document.path("results")) {
             results.add(new BenchResult(node.path("name").asText(), node.path("unit").asText(), node.path("ringpoll").asDouble(),
                 node.path("baseline").asDouble(), node.path("baselineName").asText(), node.path("ratio").asDouble(),
-                node.path("runs").asInt(), node.path("spread").asDouble(), interval(node)));
+                node.path("runs").asInt(), node.path("spread").asDouble(), interval(node, "low", "high"),
+                new Estimate(node.path("excess").asDouble(), interval(node, "excessLow", "excessHigh"))));
         }
         return results;
     }
@@ -39,10 +42,12 @@ final class BenchReport {
                 result.difference());
         }
         out.println("ratio: our cost divided by the baseline's, with its 95 % interval over runs; spread: between its quartiles");
+        Goals.print(results, out);
+        out.println("goals without a figure in this run: " + Goals.withoutFigure(results) + " (docs/results.md)");
     }
 
-    private static Interval interval(final JsonNode node) {
-        return node.has("low") ? new Interval(node.path("low").asDouble(), node.path("high").asDouble()) : Interval.UNKNOWN;
+    private static Interval interval(final JsonNode node, final String low, final String high) {
+        return node.has(low) ? new Interval(node.path(low).asDouble(), node.path(high).asDouble()) : Interval.UNKNOWN;
     }
 
     static void printAllocations(final JsonNode allocations, final PrintWriter out) {

@@ -2,6 +2,9 @@ package io.ringpoll.bench.suite;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.Goal;
+import io.ringpoll.bench.measure.Goals;
+import io.ringpoll.bench.measure.Verdict;
 import io.ringpoll.bench.plot.RatioPlot;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -55,14 +58,21 @@ final class HtmlReport {
 
     private static void table(final StringBuilder html, final List<BenchResult> results) {
         html.append("<table><tr><th>measure</th><th>unit</th><th>ringpoll</th><th>baseline</th><th>which</th><th>ratio</th>")
-            .append("<th>spread</th><th>runs</th><th>our cost</th></tr>\n");
+            .append("<th>spread</th><th>runs</th><th>our cost</th><th>goal</th><th>verdict</th></tr>\n");
         for (final BenchResult result : results) {
             html.append(String.format(Locale.ROOT, "<tr><td>%s</td><td>%s</td><td>%,.2f</td><td>%,.2f</td><td class=\"t\">%s</td>"
-                + "<td class=\"%s\">%s</td><td>%.3f</td><td>%d</td><td class=\"t\">%s</td></tr>%n", escape(result.name()),
+                + "<td class=\"%s\">%s</td><td>%.3f</td><td>%d</td><td class=\"t\">%s</td>%s</tr>%n", escape(result.name()),
                 result.unit(), result.ringpoll(), result.baseline(), escape(result.baselineName()), colour(result),
-                result.ratioText(), result.spread(), result.runs(), result.difference()));
+                result.ratioText(), result.spread(), result.runs(), result.difference(),
+                Goals.of(result).map(goal -> goal(goal, result)).orElse("<td></td><td></td>")));
         }
         html.append("</table>\n");
+    }
+
+    private static String goal(final Goal goal, final BenchResult result) {
+        final Verdict verdict = goal.verdict(result);
+        final String colour = verdict == Verdict.MET ? "good" : verdict == Verdict.MISSED ? "bad" : "";
+        return "<td>" + escape(goal.bound()) + "</td><td class=\"" + colour + "\">" + verdict + "</td>";
     }
 
     /** Only a difference that is shown has a colour. */

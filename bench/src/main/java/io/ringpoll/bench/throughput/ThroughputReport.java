@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.bench.measure.Spread;
@@ -42,6 +43,7 @@ public final class ThroughputReport {
      */
     public void print(final PrintWriter out) {
         printTable(out);
+        Goals.print(results(), out);
         census.ifPresent(out::println);
     }
 

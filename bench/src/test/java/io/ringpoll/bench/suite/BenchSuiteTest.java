@@ -3,6 +3,12 @@ package io.ringpoll.bench.suite;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.bench.handoff.HandOffs;
+import io.ringpoll.bench.measure.BenchResult;
+import io.ringpoll.bench.measure.Goal;
+import io.ringpoll.bench.measure.Goals;
+import io.ringpoll.bench.measure.JsonText;
+import io.ringpoll.bench.measure.Verdict;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -41,6 +47,34 @@ class BenchSuiteTest {
                 assertTrue(known.contains(variant.benchmark().getName() + "." + variant.method()), variant.toString());
             }
         }
+    }
+
+    @Test
+    void shouldMeasureEveryFigureThatHasAGoal() {
+        final Set<String> measured = new HashSet<>();
+        for (final Part part : Part.values()) {
+            for (final Comparison comparison : part.comparisons(Effort.QUICK)) {
+                measured.add(comparison.name() + " beside " + comparison.baselineName());
+            }
+        }
+        for (final Goal goal : Goals.all()) {
+            if (goal.result().startsWith("throughput/") || goal.result().startsWith("latency/")) {
+                assertEquals(goal.baseline(), HandOffs.of(goal.baseline()).label());
+            } else {
+                assertTrue(measured.contains(goal.result() + " beside " + goal.baseline()), goal + " is not in " + measured);
+            }
+        }
+    }
+
+    @Test
+    void shouldReadTheVerdictsOfAToolAsItHasPrintedThem() {
+        final double[] ours = {5, 5.1, 5, 5.2, 5, 5.1};
+        final List<BenchResult> results =
+            List.of(BenchResult.ofCosts("poll/empty/direct", ours, new double[] {4.9, 4.8, 4.9, 4.8, 4.9, 4.7}, "c"));
+        final List<BenchResult> read = BenchReport.resultsOf(JsonText.document(results));
+        final Goal goal = Goals.of(read.getFirst()).orElseThrow();
+        assertEquals(Verdict.MET, goal.verdict(read.getFirst()));
+        assertEquals(goal.figureText(results.getFirst()), goal.figureText(read.getFirst()));
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.CpuLoss;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -41,6 +42,19 @@ class ThroughputReportTest {
         assertEquals(1.2, results.getFirst().ratio(), EXACT);
         assertEquals(2, results.getLast().runs());
         assertEquals(1.15, results.getLast().ratio(), EXACT);
+    }
+
+    @Test
+    void shouldPrintAVerdictForEachRegimeThatHasAGoal() {
+        final List<ThroughputWindow> windows = new ArrayList<>();
+        for (int round = 0; round < 8; round++) {
+            windows.add(window(round, "ringpoll", 10, 0, NO_LOSS));
+            windows.add(window(round, "c", 10, 0, NO_LOSS));
+            windows.add(window(8 + round, "ringpoll", 15, 1, NO_LOSS));
+            windows.add(window(8 + round, "c", 10, 1, NO_LOSS));
+        }
+        report(RINGPOLL_AND_C, windows).print(new PrintWriter(out, true));
+        assertTrue(out.toString().contains("1 met, 1 missed, 0 not shown"), out::toString);
     }
 
     @Test

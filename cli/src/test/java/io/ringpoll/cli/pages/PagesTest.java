@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.bench.measure.Goal;
+import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.cli.Ringpoll;
 import io.ringpoll.tuning.RecordedTree;
 import java.io.IOException;
@@ -130,6 +132,14 @@ class PagesTest {
         final List<String> missing = pages().stream().map(Page::toString)
             .filter(page -> page.startsWith("docs/") && !page.equals("docs/README.md"))
             .filter(page -> !index.contains("](" + page.substring("docs/".length()) + ")")).toList();
+        assertEquals(List.of(), missing);
+    }
+
+    @Test
+    void shouldListEveryGoalWithItsBoundAmongTheResults() throws IOException {
+        final List<String> rows = Files.readAllLines(Page.ROOT.resolve("docs/results.md"));
+        final List<Goal> missing = Goals.all().stream().filter(goal -> rows.stream().noneMatch(row -> row.startsWith(
+            "| `" + goal.result() + "` | `" + goal.baseline() + "` | " + goal.bound() + " |"))).toList();
         assertEquals(List.of(), missing);
     }
 

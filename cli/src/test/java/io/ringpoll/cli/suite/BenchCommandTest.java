@@ -35,8 +35,9 @@ class BenchCommandTest {
         for (final JsonNode result : root.path("results")) {
             final List<String> fields = new ArrayList<>();
             result.fieldNames().forEachRemaining(fields::add);
-            assertEquals(List.of("name", "unit", "ringpoll", "baseline", "baselineName", "ratio", "runs", "spread", "ourCost"),
-                fields);
+            assertEquals(List.of("name", "unit", "ringpoll", "baseline", "baselineName", "ratio", "runs", "spread", "ourCost",
+                "excess", "goal", "verdict"), fields);
+            assertEquals("not shown", result.path("verdict").asText(), "one run has no interval");
             assertEquals("too few runs", result.path("ourCost").asText());
             assertEquals("c", result.path("baselineName").asText());
             assertEquals(1, result.path("runs").asInt());

@@ -1,0 +1,89 @@
+package io.ringpoll.bench.measure;
+
+import io.ringpoll.bench.measure.Goal.Figure;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The goals of the project, and the table of their verdicts. The only place that states a goal. */
+public final class Goals {
+    private static final String C = "c";
+    private static final List<Goal> ALL = List.of(
+        new Goal("throughput/1-handlers/close", C, Figure.RATIO, 1.03),
+        new Goal("throughput/1-handlers/trailing", C, Figure.RATIO, 1.03),
+        new Goal("throughput/3-handlers", C, Figure.RATIO, 1.05),
+        new Goal("throughput/1-handlers/close", "plain-disruptor", Figure.RATIO, 0.5),
+        new Goal("counters/32", "without", Figure.RATIO, 1.15),
+        new Goal("poll/32/librpma-counted", C, Figure.RATIO, 1.10),
+        new Goal("poll/empty/librpma", C, Figure.EXCESS_NS, 0.5),
+        new Goal("poll/empty/direct", C, Figure.EXCESS_NS, 0.5),
+        new Goal("post/write/64-bytes", C, Figure.RATIO, 1.03),
+        new Goal("post/read/64-bytes", C, Figure.RATIO, 1.03),
+        new Goal("latency/synthetic/1000000-per-second/p50", C, Figure.RATIO, 1.0),
+        new Goal("latency/synthetic/1000000-per-second/p90", C, Figure.RATIO, 1.0),
+        new Goal("latency/rdma/send-ping-pong/64-bytes/p50", C, Figure.RATIO, 1.0));
+
+    private Goals() {
+    }
+
+    /**
+     * The goals.
+     *
+     * @return a constant list
+     */
+    public static List<Goal> all() {
+        return ALL;
+    }
+
+    /**
+     * The goal of a result.
+     *
+     * @param result a result
+     * @return empty if it has none
+     */
+    public static Optional<Goal> of(final BenchResult result) {
+        return ALL.stream().filter(goal -> goal.isAbout(result)).findFirst();
+    }
+
+    /**
+     * Prints a row for each goal about one of the results, and nothing if there is none.
+     *
+     * @param results results of a command
+     * @param out     text output
+     */
+    public static void print(final List<BenchResult> results, final PrintWriter out) {
+        final Map<Verdict, Integer> counts = new EnumMap<>(Verdict.class);
+        final List<String> lines = new ArrayList<>();
+        for (final Goal goal : ALL) {
+            results.stream().filter(goal::isAbout).findFirst().ifPresent(result -> {
+                final Verdict verdict = goal.verdict(result);
+                counts.merge(verdict, 1, Integer::sum);
+                lines.add(String.format("%-44s %-18s %-26s %-11s %s", goal.result(), goal.baseline(), goal.figureText(result),
+                    goal.bound(), verdict));
+            });
+        }
+        if (lines.isEmpty()) {
+            return;
+        }
+        out.printf("%n%-44s %-18s %-26s %-11s %s%n", "figures with a goal", "baseline", "figure (95 %)", "goal", "verdict");
+        lines.forEach(out::println);
+        for (final Verdict verdict : Verdict.values()) {
+            out.printf("%s%d %s", verdict.ordinal() == 0 ? "" : ", ", counts.getOrDefault(verdict, 0), verdict);
+        }
+        out.println(": the whole interval is within the goal, outside it, or neither (always with fewer than "
+            + Interval.FEWEST_RUNS + " runs)");
+    }
+
+    /**
+     * The number of goals that the results do not cover.
+     *
+     * @param results results of a command
+     * @return goals without a result
+     */
+    public static long withoutFigure(final List<BenchResult> results) {
+        return ALL.stream().filter(goal -> results.stream().noneMatch(goal::isAbout)).count();
+    }
+}
