@@ -48,7 +48,7 @@ public final class DoctorCommand implements Callable<Integer> {
     @Option(names = "--strict", description = "Exit with the worst result: 3 for a warning, 4 for bad.")
     private boolean strict;
 
-    @Option(names = "--verbose", description = "Print the explanation of good results too.")
+    @Option(names = "--verbose", description = "Print all results, good ones too, in the order of the checks.")
     private boolean verbose;
 
     @Option(names = "--json", description = "Print only one JSON object on standard output.")
@@ -72,8 +72,10 @@ public final class DoctorCommand implements Callable<Integer> {
         final DoctorReport report = new DoctorReport(examined, results);
         if (json) {
             out.println(report.toJson());
+        } else if (verbose) {
+            report.printAll(out);
         } else {
-            report.print(out, verbose);
+            report.print(out);
         }
         out.flush();
         final Verdict worst = Doctor.worst(results);

@@ -15,6 +15,8 @@ import java.util.Locale;
 /** Formats the results of the doctor as text and as JSON. */
 final class DoctorReport {
     private static final String INDENT = " ".repeat(13);
+    /** A newcomer reads this many findings at once. */
+    private static final int SHOWN = 8;
 
     private final Examined examined;
     private final List<CheckResult> results;
@@ -24,25 +26,46 @@ final class DoctorReport {
         this.results = results;
     }
 
-    void print(final PrintWriter out, final boolean verbose) {
+    /** Prints the most valuable findings, the others by name. */
+    void print(final PrintWriter out) {
+        head(out);
+        final List<CheckResult> findings = Doctor.byValue(results);
+        findings.stream().limit(SHOWN).forEach(result -> print(out, result));
+        if (findings.size() > SHOWN) {
+            out.println(findings.size() - SHOWN + " more, of less effect: " + String.join(", ",
+                findings.stream().skip(SHOWN).map(result -> result.check().id()).toList()));
+        }
+        foot(out, findings.isEmpty() ? "" : "./ringpoll doctor --verbose prints all results; ");
+    }
+
+    /** Prints all results in the order of the checks, each with its explanation. */
+    void printAll(final PrintWriter out) {
+        head(out);
+        results.forEach(result -> print(out, result));
+        foot(out, "");
+    }
+
+    private void head(final PrintWriter out) {
         out.println(MachineDescription.of(examined.files(), examined.topology()).line());
         out.println("hot CPUs: " + examined.hot() + " (--cpus selects others)");
         out.println();
-        for (final CheckResult result : results) {
-            final Finding finding = result.finding();
-            out.printf(Locale.ROOT, "%-11s  %s: %s%n", finding.verdict(), result.check().subject(), finding.reading());
-            if (verbose || finding.verdict() == Verdict.WARNING || finding.verdict() == Verdict.BAD) {
-                out.println(INDENT + result.check().why());
-            }
-            if (!finding.command().isEmpty()) {
-                out.println(INDENT + "-> " + finding.command());
-            }
+    }
+
+    private static void print(final PrintWriter out, final CheckResult result) {
+        final Finding finding = result.finding();
+        out.printf(Locale.ROOT, "%-11s  %s: %s%n", finding.verdict(), result.check().subject(), finding.reading());
+        out.println(INDENT + result.check().why());
+        if (!finding.command().isEmpty()) {
+            out.println(INDENT + "-> " + finding.command());
         }
+    }
+
+    private void foot(final PrintWriter out, final String more) {
         out.println();
         out.printf(Locale.ROOT, "%d checks: %d ok, %d unknown, %d warning, %d bad%n", results.size(), count(Verdict.OK),
             count(Verdict.UNKNOWN), count(Verdict.WARNING), count(Verdict.BAD));
-        out.println("next: ./ringpoll tune plan prints a CPU for each thread; docs/operations/tuning.md describes the further "
-            + "steps");
+        out.println("next: " + more + "./ringpoll tune plan prints a CPU for each thread; docs/operations/doctor.md names the "
+            + "source of each check");
     }
 
     private long count(final Verdict verdict) {
@@ -61,7 +84,8 @@ final class DoctorReport {
         final ArrayNode checks = root.putArray("checks");
         for (final CheckResult result : results) {
             checks.addObject().put("id", result.check().id()).put("subject", result.check().subject())
-                .put("result", result.finding().verdict().toString()).put("reading", result.finding().reading())
+                .put("result", result.finding().verdict().toString()).put("effect", result.check().effect().toString())
+                .put("reading", result.finding().reading())
                 .put("why", result.check().why()).put("command", result.finding().command());
         }
         return Json.text(root);

@@ -33,19 +33,20 @@ class CommandTest {
     }
 
     @Test
-    void shouldPrintEachCheckOfTheDoctorWithItsCommand() {
+    void shouldPrintTheMostValuableFindingsOfTheDoctorWithTheirCommands() {
         assertEquals(0, calls.execute("doctor", "--root", tree("two-socket-smt")));
         final String text = calls.out();
         assertTrue(text.contains("hot CPUs: 17-21"), text);
-        assertTrue(text.contains("warning      CPU frequency governor: powersave on CPUs 17-21\n"), text);
-        assertTrue(text.contains("A governor that follows the load"), text);
-        assertTrue(text.contains("-> sudo tuning/scripts/cpu-power --cpus 17-21 --governor performance --apply\n"), text);
+        assertTrue(text.contains("warning      isolated CPUs: hot CPUs 17-21: no CPU is isolated\n"), text);
+        assertTrue(text.contains("The scheduler puts other threads on a CPU"), text);
+        assertTrue(text.contains("-> sudo tuning/scripts/isolate-cpus --cpus 17-21,49-53 --apply   # then reboot\n"), text);
         assertFalse(text.contains("System.nanoTime reads it"), "only findings are explained");
+        assertTrue(text.lines().anyMatch(line -> line.matches("\\d+ more, of less effect: .*numa-balancing.*")), text);
         assertEquals("", calls.err());
     }
 
     @Test
-    void shouldExplainEveryCheckWithVerbose() {
+    void shouldPrintEachResultOfTheDoctorWithVerbose() {
         assertEquals(0, calls.execute("doctor", "--verbose", "--root", tree("tuned-server")));
         assertTrue(calls.out().contains("System.nanoTime reads it"), calls::out);
     }
@@ -69,7 +70,7 @@ class CommandTest {
         final Set<String> ids = new HashSet<>();
         for (final JsonNode check : json.get("checks")) {
             ids.add(check.get("id").asText());
-            for (final String key : Set.of("subject", "result", "reading", "why", "command")) {
+            for (final String key : Set.of("subject", "result", "effect", "reading", "why", "command")) {
                 assertTrue(check.get(key).isTextual(), check.toString());
             }
         }

@@ -6,14 +6,18 @@ import java.util.stream.Stream;
 
 /** Performs all checks. It only reads, and needs no root. */
 public final class Doctor {
-    private static final List<Check> CHECKS = Stream.of(JvmChecks.all(), PlaceChecks.all(), ProcessorChecks.all(),
-        KernelChecks.all(), MemoryChecks.all(), RdmaChecks.all()).flatMap(List::stream).toList();
+    private static final List<Check> CHECKS = Stream.of(
+        JvmChecks.all(), HeapChecks.all(), JvmNoiseChecks.all(),
+        PlaceChecks.all(), IsolationChecks.all(), InterruptChecks.all(), HousekeepingChecks.all(),
+        FrequencyChecks.all(), IdleStateChecks.all(), ProcessorChecks.all(), HypervisorChecks.all(),
+        MemoryChecks.all(), PageChecks.all(),
+        LibraryChecks.all(), DeviceChecks.all(), PcieChecks.all(), NetworkChecks.all()).flatMap(List::stream).toList();
 
     private Doctor() {
     }
 
     /**
-     * All checks, in the order of execution and display.
+     * All checks, in the order of execution.
      *
      * @return the checks
      */
@@ -29,6 +33,16 @@ public final class Doctor {
      */
     public static List<CheckResult> examine(final Examined machine) {
         return CHECKS.stream().map(check -> new CheckResult(check, check.examination().apply(machine))).toList();
+    }
+
+    /**
+     * The results that ask for an action, the most valuable first.
+     *
+     * @param results the results of all checks
+     * @return the warnings and bad results: the worst verdict first, then the largest effect, then in order
+     */
+    public static List<CheckResult> byValue(final List<CheckResult> results) {
+        return results.stream().filter(CheckResult::needsAction).sorted(CheckResult.BY_VALUE).toList();
     }
 
     /**

@@ -2,6 +2,7 @@ package io.ringpoll.internal.tuning.doctor;
 
 import io.ringpoll.internal.tuning.plan.AffinityPlan;
 import io.ringpoll.internal.tuning.plan.PlanRequest;
+import io.ringpoll.internal.tuning.plan.Preparation;
 import io.ringpoll.internal.tuning.topology.CpuSet;
 import io.ringpoll.internal.tuning.topology.MachineFiles;
 import io.ringpoll.internal.tuning.topology.RdmaDevice;
@@ -9,6 +10,7 @@ import io.ringpoll.internal.tuning.topology.Topology;
 import io.ringpoll.verbs.DeviceAttributes;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /**
  * A machine and a JVM as seen by the checks.
@@ -22,6 +24,8 @@ import java.util.Optional;
  */
 public record Examined(MachineFiles files, Topology topology, CpuSet hot, int hotThreads, Jvm jvm,
                        Optional<List<DeviceAttributes>> verbs) {
+    private static final String CPU = "sys/devices/system/cpu/cpu";
+
     /**
      * Creates a machine with the given hot CPUs, or those of the default pipeline's plan.
      *
@@ -47,14 +51,38 @@ public record Examined(MachineFiles files, Topology topology, CpuSet hot, int ho
         return new Examined(files, topology, hot, request.threads().size(), jvm, verbs);
     }
 
+    /** The scripts that keep other threads and interrupts away. */
+    Preparation preparation() {
+        return new Preparation(topology, hot);
+    }
+
+    /** The hot CPUs and their SMT siblings: nothing else should run on any of them. */
+    CpuSet hotCores() {
+        return preparation().cores();
+    }
+
     /** The CPUs for all other threads. */
     CpuSet others() {
-        return topology.online().minus(hot).minus(topology.siblings(hot));
+        return topology.online().minus(hotCores());
     }
 
     /** The devices that are not software over a network interface. */
     List<RdmaDevice> hardware() {
         return topology.rdmaDevices().stream().filter(device -> !device.software()).toList();
+    }
+
+    /** The hot CPUs by the value of a file of each CPU; CPUs without the file are omitted. */
+    TreeMap<String, CpuSet> hotCpusBy(final String file) {
+        final TreeMap<String, CpuSet> values = new TreeMap<>();
+        hot.stream().forEach(cpu -> files.text(CPU + cpu + "/" + file)
+            .ifPresent(value -> values.merge(value, CpuSet.of(cpu), CpuSet::or)));
+        return values;
+    }
+
+    /** Values and their CPUs in one line. */
+    static String described(final TreeMap<String, CpuSet> values) {
+        return String.join(", ", values.entrySet().stream().map(entry -> entry.getKey() + " on " + entry.getValue().named())
+            .toList());
     }
 
     /** A command of {@code tuning/scripts}. */

@@ -4,8 +4,9 @@ import com.sun.management.HotSpotDiagnosticMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * The properties of a JVM that the doctor checks.
@@ -21,8 +22,8 @@ public record Jvm(int feature, String version, String name, boolean nativeAccess
                   Map<String, String> flags) {
     /** The flags that are read. */
     public static final List<String> FLAGS = List.of("UseZGC", "UseShenandoahGC", "UseEpsilonGC", "UseG1GC", "UseParallelGC",
-        "UseSerialGC", "AlwaysPreTouch", "InitialHeapSize", "MaxHeapSize", "PerfDisableSharedMem", "UseTransparentHugePages",
-        "UseLargePages", "UseNUMA");
+        "UseSerialGC", "AlwaysPreTouch", "InitialHeapSize", "MaxHeapSize", "UsePerfData", "PerfDisableSharedMem",
+        "UseTransparentHugePages", "UseLargePages", "ParallelGCThreads", "ConcGCThreads", "CICompilerCount");
 
     /** Copies arguments and flags. */
     public Jvm {
@@ -54,7 +55,22 @@ public record Jvm(int feature, String version, String name, boolean nativeAccess
         return "true".equals(flags.get(flag));
     }
 
-    Optional<Long> size(final String flag) {
-        return Optional.ofNullable(flags.get(flag)).map(Long::parseLong);
+    /** Whether a flag is known to be off. */
+    boolean isOff(final String flag) {
+        return "false".equals(flags.get(flag));
+    }
+
+    OptionalLong number(final String flag) {
+        return flags.containsKey(flag) ? OptionalLong.of(Long.parseLong(flags.get(flag))) : OptionalLong.empty();
+    }
+
+    /** The arguments that start with one of the prefixes. */
+    List<String> argumentsWith(final String... prefixes) {
+        return arguments.stream().filter(argument -> Stream.of(prefixes).anyMatch(argument::startsWith)).toList();
+    }
+
+    /** The command that adds options to those of the next start. */
+    static String add(final String options) {
+        return "export RINGPOLL_JAVA_OPTS=\"$RINGPOLL_JAVA_OPTS " + options + "\"";
     }
 }

@@ -1,5 +1,9 @@
 package io.ringpoll.internal.tuning.doctor;
 
+import static io.ringpoll.internal.tuning.doctor.Effect.HIGH;
+import static io.ringpoll.internal.tuning.doctor.Effect.MEDIUM;
+import static io.ringpoll.internal.tuning.doctor.Scope.MACHINE;
+import static io.ringpoll.internal.tuning.doctor.Scope.PROCESS;
 import static io.ringpoll.internal.tuning.doctor.Verdict.BAD;
 import static io.ringpoll.internal.tuning.doctor.Verdict.OK;
 import static io.ringpoll.internal.tuning.doctor.Verdict.UNKNOWN;
@@ -12,7 +16,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Checks of memory: the limit of locked memory, the page size, swap. */
+/** Checks of memory that must stay where it is: the limit of locked memory, swap, NUMA balancing. */
 final class MemoryChecks {
     /** The rings and buffers of a few connections need at least this amount of locked memory. */
     private static final long LEAST_LOCKED = 1 << 20;
@@ -26,17 +30,13 @@ final class MemoryChecks {
         return List.of(
             new Check("locked-memory", "locked memory (ulimit -l)",
                 "Registering memory with a device locks it: over the limit, registration fails with ENOMEM.",
-                MemoryChecks::locked, OK, WARNING, BAD, UNKNOWN),
-            new Check("transparent-huge-pages", "transparent huge pages",
-                "With 'always' the kernel collects and compacts pages behind the back of a running process and stalls it "
-                    + "meanwhile.",
-                MemoryChecks::transparent, OK, WARNING, UNKNOWN),
-            new Check("huge-pages", "reserved huge pages",
-                "A ring or a large buffer in huge pages costs fewer address translations in the CPU and in the adapter.",
-                MemoryChecks::huge, OK, WARNING, UNKNOWN),
+                HIGH, PROCESS, MemoryChecks::locked, OK, WARNING, BAD, UNKNOWN),
             new Check("swap", "swap",
                 "A page that was swapped out costs milliseconds when a handler touches it.",
-                MemoryChecks::swap, OK, WARNING, BAD, UNKNOWN));
+                HIGH, MACHINE, MemoryChecks::swap, OK, WARNING, BAD, UNKNOWN),
+            new Check("numa-balancing", "automatic NUMA balancing",
+                "It unmaps pages to detect their users: each such page costs the ring's threads a fault.",
+                MEDIUM, MACHINE, MemoryChecks::numaBalancing, OK, WARNING, UNKNOWN));
     }
 
     private static Finding locked(final Examined machine) {
@@ -66,36 +66,6 @@ final class MemoryChecks {
             .anyMatch(mask -> (Long.parseUnsignedLong(mask, 16) >>> CAP_IPC_LOCK & 1) != 0);
     }
 
-    private static Finding transparent(final Examined machine) {
-        final Reading enabled = machine.files().read("sys/kernel/mm/transparent_hugepage/enabled");
-        if (enabled.value().isEmpty()) {
-            return Finding.unknown(enabled.isPresent() ? enabled.path() + " is empty"
-                : "this kernel has no transparent huge pages (" + enabled.reason() + ")");
-        }
-        final String mode = enabled.text().replaceAll(".*\\[(.*)\\].*", "$1");
-        return "always".equals(mode) ? Finding.warning(mode, Examined.script("huge-pages --transparent madvise"))
-            : Finding.ok(mode);
-    }
-
-    private static Finding huge(final Examined machine) {
-        final MachineFiles files = machine.files();
-        final String folder = "sys/kernel/mm/hugepages/";
-        if (files.names(folder).isEmpty()) {
-            return Finding.unknown("this kernel shows no huge pages");
-        }
-        final StringBuilder reading = new StringBuilder();
-        for (final String size : files.names(folder)) {
-            final OptionalLong reserved = files.number(folder + size + "/nr_hugepages");
-            if (reserved.orElse(0) > 0) {
-                reading.append(reading.isEmpty() ? "" : ", ").append(reserved.getAsLong()).append(" of ")
-                    .append(size.replace("hugepages-", "").replace("kB", " KiB")).append(", ")
-                    .append(files.number(folder + size + "/free_hugepages").orElse(0)).append(" free");
-            }
-        }
-        return reading.isEmpty() ? Finding.warning("none reserved", Examined.script("huge-pages --pages 512"))
-            : Finding.ok(reading.toString());
-    }
-
     private static Finding swap(final Examined machine) {
         final Reading swaps = machine.files().read("proc/swaps");
         if (!swaps.isPresent()) {
@@ -119,5 +89,18 @@ final class MemoryChecks {
         }
         final String swappiness = machine.files().text("proc/sys/vm/swappiness").map(value -> ", swappiness " + value).orElse("");
         return Finding.warning(String.format(Locale.ROOT, "%.1f GiB%s", kib / 1048576.0, swappiness), command);
+    }
+
+    private static Finding numaBalancing(final Examined machine) {
+        final OptionalLong on = machine.files().number("proc/sys/kernel/numa_balancing");
+        final int nodes = machine.topology().cpuNodes().size();
+        if (on.isEmpty()) {
+            return nodes == 1 ? Finding.ok("one NUMA node") : Finding.unknown("this kernel does not show whether it balances");
+        }
+        if (on.getAsLong() == 0) {
+            return Finding.ok("off");
+        }
+        return nodes == 1 ? Finding.ok("on, and without effect: there is one NUMA node")
+            : Finding.warning("on, with " + nodes + " nodes", "sudo sysctl kernel.numa_balancing=0");
     }
 }

@@ -1,5 +1,7 @@
 package io.ringpoll.internal.tuning.doctor;
 
+import static io.ringpoll.internal.tuning.doctor.Effect.HIGH;
+import static io.ringpoll.internal.tuning.doctor.Scope.PROCESS;
 import static io.ringpoll.internal.tuning.doctor.Verdict.BAD;
 import static io.ringpoll.internal.tuning.doctor.Verdict.OK;
 import static io.ringpoll.internal.tuning.doctor.Verdict.UNKNOWN;
@@ -22,13 +24,13 @@ final class PlaceChecks {
         return List.of(
             new Check("cpu-quota", "CPU quota of the control group",
                 "Spinning threads use a quota up within each period, and then the kernel stops all of them until the next.",
-                PlaceChecks::quota, OK, WARNING, BAD, UNKNOWN),
+                HIGH, PROCESS, PlaceChecks::quota, OK, WARNING, BAD, UNKNOWN),
             new Check("cpu-set", "CPUs that this process may use",
-                "With fewer CPUs than hot threads each hand-off waits for a context switch.", PlaceChecks::cpus, OK, WARNING,
-                    BAD),
+                "With fewer CPUs than hot threads each hand-off waits for a context switch.",
+                HIGH, PROCESS, PlaceChecks::cpus, OK, WARNING, BAD),
             new Check("device-node", "NUMA node of the device",
                 "From another node each completion that is polled and each doorbell that is rung crosses the sockets.",
-                PlaceChecks::node, OK, WARNING, BAD, UNKNOWN));
+                HIGH, PROCESS, PlaceChecks::node, OK, WARNING, BAD, UNKNOWN));
     }
 
     private static Finding quota(final Examined machine) {

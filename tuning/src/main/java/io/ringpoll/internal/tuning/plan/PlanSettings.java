@@ -108,12 +108,12 @@ public final class PlanSettings {
         if (hot.isEmpty()) {
             return lines;
         }
-        final CpuSet cores = hot.or(plan.idle());
+        final Preparation preparation = new Preparation(topology, hot);
         if (!topology.isolated().containsAll(hot) && topology.usable().equals(topology.online())) {
-            lines.add("sudo tuning/scripts/isolate-cpus --cpus " + cores + " --apply   # then reboot");
+            preparation.isolate().ifPresent(lines::add);
         }
-        if (topology.interrupts().stream().anyMatch(interrupt -> interrupt.effective().intersects(hot))) {
-            lines.add("sudo tuning/scripts/move-interrupts --away-from " + hot + " --apply");
+        if (topology.interrupts().stream().anyMatch(interrupt -> interrupt.effective().intersects(preparation.cores()))) {
+            preparation.moveInterrupts().ifPresent(lines::add);
         }
         return lines;
     }

@@ -1,5 +1,6 @@
 package io.ringpoll.internal.tuning.topology;
 
+import java.math.BigInteger;
 import java.util.BitSet;
 import java.util.Collection;
 import java.util.OptionalInt;
@@ -115,6 +116,48 @@ public final class CpuSet {
             }
         }
         throw new IllegalArgumentException("CPU list '" + text + "': '" + digits + "' is not a CPU number (like 0-3,8)");
+    }
+
+    /**
+     * Parses the kernel's mask format: hexadecimal digits in groups of 32 bits, separated by commas, the highest CPUs first.
+     *
+     * @param mask the text, surrounding white space is ignored
+     * @return the set
+     * @throws IllegalArgumentException if the text is not such a mask; the message contains it
+     */
+    public static CpuSet parseMask(final String mask) {
+        final StringBuilder digits = new StringBuilder();
+        for (final String group : mask.strip().split(",", -1)) {
+            if (!group.matches("[0-9a-fA-F]{1," + MAX_CPU / 4 + "}")) {
+                throw new IllegalArgumentException("CPU mask '" + mask + "' is not hexadecimal (like ff,fffffffc)");
+            }
+            digits.append("0".repeat(Math.max(0, 8 - group.length()))).append(group);
+        }
+        return new CpuSet(BitSet.valueOf(littleEndian(new BigInteger(digits.toString(), 16))));
+    }
+
+    private static byte[] littleEndian(final BigInteger value) {
+        final byte[] bytes = value.toByteArray();
+        for (int i = 0; i < bytes.length / 2; i++) {
+            final byte swapped = bytes[i];
+            bytes[i] = bytes[bytes.length - 1 - i];
+            bytes[bytes.length - 1 - i] = swapped;
+        }
+        return bytes;
+    }
+
+    /**
+     * The set in the kernel's mask format.
+     *
+     * @return for instance {@code 3,fffffffc}; {@code 0} for the empty set
+     */
+    public String mask() {
+        final String digits = stream().mapToObj(BigInteger.ONE::shiftLeft).reduce(BigInteger.ZERO, BigInteger::or).toString(16);
+        final StringBuilder text = new StringBuilder(digits);
+        for (int i = digits.length() - 8; i > 0; i -= 8) {
+            text.insert(i, ',');
+        }
+        return text.toString();
     }
 
     /**

@@ -147,6 +147,17 @@ public class MachineFiles {
     }
 
     /**
+     * A process by its name.
+     *
+     * @param name the name in {@code comm}
+     * @return the process id of one; empty if there is none, or it is hidden in another process namespace
+     */
+    public Optional<String> process(final String name) {
+        return names("proc").stream().filter(pid -> Character.isDigit(pid.charAt(0)))
+            .filter(pid -> text("proc/" + pid + "/comm").filter(name::equals).isPresent()).findFirst();
+    }
+
+    /**
      * Whether there is such a file or folder.
      *
      * @param path the path on the machine

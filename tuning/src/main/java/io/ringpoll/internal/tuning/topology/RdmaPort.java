@@ -24,4 +24,13 @@ public record RdmaPort(int number, String state, String physicalState, String li
     public boolean active() {
         return "ACTIVE".equals(state);
     }
+
+    /**
+     * Whether the port is carried by Ethernet: RoCE, or iWARP.
+     *
+     * @return false for InfiniBand
+     */
+    public boolean ethernet() {
+        return !"InfiniBand".equals(linkLayer);
+    }
 }

@@ -19,9 +19,10 @@ import java.util.function.UnaryOperator;
  * @param tree    the change of the machine
  * @param jvm     the change of the JVM
  * @param verbs   attributes reported by the devices
+ * @param command a part of the expected command
  */
 record DoctorCase(String id, Verdict verdict, String reading, UnaryOperator<RecordedTree> tree, UnaryOperator<Jvm> jvm,
-                  Optional<List<DeviceAttributes>> verbs) {
+                  Optional<List<DeviceAttributes>> verbs, String command) {
     static final Jvm GOOD_JVM = new Jvm(25, "25.0.1+8-LTS", "OpenJDK 64-Bit Server VM", true, List.of(), Map.of(
         "UseZGC", "true", "UseG1GC", "false", "AlwaysPreTouch", "true", "InitialHeapSize", "1073741824",
         "MaxHeapSize", "1073741824", "PerfDisableSharedMem", "true"));
@@ -30,16 +31,26 @@ record DoctorCase(String id, Verdict verdict, String reading, UnaryOperator<Reco
 
     static DoctorCase ofTree(final String id, final Verdict verdict, final String reading,
         final UnaryOperator<RecordedTree> tree) {
-        return new DoctorCase(id, verdict, reading, tree, UnaryOperator.identity(), GOOD_VERBS);
+        return new DoctorCase(id, verdict, reading, tree, UnaryOperator.identity(), GOOD_VERBS, "");
     }
 
     static DoctorCase ofJvm(final String id, final Verdict verdict, final String reading, final UnaryOperator<Jvm> jvm) {
-        return new DoctorCase(id, verdict, reading, UnaryOperator.identity(), jvm, GOOD_VERBS);
+        return new DoctorCase(id, verdict, reading, UnaryOperator.identity(), jvm, GOOD_VERBS, "");
     }
 
     static DoctorCase ofVerbs(final String id, final Verdict verdict, final String reading, final List<DeviceAttributes> verbs,
                               final UnaryOperator<RecordedTree> tree) {
-        return new DoctorCase(id, verdict, reading, tree, UnaryOperator.identity(), Optional.ofNullable(verbs));
+        return new DoctorCase(id, verdict, reading, tree, UnaryOperator.identity(), Optional.ofNullable(verbs), "");
+    }
+
+    /** The same with a command that contains a text. */
+    DoctorCase advising(final String part) {
+        return new DoctorCase(id, verdict, reading, tree, jvm, verbs, part);
+    }
+
+    /** The same on another machine. */
+    DoctorCase on(final UnaryOperator<RecordedTree> machine) {
+        return new DoctorCase(id, verdict, reading, machine, jvm, verbs, command);
     }
 
     static UnaryOperator<Jvm> flag(final String name, final String value) {

@@ -23,7 +23,10 @@ final class DoctorCases {
     private static final String EACH = CPU + "cpu#/";
     private static final String CGROUP = "sys/fs/cgroup/user.slice/user-1000.slice/session-2.scope/";
     private static final String DEVICE = "sys/class/infiniband/mlx5_0/";
+    private static final String DAEMON = "proc/812/comm";
+    private static final String SETTINGS = "etc/default/irqbalance";
     private static final String STATUS = "proc/self/status";
+    private static final String NO_LIMIT = "\\x00\\x94\\x35\\x77";
     private static final String NODES = "sys/devices/system/node/";
 
     private DoctorCases() {
@@ -53,10 +56,16 @@ final class DoctorCases {
             ofJvm("heap-pretouch", WARNING, "not touched at start", flag("AlwaysPreTouch", "false")),
             ofJvm("heap-pretouch", WARNING, "but it grows: initial 1024 MiB, maximum 4096 MiB", flag("MaxHeapSize",
                 "4294967296")),
+            ofJvm("heap-pretouch", WARNING, "initial 1024 MiB, maximum 6144 MiB", flag("MaxHeapSize", "6442450944"))
+                .advising("-Xms6g -Xmx6g -XX:+AlwaysPreTouch\"   # or a smaller size"),
+            ofJvm("heap-pretouch", WARNING, "initial 1024 MiB, maximum 6144 MiB",
+                flag("MaxHeapSize", "6442450944").andThen(argument("-Xmx6g"))::apply).advising("-Xmx6g -XX:+AlwaysPreTouch\""),
             ofJvm("heap-pretouch", UNKNOWN, "does not show its heap flags",
                 jvm -> new Jvm(25, jvm.version(), "another", true, List.of(), Map.of())),
             ofJvm("jvm-noise", OK, "none", jvm -> jvm),
             ofJvm("jvm-noise", WARNING, "hsperfdata", flag("PerfDisableSharedMem", "false")),
+            ofJvm("jvm-noise", OK, "no statistics file",
+                flag("PerfDisableSharedMem", "false").andThen(flag("UsePerfData", "false"))::apply),
             ofJvm("jvm-noise", BAD, "-Xint is given", argument("-Xint")),
             ofJvm("jvm-noise", BAD, "-agentlib:jdwp", argument("-agentlib:jdwp=transport=dt_socket")));
     }
@@ -102,26 +111,37 @@ final class DoctorCases {
                 tree -> tree.with(CPU + "cpu3/cpufreq/scaling_max_freq", "2000000")),
             ofTree("cpu-frequency", UNKNOWN, "no cpufreq driver", tree -> withoutEach(tree, "cpufreq")),
             ofTree("c-states", OK, "none that takes more than 10 us", tree -> tree),
-            ofTree("c-states", OK, "kept out by a wake-up limit of 0 us", DoctorCases::withC6),
+            ofTree("c-states", OK, "none that takes more than 10 us",
+                tree -> tree.with("dev/cpu_dma_latency", NO_LIMIT)),
+            ofTree("c-states", OK, "none that takes more than 10 us", tree -> tree.denying("dev/cpu_dma_latency")),
+            ofTree("c-states", OK, "C6 (170 us) on CPUs 2-6, kept out", DoctorCases::withC6),
+            ofTree("c-states", OK, "kept out", tree -> withC6(tree).with("dev/cpu_dma_latency", NO_LIMIT)
+                .withEach(2, 6, EACH + "power/pm_qos_resume_latency_us", "2")),
+            ofTree("c-states", OK, "kept out", tree -> withC6(tree).without("dev/cpu_dma_latency")
+                .withEach(2, 6, EACH + "power/pm_qos_resume_latency_us", "n/a")),
+            ofTree("c-states", OK, "kept out", tree -> withC6(tree).with("dev/cpu_dma_latency", NO_LIMIT)
+                .withEach(2, 6, EACH + "cpuidle/state2/disable", "1")),
+            ofTree("c-states", WARNING, "C6 (170 us) on CPUs 2-6", tree -> withC6(tree).with("dev/cpu_dma_latency", NO_LIMIT)
+                .withEach(2, 6, EACH + "power/pm_qos_resume_latency_us", "0")),
             ofTree("c-states", WARNING, "C6 (170 us) on CPUs 2-6",
-                tree -> withC6(tree).with("dev/cpu_dma_latency", "\\x00\\x94\\x35\\x77")),
+                tree -> withC6(tree).with("dev/cpu_dma_latency", "\\xc8\\x00\\x00\\x00")),
+            ofTree("c-states", UNKNOWN, "C6 (170 us) on CPUs 2-6, unless a process limits the latency: reading",
+                tree -> withC6(tree).denying("dev/cpu_dma_latency")),
             ofTree("c-states", UNKNOWN, "no cpuidle driver", tree -> withoutEach(tree, "cpuidle")),
-            ofTree("cpu-dma-latency", OK, "0 us", tree -> tree),
-            ofTree("cpu-dma-latency", WARNING, "nobody limits it", tree -> tree.with("dev/cpu_dma_latency",
-                "\\x00\\x94\\x35\\x77")),
-            ofTree("cpu-dma-latency", WARNING, "200 us", tree -> tree.with("dev/cpu_dma_latency", "\\xc8\\x00\\x00\\x00")),
-            ofTree("cpu-dma-latency", UNKNOWN, "needs root", tree -> tree.denying("dev/cpu_dma_latency")),
-            ofTree("cpu-dma-latency", UNKNOWN, "does not exist", tree -> tree.without("dev/cpu_dma_latency")),
             ofTree("smt", OK, "no core has more than one CPU", tree -> tree),
             ofTree("smt", OK, "CPU 7, isolated", tree -> pair(pair(tree, 2, 7), 7, 2)),
-            ofTree("smt", WARNING, "CPU 1 on cores of hot CPUs 2-6", tree -> pair(pair(tree, 1, 4), 4, 1)),
+            ofTree("smt", WARNING, "CPU 1 on cores of hot CPUs 2-6", tree -> pair(pair(tree, 1, 4), 4, 1))
+                .advising("isolate-cpus --cpus 1-6 --apply"),
             ofTree("smt", WARNING, "share cores among themselves", tree -> pair(pair(pair(pair(tree, 2, 3), 3, 2), 4, 5), 5, 4)
                 .with("sys/fs/cgroup/cpuset.cpus.effective", "2-5")),
             ofTree("smt", UNKNOWN, "which CPUs share a core", tree -> withoutEach(tree, "topology")),
             ofTree("clocksource", OK, "tsc", tree -> tree),
             ofTree("clocksource", OK, "arch_sys_counter", tree -> tree.with(clock + "current_clocksource", "arch_sys_counter")),
             ofTree("clocksource", WARNING, "kvm-clock", tree -> tree.with(clock + "current_clocksource", "kvm-clock")),
-            ofTree("clocksource", BAD, "hpet", tree -> tree.with(clock + "current_clocksource", "hpet")),
+            ofTree("clocksource", BAD, "hpet", tree -> tree.with(clock + "current_clocksource", "hpet"))
+                .advising("echo tsc | sudo tee /sys"),
+            ofTree("clocksource", BAD, "hpet", tree -> tree.with(clock + "current_clocksource", "hpet")
+                .with(clock + "available_clocksource", "hpet acpi_pm")).advising("sudo dmesg | grep"),
             ofTree("clocksource", UNKNOWN, "does not exist", tree -> tree.without(clock + "current_clocksource")),
             ofTree("mitigations", OK, "2 active, none that costs much", tree -> tree),
             ofTree("mitigations", WARNING, "meltdown (PTI)", tree -> tree.with(CPU + "vulnerabilities/meltdown",
@@ -145,7 +165,11 @@ final class DoctorCases {
                 tree -> tree.with(CPU + "nohz_full", "").with("proc/cmdline", "ro rcu_nocbs=0-5")),
             ofTree("watchdog", OK, "on CPUs 0-1 only", tree -> tree),
             ofTree("watchdog", OK, "off", tree -> tree.with("proc/sys/kernel/watchdog", "0")),
-            ofTree("watchdog", WARNING, "the NMI watchdog is on", tree -> tree.with("proc/sys/kernel/nmi_watchdog", "1")),
+            ofTree("watchdog", OK, "on CPUs 0-1 only", tree -> tree.with("proc/sys/kernel/nmi_watchdog", "1")),
+            ofTree("watchdog", OK, "on CPUs 0-1 only", tree -> tree.without("proc/sys/kernel/watchdog_cpumask")),
+            ofTree("watchdog", WARNING, "the NMI watchdog is on for hot CPUs 2-6",
+                tree -> tree.with("proc/sys/kernel/nmi_watchdog", "1").with("proc/sys/kernel/watchdog_cpumask", "0-7"))
+                .advising("sudo sysctl kernel.watchdog_cpumask=0-1,7"),
             ofTree("watchdog", WARNING, "for hot CPUs 2-6", tree -> tree.with("proc/sys/kernel/watchdog_cpumask", "0-7")),
             ofTree("watchdog", UNKNOWN, "no watchdog setting",
                 tree -> tree.without("proc/sys/kernel/watchdog").without("proc/sys/kernel/nmi_watchdog")),
@@ -176,17 +200,38 @@ final class DoctorCases {
                 tree -> tree.with("proc/irq/201/effective_affinity_list", "4")),
             ofTree("interrupt-affinity", WARNING, "nvme0q0 (120, CPU 2)",
                 tree -> tree.without("proc/irq/120/effective_affinity_list").with("proc/irq/120/smp_affinity_list", "0-2")),
+            ofTree("interrupt-affinity", WARNING, "mlx5_comp0@pci:0000:81:00.0 (201, CPU 7)",
+                tree -> pair(pair(tree, 4, 7), 7, 4).with("proc/irq/201/effective_affinity_list", "7"))
+                .advising("move-interrupts --away-from 2-7 --apply"),
             ofTree("interrupt-affinity", UNKNOWN, "/proc/irq shows no affinity", tree -> tree.without("proc/irq")),
             ofTree("interrupt-affinity", UNKNOWN, "/proc/interrupts needs root", tree -> tree.denying("proc/interrupts")),
             ofTree("irqbalance", OK, "not running", tree -> tree),
-            ofTree("irqbalance", OK, "configured to exclude hot CPUs 2-6",
-                tree -> tree.with("proc/812/comm", "irqbalance")),
-            ofTree("irqbalance", OK, "configured to exclude hot",
-                tree -> tree.with("proc/812/comm", "irqbalance").with(CPU + "isolated", "")
-                .with(CPU + "nohz_full", "").with("etc/default/irqbalance", "IRQBALANCE_BANNED_CPULIST=\"1-7\"")),
-            ofTree("irqbalance", WARNING, "free to use hot CPUs 1-5",
-                tree -> tree.with("proc/812/comm", "irqbalance").with(CPU + "isolated", "").with(CPU + "nohz_full", "")
-                    .replacing(STATUS, "Cpus_allowed_list:\\t0-1", "Cpus_allowed_list:\\t0-7")));
+            ofTree("irqbalance", OK, "excludes hot CPUs 2-6 by its default", tree -> tree.with(DAEMON, "irqbalance")),
+            ofTree("irqbalance", OK, "IRQBALANCE_BANNED_CPULIST=1-7",
+                tree -> unisolated(tree).with(SETTINGS, "IRQBALANCE_BANNED_CPULIST=\"1-7\"")),
+            ofTree("irqbalance", OK, "IRQBALANCE_BANNED_CPUS=fe",
+                tree -> unisolated(tree).with(SETTINGS, "IRQBALANCE_BANNED_CPUS=fe\\nIRQBALANCE_BANNED_CPULIST=")),
+            ofTree("irqbalance", OK, "excludes hot CPUs 2-6 by its default",
+                tree -> tree.with(DAEMON, "irqbalance").with(SETTINGS, "#IRQBALANCE_BANNED_CPULIST=3\\nIRQBALANCE_BANNED_CPUS=")),
+            ofTree("irqbalance", OK, "IRQBALANCE_BANNED_CPULIST=2-7",
+                tree -> tree.with(DAEMON, "irqbalance").with(SETTINGS, "IRQBALANCE_BANNED_CPULIST=0")
+                    .with("proc/812/environ", "A=1\\x00IRQBALANCE_BANNED_CPULIST=2-7\\x00")),
+            ofTree("irqbalance", WARNING, "free to use CPUs 2,4-6 by IRQBALANCE_BANNED_CPULIST=3",
+                tree -> tree.with(DAEMON, "irqbalance").with(SETTINGS, "IRQBALANCE_BANNED_CPULIST=3"))
+                .advising("move-interrupts --away-from 2-7 --apply"),
+            ofTree("irqbalance", WARNING, "free to use CPUs 2-6 by IRQBALANCE_BANNED_CPULIST=",
+                tree -> tree.with(DAEMON, "irqbalance").with("etc/sysconfig/irqbalance", "IRQBALANCE_BANNED_CPULIST=")),
+            ofTree("irqbalance", WARNING, "free to use CPUs 2,4-6 by IRQBALANCE_BANNED_CPUS=8",
+                tree -> tree.with(DAEMON, "irqbalance").with(SETTINGS, "IRQBALANCE_BANNED_CPUS=8"))
+                .advising("remove IRQBALANCE_BANNED_CPUS, which takes precedence"),
+            ofTree("irqbalance", WARNING, "free to use CPUs 2-6 by IRQBALANCE_BANNED_CPUS=zz",
+                tree -> tree.with(DAEMON, "irqbalance").with(SETTINGS, "IRQBALANCE_BANNED_CPUS=zz")),
+            ofTree("irqbalance", WARNING, "free to use CPUs 1-5 by its default",
+                tree -> unisolated(tree).replacing(STATUS, "Cpus_allowed_list:\\t0-1", "Cpus_allowed_list:\\t0-7")));
+    }
+
+    private static RecordedTree unisolated(final RecordedTree tree) {
+        return tree.with(DAEMON, "irqbalance").with(CPU + "isolated", "").with(CPU + "nohz_full", "");
     }
 
     private static List<DoctorCase> memory() {
@@ -211,9 +256,17 @@ final class DoctorCases {
                 tree -> tree.with("sys/kernel/mm/transparent_hugepage/enabled", "[always] madvise never")),
             ofTree("transparent-huge-pages", UNKNOWN, "no transparent huge pages",
                 tree -> tree.without("sys/kernel/mm/transparent_hugepage")),
-            ofTree("huge-pages", OK, "512 of 2048 KiB, 512 free", tree -> tree),
-            ofTree("huge-pages", WARNING, "none reserved", tree -> tree.with(pages + "nr_hugepages", "0")),
-            ofTree("huge-pages", UNKNOWN, "shows no huge pages", tree -> tree.without("sys/kernel/mm/hugepages")),
+            ofTree("huge-pages", OK, "not needed", tree -> tree),
+            ofTree("huge-pages", OK, "not needed", tree -> tree.with(pages + "nr_hugepages", "0")),
+            ofJvm("huge-pages", OK, "not needed", flag("UseLargePages", "true").andThen(flag("UseTransparentHugePages",
+                "true"))::apply),
+            ofJvm("huge-pages", OK, "1024 MiB reserved for a heap of 1024 MiB", flag("UseLargePages", "true"))
+                .on(tree -> tree.with(pages + "nr_hugepages", "512")),
+            ofJvm("huge-pages", WARNING, "1024 MiB reserved for a heap of 6144 MiB",
+                flag("UseLargePages", "true").andThen(flag("MaxHeapSize", "6442450944"))::apply)
+                .on(tree -> tree.with(pages + "nr_hugepages", "512")).advising("huge-pages --pages 3072 --apply"),
+            ofJvm("huge-pages", UNKNOWN, "shows no huge pages", flag("UseLargePages", "true"))
+                .on(tree -> tree.without("sys/kernel/mm/hugepages")),
             ofTree("swap", OK, "none", tree -> tree),
             ofTree("swap", WARNING, "2.0 GiB, swappiness 60",
                 tree -> tree.with("proc/swaps", "Filename Type Size Used Priority\\n/dev/sda2 partition 2097152 0 -2")),
@@ -257,6 +310,12 @@ final class DoctorCases {
             ofVerbs("mtu", WARNING, "mlx5_0/1 (ens1f0np0: 1500)", null, tree -> tree.with("sys/class/net/ens1f0np0/mtu", "1500")),
             ofVerbs("mtu", WARNING, "mlx5_0/1 1024 bytes",
                 List.of(new DeviceAttributes("mlx5_0", 10, 10_000, 10, 10, List.of(1024))), tree -> tree),
+            ofVerbs("mtu", UNKNOWN, "no port reports its MTU", null,
+                tree -> tree.with("sys/class/net/ens1f0np0/mtu", "2044").with(port + "link_layer", "InfiniBand")),
+            ofVerbs("mtu", WARNING, "mlx5_0/1 2048 bytes",
+                List.of(new DeviceAttributes("mlx5_0", 10, 10_000, 10, 10, List.of(2048))),
+                tree -> tree.with("sys/class/net/ens1f0np0/mtu", "2044").with(port + "link_layer", "InfiniBand"))
+                .advising("subnet manager"),
             ofTree("mtu", UNKNOWN, "no RDMA device", tree -> tree.without("sys/class/infiniband")),
             ofTree("cq-limits", OK, "mlx5_0 16777216 queues of up to 4194303 entries", tree -> tree),
             ofVerbs("cq-limits", WARNING, "up to 255 entries",

@@ -2,11 +2,14 @@ package io.ringpoll.internal.tuning.doctor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.tuning.topology.CpuSet;
 import io.ringpoll.internal.tuning.topology.MachineFiles;
 import io.ringpoll.tuning.RecordedTree;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -15,6 +18,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,6 +45,7 @@ class DoctorTest {
         final Finding finding = expected.examine(root);
         assertEquals(expected.verdict(), finding.verdict(), finding::toString);
         assertTrue(finding.reading().contains(expected.reading()), finding::toString);
+        assertTrue(finding.command().contains(expected.command()), finding::toString);
         final boolean wantsAction = finding.verdict() == Verdict.WARNING || finding.verdict() == Verdict.BAD;
         assertTrue(!wantsAction || !finding.command().isEmpty(), "no command: " + finding);
         assertTrue(finding.verdict() != Verdict.OK || finding.command().isEmpty(), "a command for an ok result: " + finding);
@@ -57,12 +65,27 @@ class DoctorTest {
     void shouldStateTheReasonInOneSentenceAndHaveStableNames() {
         final Set<String> ids = new HashSet<>();
         for (final Check check : Doctor.checks()) {
-            assertTrue(check.id().matches("[a-z]+(-[a-z]+)*"), check.id());
+            assertTrue(check.id().matches("[a-z0-9]+(-[a-z]+)*"), check.id());
             assertTrue(ids.add(check.id()), check.id());
             assertTrue(check.why().matches("[A-Z].*\\."), check.why());
             assertFalse(check.subject().isBlank(), check.id());
         }
         assertTrue(ids.size() >= 25, () -> ids.size() + " checks");
+    }
+
+    @Test
+    void shouldNameTheSourceOfEachCheckInTheDocumentation() throws IOException {
+        final String page = Files.readString(Path.of("..", "docs", "operations", "doctor.md"));
+        final Set<String> links = Pattern.compile("(?m)^(\\[.+]): https://\\S+$").matcher(page).results()
+            .map(link -> link.group(1)).collect(Collectors.toSet());
+        final Map<String, String> rows = new TreeMap<>();
+        Pattern.compile("(?m)^\\| `([a-z0-9-]+)` \\| [^|]+ \\| ([^|]+) \\|$").matcher(page).results().forEach(row -> {
+            assertNull(rows.put(row.group(1), row.group(2)), "two rows: " + row.group(1));
+            for (final String source : row.group(2).split(", (?=\\[)")) {
+                assertTrue(links.contains(source), row.group(1) + ": no link to " + source);
+            }
+        });
+        assertEquals(new TreeSet<>(Doctor.checks().stream().map(Check::id).toList()), rows.keySet());
     }
 
     @Test
@@ -80,11 +103,22 @@ class DoctorTest {
     void shouldReportEachUntunedSettingOfATwoSocketServer() {
         final Examined machine = Examined.of(RecordedTree.named("two-socket-smt").expand(root), Optional.empty(),
             DoctorCase.GOOD_JVM, DoctorCase.GOOD_VERBS);
-        assertEquals(List.of("cpu-governor", "c-states", "cpu-dma-latency", "smt", "isolation", "timer-tick", "rcu-callbacks",
-            "interrupt-affinity", "irqbalance", "watchdog", "numa-balancing", "locked-memory", "transparent-huge-pages",
-                "huge-pages",
-            "swap"), ids(Doctor.examine(machine), Verdict.WARNING));
+        assertEquals(List.of("isolation", "smt", "timer-tick", "rcu-callbacks", "interrupt-affinity", "irqbalance", "watchdog",
+            "cpu-governor", "c-states", "locked-memory", "swap", "numa-balancing", "transparent-huge-pages"),
+            ids(Doctor.examine(machine), Verdict.WARNING));
         assertEquals(List.of(), ids(Doctor.examine(machine), Verdict.BAD));
+    }
+
+    @Test
+    void shouldRankFindingsByVerdictThenByEffect() {
+        final Examined machine = Examined.of(RecordedTree.named("two-socket-smt")
+            .with("proc/self/limits", "Max locked memory 1 1 b").expand(root), Optional.empty(),
+            DoctorCase.GOOD_JVM, DoctorCase.GOOD_VERBS);
+        final List<CheckResult> ranked = Doctor.byValue(Doctor.examine(machine));
+        assertEquals("locked-memory", ranked.getFirst().check().id());
+        assertEquals("isolation", ranked.get(1).check().id());
+        final List<Effect> effects = ranked.stream().skip(1).map(result -> result.check().effect()).toList();
+        assertEquals(effects.stream().sorted().toList(), effects);
     }
 
     @Test
@@ -92,6 +126,30 @@ class DoctorTest {
         final Examined machine = Examined.of(RecordedTree.named("container-cgroup-v2").expand(root), Optional.empty(),
             DoctorCase.GOOD_JVM, Optional.empty());
         assertEquals(List.of("cpu-quota", "locked-memory"), ids(Doctor.examine(machine), Verdict.BAD));
+    }
+
+    /** The trees: SMT and two nodes with RoCE; SMT and one node with InfiniBand; four nodes without SMT. */
+    @ParameterizedTest
+    @ValueSource(strings = {"two-socket-smt", "epyc-many-l3", "arm-server"})
+    void shouldFindNothingAfterAllAdviceWasFollowed(final String name) throws Exception {
+        final RecordedTree tree = RecordedTree.named(name)
+            .with("etc/default/grub", "GRUB_CMDLINE_LINUX=\"\"")
+            .with("usr/lib/aarch64-linux-gnu/librpma.so.0", "").with("etc/libibverbs.d/mlx5.driver", "driver mlx5");
+        final MachineFiles files = tree.expand(root);
+        final FollowedAdvice advice = new FollowedAdvice(root, files);
+        final CpuSet hot = examine(files, advice).hot();
+        for (final CheckResult finding : Doctor.byValue(Doctor.examine(examine(files, advice)))) {
+            advice.follow(finding.finding().command());
+        }
+        advice.reboot();
+        advice.settle();
+        final Examined after = examine(files, advice);
+        assertEquals(hot, after.hot(), "the plan moved to other CPUs");
+        assertEquals(List.of(), Doctor.byValue(Doctor.examine(after)));
+    }
+
+    private static Examined examine(final MachineFiles files, final FollowedAdvice advice) {
+        return Examined.of(files, Optional.empty(), advice.jvm(), DoctorCase.GOOD_VERBS);
     }
 
     private static List<String> ids(final List<CheckResult> results, final Verdict verdict) {

@@ -53,4 +53,25 @@ class CpuSetTest {
         assertEquals(80, high.first().orElseThrow());
         assertTrue(CpuSet.EMPTY.first().isEmpty());
     }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"0|''", "1|0", "fc|2-7", "ff,fffffffc|2-39", "00000000,00000003|0-1", "100000000|32",
+        "1,00000000,00000000|64"})
+    void shouldReadAndWriteTheMasksOfTheKernel(final String mask, final String list) {
+        final CpuSet set = CpuSet.parse(list);
+        assertEquals(set, CpuSet.parseMask(mask));
+        assertEquals(set, CpuSet.parseMask(set.mask()));
+    }
+
+    @Test
+    void shouldWriteMasksInGroupsOf32Bits() {
+        assertEquals("ff,fffffffc", CpuSet.range(2, 39).mask());
+        assertEquals("0", CpuSet.EMPTY.mask());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "0x3", "3,,1", "2-5"})
+    void shouldRefuseWhatIsNoMask(final String mask) {
+        assertTrue(assertThrows(IllegalArgumentException.class, () -> CpuSet.parseMask(mask)).getMessage().contains(mask));
+    }
 }
