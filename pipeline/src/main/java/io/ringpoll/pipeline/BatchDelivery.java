@@ -1,6 +1,5 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.internal.verbs.RecordSource;
 import io.ringpoll.verbs.IbvWc;
 import org.agrona.UnsafeApi;
 
@@ -31,12 +30,6 @@ final class BatchDelivery extends Delivery {
             slot += count;
         }
         return deliverBatch();
-    }
-
-    @Override
-    void source(final RecordSource queues) {
-        super.source(queues);
-        batch.source(queues);
     }
 
     @Override

@@ -35,7 +35,6 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     long p27;
 
     private final UnsafeBuffer slab;
-    private final QueueRuns queueRuns;
     private final int capacity;
     private final int mask;
     private final Sequence cursor = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
@@ -49,17 +48,12 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     private volatile boolean halted;
 
     CompletionRing(final CompletionSlab slab) {
-        this(slab.buffer(), slab.capacity(), slab.queueRuns());
+        this(slab.buffer(), slab.capacity());
     }
 
     /** Creates a ring over the caller's memory; the capacity is a power of two. */
     CompletionRing(final UnsafeBuffer slots, final int capacity) {
-        this(slots, capacity, new QueueRuns(capacity));
-    }
-
-    private CompletionRing(final UnsafeBuffer slots, final int capacity, final QueueRuns queueRuns) {
         this.slab = slots;
-        this.queueRuns = queueRuns;
         this.capacity = capacity;
         this.mask = capacity - 1;
     }
@@ -126,11 +120,7 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     }
 
     @Override
-    public void publish(final int count, final int queueIndex) {
-        if (queueIndex != lastQueue) {
-            queueRuns.begin(published + 1, queueIndex);
-            lastQueue = queueIndex;
-        }
+    public void publish(final int count) {
         published += count;
         cursor.set(published);
         final WaitStrategy[] waits = signalledWaits;
@@ -140,8 +130,8 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     }
 
     @Override
-    public void publishFault(final int queueIndex) {
+    public void publishFault() {
         faults.set(published + 1);
-        publish(1, queueIndex);
+        publish(1);
     }
 }

@@ -3,34 +3,46 @@ package io.ringpoll.bench.handoff;
 import io.ringpoll.verbs.IbvWc;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.agrona.concurrent.UnsafeBuffer;
 
-/** {@link java.util.concurrent.ArrayBlockingQueue}: one object per completion, enqueued and dequeued one by one. */
+/**
+ * The bounded queue of the JDK as most programs use it: {@code put} and {@code take}, which block, and a new object for each
+ * completion. {@link SpinningQueueHandOff} is the fast use of the same queue.
+ *
+ * @see <a href="https://docs.oracle.com/en/java/javase/25/docs/api/java.base/java/util/concurrent/BlockingQueue.html">
+ *     BlockingQueue: the producer-consumer scenario of its example</a>
+ */
 final class BlockingQueueHandOff extends CopyingHandOff {
-    /** So that the consumer sees the end. */
-    private static final long TAKE_TIMEOUT_MS = 10;
+    private static final CompletionEvent END = new CompletionEvent();
+    private static final long END_LIMIT_MS = TimeUnit.SECONDS.toMillis(10);
 
-    private final ArrayBlockingQueue<CompletionRecord> queue;
+    private final ArrayBlockingQueue<CompletionEvent> queue;
 
-    BlockingQueueHandOff(final Job job) {
-        super(job);
+    BlockingQueueHandOff(final Job job, final Work work) {
+        super(job, work);
         queue = new ArrayBlockingQueue<>(job.ringSize());
     }
 
     @Override
-    protected void put(final UnsafeBuffer records, final int count) throws InterruptedException {
+    protected void put(final long records, final int count) throws InterruptedException {
         for (int i = 0; i < count; i++) {
-            queue.put(CompletionRecord.copyOf(records, i * IbvWc.SIZE_BYTES));
+            queue.put(new CompletionEvent().copyFrom(records + i * (long) IbvWc.SIZE_BYTES));
         }
     }
 
     @Override
     protected int take() throws InterruptedException {
-        final CompletionRecord record = queue.poll(TAKE_TIMEOUT_MS, TimeUnit.MILLISECONDS);
-        if (record == null) {
+        final CompletionEvent event = queue.take();
+        if (event == END) {
             return 0;
         }
-        work.onCompletion(record.workRequestId());
+        event.handle(work);
         return 1;
+    }
+
+    /** The consumer waits in {@code take}: the end is an element too. */
+    @Override
+    protected void endConsumer() throws InterruptedException {
+        super.endConsumer();
+        queue.offer(END, END_LIMIT_MS, TimeUnit.MILLISECONDS);
     }
 }

@@ -1,6 +1,8 @@
 package io.ringpoll.bench.handoff;
 
 import com.lmax.disruptor.Sequence;
+import io.ringpoll.internal.verbs.CountedQueue;
+import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.os.ThreadAffinity;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
@@ -11,13 +13,19 @@ import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The usual alternative: one thread polls into a buffer and copies each completion into a queue, another one consumes them.
+ * The usual alternative: one thread polls into a buffer and copies the {@link NeededFields} of each completion into a queue,
+ * another one consumes them.
  *
- * <p>All completions are passed to one handler, regardless of the paths of the job.
+ * <pre>
+ *   queue -> poll (not counted) -> buffer -> put -> queue of the alternative -> take -> one handler of all paths
+ * </pre>
  */
 abstract class CopyingHandOff implements HandOff.Running {
     private static final long STOP_MS = TimeUnit.SECONDS.toMillis(10);
     private static final int CACHE_LINE_BYTES = 64;
+
+    /** Elements that a consumer takes at once. */
+    static final int TAKE_LIMIT = 256;
 
     /** The work of the consumer. */
     protected final Work work;
@@ -39,17 +47,17 @@ abstract class CopyingHandOff implements HandOff.Running {
         void run() throws InterruptedException;
     }
 
-    CopyingHandOff(final Job job) {
+    CopyingHandOff(final Job job, final Work work) {
         this.job = job;
-        this.work = Work.of(job);
+        this.work = work;
         this.producerIdle = IdleStrategies.of(job.waitStrategy());
         this.staging = new UnsafeBuffer(BufferUtil.allocateDirectAligned(job.batch() * IbvWc.SIZE_BYTES, CACHE_LINE_BYTES));
         producer.setDaemon(true);
         consumer.setDaemon(true);
     }
 
-    /** Copies the first records of the buffer into the queue and waits for room; producer thread. */
-    protected abstract void put(UnsafeBuffer records, int count) throws InterruptedException;
+    /** Copies records from an address on into the queue and waits for room; producer thread. */
+    protected abstract void put(long records, int count) throws InterruptedException;
 
     /** Passes the queued completions to {@link #work}; consumer thread. Returns their number, 0 if none. */
     protected abstract int take() throws InterruptedException;
@@ -74,7 +82,11 @@ abstract class CopyingHandOff implements HandOff.Running {
     public final Outcome stop() {
         stopProducing = true;
         join(producer);
-        endConsumer();
+        try {
+            endConsumer();
+        } catch (final InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
         join(consumer);
         return new Outcome(polled.get(), work.completions(), work.sum(), work.latencyNs(), fault);
     }
@@ -94,19 +106,18 @@ abstract class CopyingHandOff implements HandOff.Running {
     }
 
     /** Signals the end of the completions to the consumer. */
-    protected void endConsumer() {
+    protected void endConsumer() throws InterruptedException {
         stopConsuming = true;
     }
 
     private void produce() throws InterruptedException {
-        final CompletionQueue queue = job.queue();
-        final UnsafeBuffer records = staging;
+        final CountedQueue queue = uncounted(job.queue());
+        final long records = staging.addressOffset();
         final int batch = job.batch();
-        final WorkCompletions polledRecords = WorkCompletions.in(records, 0, batch);
         final IdleStrategy idle = IdleStrategies.ofPoller(job.waitStrategy());
         long sum = 0;
         while (!stopProducing) {
-            final int count = queue.poll(polledRecords, 0, batch);
+            final int count = queue.pollUncounted(records, batch);
             if (count > 0) {
                 put(records, count);
                 sum += count;
@@ -116,6 +127,16 @@ abstract class CopyingHandOff implements HandOff.Running {
             }
             idle.idle(count);
         }
+    }
+
+    /** The poll of ringpoll's poller, without its accounting: whoever needs only the records does not count them. */
+    private CountedQueue uncounted(final CompletionQueue queue) {
+        final CountedQueue counted = CountedQueues.of(queue);
+        if (counted != null) {
+            return counted;
+        }
+        final WorkCompletions records = WorkCompletions.in(staging, 0, job.batch());
+        return (address, maxEntries) -> queue.poll(records, 0, maxEntries);
     }
 
     private Job job() {

@@ -1,38 +1,78 @@
 package io.ringpoll.bench.handoff;
 
+import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 
-/** The hand-offs by label: ringpoll, C, and the usual Java queues, each used as its documentation recommends. */
+/** The hand-offs by label: ringpoll, C, and the usual Java queues, each in the fastest use that its documentation recommends. */
 public final class HandOffs {
-    /** The label in results of the bounded queue of the JDK. */
+    /** Stands for {@link #copying()} in options. */
+    public static final String COPYING = "copying";
+    /** Stands for {@link #allCopying()} in options. */
+    public static final String ALL_COPYING = "all-copying";
+    /** The label in results of the bounded queue of the JDK, used by its blocking methods. */
     public static final String ARRAY_BLOCKING_QUEUE = "array-blocking-queue";
 
-    private static final List<HandOff> COPYING = List.of(
+    private static final List<HandOff> FASTEST = List.of(
         new Copying(ARRAY_BLOCKING_QUEUE, BlockingQueueHandOff::new),
-        new Copying("one-to-one-ring-buffer", OneToOneHandOff::new),
-        new Copying("many-to-one-ring-buffer", ManyToOneHandOff::new),
+        new Copying("array-blocking-queue-spin", SpinningQueueHandOff::new),
+        new Copying("one-to-one-ring-buffer-batch", RingBufferBatchHandOff::new),
         new Copying("spsc-array-queue", SpscQueueHandOff::new),
         new Copying("plain-disruptor", PlainDisruptorHandOff::new));
+
+    private static final List<HandOff> OTHERS = List.of(
+        new Copying("one-to-one-ring-buffer", (job, work) -> new RingBufferHandOff(job, work, MessageRings::oneToOne)),
+        new Copying("many-to-one-ring-buffer", (job, work) -> new RingBufferHandOff(job, work, MessageRings::manyToOne)));
 
     private HandOffs() {
     }
 
     /** A hand-off that copies. */
-    private record Copying(String label, Function<Job, CopyingHandOff> factory) implements HandOff {
+    private record Copying(String label, BiFunction<Job, Work, CopyingHandOff> factory) implements HandOff {
         @Override
         public Running start(final Job job) {
-            return factory.apply(job).start();
+            return start(job, Work.of(job));
+        }
+
+        private Running start(final Job job, final Work work) {
+            return factory.apply(job, work).start();
         }
     }
 
     /**
-     * The alternatives that copy completions; each supports one handler.
+     * The alternatives that copy completions: the usual and the fastest use of the queue of the JDK, the fastest one of each
+     * other library. Each supports one handler.
      *
      * @return a constant list
      */
     public static List<HandOff> copying() {
-        return COPYING;
+        return FASTEST;
+    }
+
+    /**
+     * All forms of the alternatives that copy completions; each supports one handler.
+     *
+     * @return those of {@link #copying()} first
+     */
+    public static List<HandOff> allCopying() {
+        final List<HandOff> all = new ArrayList<>(FASTEST);
+        all.addAll(OTHERS);
+        return all;
+    }
+
+    /**
+     * Finds hand-offs by an option.
+     *
+     * @param label a label in results, {@value #COPYING} or {@value #ALL_COPYING}
+     * @return one or several
+     * @throws IllegalArgumentException if there is none; the message names all
+     */
+    public static List<HandOff> named(final String label) {
+        return switch (label) {
+            case COPYING -> copying();
+            case ALL_COPYING -> allCopying();
+            default -> List.of(of(label));
+        };
     }
 
     /**
@@ -44,7 +84,7 @@ public final class HandOffs {
      */
     public static HandOff of(final String label) {
         final List<HandOff> own = List.of(new RingpollHandOff(), CHandOff.withThreads(), CHandOff.bareLoop());
-        for (final List<HandOff> group : List.of(own, COPYING)) {
+        for (final List<HandOff> group : List.of(own, allCopying())) {
             for (final HandOff handOff : group) {
                 if (handOff.label().equals(label)) {
                     return handOff;
@@ -52,6 +92,11 @@ public final class HandOffs {
             }
         }
         throw new IllegalArgumentException("no hand-off '" + label + "'; there are " + own.stream().map(HandOff::label).toList() +
-            " and " + COPYING.stream().map(HandOff::label).toList());
+            " and " + allCopying().stream().map(HandOff::label).toList());
+    }
+
+    /** Starts a hand-off that copies, with other work than that of its job. */
+    static HandOff.Running start(final HandOff copying, final Job job, final Work work) {
+        return ((Copying) copying).start(job, work);
     }
 }

@@ -8,9 +8,9 @@ import org.HdrHistogram.Histogram;
 /**
  * The work of a handler per completion: the same in every hand-off.
  *
- * <p>Used by the handler thread; read by others after that thread has ended.
+ * <p>Used by the handler thread, on cache lines of its own; read by others after that thread has ended.
  */
-public abstract class Work {
+public abstract class Work extends Padding {
     /** As in the C baseline: up to 68 s, with three significant digits. */
     private static final long HIGHEST_NS = (1L << 36) - 1;
 
@@ -28,7 +28,8 @@ public abstract class Work {
      * @return a new object for each handler
      */
     public static Work of(final Job job) {
-        return job.recordsLatency() ? ofLatency(job.recordFromNs(), job.recordUntilNs()) : new SumUp(job.stallUs());
+        return job.recordsLatency() ? ofLatency(job.recordFromNs(), job.recordUntilNs()) :
+            new PaddedSumUp(job.stallUs());
     }
 
     /**
@@ -39,7 +40,7 @@ public abstract class Work {
      * @return a new object for each handler
      */
     public static Work ofLatency(final long fromNs, final long untilNs) {
-        return new RecordLatency(fromNs, untilNs);
+        return new PaddedRecordLatency(fromNs, untilNs);
     }
 
     /**
@@ -48,6 +49,16 @@ public abstract class Work {
      * @param workRequestId its {@code wr_id}
      */
     public abstract void onCompletion(long workRequestId);
+
+    /**
+     * Handles a completion whose fields were copied.
+     *
+     * @param workRequestId   its {@code wr_id}
+     * @param statusAndOpcode the 8 bytes of {@code status} and {@code opcode}, which the measured work has no use for
+     */
+    public void onCopy(final long workRequestId, final long statusAndOpcode) {
+        onCompletion(workRequestId);
+    }
 
     /**
      * Handles a batch, with its state in registers where possible.
@@ -80,7 +91,7 @@ public abstract class Work {
     public abstract Histogram latencyNs();
 
     /** Sums up the {@code wr_id}. */
-    private static final class SumUp extends Work {
+    private static class SumUp extends Work {
         private long stallNs;
         private long sum;
 
@@ -126,7 +137,7 @@ public abstract class Work {
     }
 
     /** Interprets {@code wr_id} as the due time of the completion. */
-    private static final class RecordLatency extends Work {
+    private static class RecordLatency extends Work {
         private final long fromNs;
         private final long lengthNs;
         private final Histogram histogram = new Histogram(1, HIGHEST_NS, 3);
@@ -159,6 +170,54 @@ public abstract class Work {
         @Override
         public Histogram latencyNs() {
             return histogram;
+        }
+    }
+
+    /** With two cache lines behind the fields. */
+    private static final class PaddedSumUp extends SumUp {
+        long p16;
+        long p17;
+        long p18;
+        long p19;
+        long p20;
+        long p21;
+        long p22;
+        long p23;
+        long p24;
+        long p25;
+        long p26;
+        long p27;
+        long p28;
+        long p29;
+        long p30;
+        long p31;
+
+        PaddedSumUp(final long stallUs) {
+            super(stallUs);
+        }
+    }
+
+    /** With two cache lines behind the fields. */
+    private static final class PaddedRecordLatency extends RecordLatency {
+        long p16;
+        long p17;
+        long p18;
+        long p19;
+        long p20;
+        long p21;
+        long p22;
+        long p23;
+        long p24;
+        long p25;
+        long p26;
+        long p27;
+        long p28;
+        long p29;
+        long p30;
+        long p31;
+
+        PaddedRecordLatency(final long fromNs, final long untilNs) {
+            super(fromNs, untilNs);
         }
     }
 }

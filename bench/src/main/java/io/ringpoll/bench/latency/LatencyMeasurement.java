@@ -119,17 +119,15 @@ public final class LatencyMeasurement {
     /**
      * Finds hand-offs by their labels, for the synthetic queue.
      *
-     * @param against labels; {@code copying} for all alternatives that copy, {@code none} for none
+     * @param against labels; also those of {@link HandOffs#named}, {@code none} for none
      * @return ringpoll, then the others
      * @throws IllegalArgumentException if there is no such hand-off
      */
     public static List<HandOff> handOffs(final List<String> against) {
         final List<HandOff> handOffs = new ArrayList<>(List.of(new RingpollHandOff()));
         for (final String label : against) {
-            if ("copying".equals(label)) {
-                handOffs.addAll(HandOffs.copying());
-            } else if (!List.of("none", PerftestContestant.NAME, RingpollHandOff.NAME).contains(label)) {
-                handOffs.add(HandOffs.of(label));
+            if (!List.of("none", PerftestContestant.NAME, RingpollHandOff.NAME).contains(label)) {
+                handOffs.addAll(HandOffs.named(label));
             }
         }
         return handOffs;

@@ -7,6 +7,9 @@ final class ForkOptions {
     static final String MAX_HEAP = "-Xmx256m";
     static final String PRE_TOUCH = "-XX:+AlwaysPreTouch";
 
+    /** Agrona's, for all: as its users switch them off in production. */
+    static final String NO_BOUNDS_CHECKS = "-Dagrona.disable.bounds.checks=true";
+
     private ForkOptions() {
     }
 }

@@ -30,23 +30,22 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * The cost of a completion from a saturated queue to the handlers: ringpoll with each number of handlers and each wait strategy,
- * C, and
- * the alternatives that copy (one handler).
+ * C, and the alternatives that copy (one handler).
  *
  * <pre>
  *   synthetic queue -> poller -> ring -> 1 to 3 handlers
  * </pre>
  *
  * <p>The hot threads belong to the hand-off; the thread of JMH only counts, and sleeps. The lag of the handlers is not controlled
- * here;
- * {@code ringpoll throughput} does that, and measures ringpoll and C in turns in one JVM.
+ * here; {@code ringpoll throughput} does that, and measures ringpoll and C in turns in one JVM.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 400, timeUnit = TimeUnit.MILLISECONDS)
 @Measurement(iterations = 5, time = 300, timeUnit = TimeUnit.MILLISECONDS)
-@Fork(value = ForkOptions.FORKS, jvmArgsAppend = {ForkOptions.HEAP, ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH})
+@Fork(value = ForkOptions.FORKS, jvmArgsAppend = {ForkOptions.HEAP, ForkOptions.MAX_HEAP, ForkOptions.PRE_TOUCH,
+    ForkOptions.NO_BOUNDS_CHECKS})
 public class HandOffBenchmark {
     private static final int COMPLETIONS = 2_000_000;
     private static final int RING_SIZE = 8192;
@@ -55,8 +54,8 @@ public class HandOffBenchmark {
     private static final long TIME_LIMIT_NS = TimeUnit.SECONDS.toNanos(60);
 
     /** The hand-off. */
-    @Param({"ringpoll", "c", "array-blocking-queue", "one-to-one-ring-buffer", "many-to-one-ring-buffer", "spsc-array-queue",
-        "plain-disruptor"})
+    @Param({"ringpoll", "c", "array-blocking-queue-spin", "one-to-one-ring-buffer-batch", "spsc-array-queue", "plain-disruptor",
+        "array-blocking-queue", "one-to-one-ring-buffer", "many-to-one-ring-buffer"})
     public String handOff;
 
     /** Handlers that share the paths; the alternatives have one. */
@@ -80,7 +79,7 @@ public class HandOffBenchmark {
     public void setUp() {
         Device.choose(DeviceKind.LOOPBACK);
         final HandOff chosen = HandOffs.of(handOff);
-        if (handlers > 1 && HandOffs.copying().contains(chosen)) {
+        if (handlers > 1 && HandOffs.allCopying().contains(chosen)) {
             throw new IllegalStateException(handOff + " has one handler, not " + handlers);
         }
         source = SyntheticSource.open();

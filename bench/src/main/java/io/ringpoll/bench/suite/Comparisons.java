@@ -69,7 +69,7 @@ final class Comparisons {
             for (int handlers = 1; handlers <= 3; handlers++) {
                 all.add(handOff(handlers, wait, hasC ? C : RingpollHandOff.NAME));
             }
-            for (final HandOff copying : HandOffs.copying()) {
+            for (final HandOff copying : wait == WaitMode.BUSY_SPIN ? HandOffs.allCopying() : HandOffs.copying()) {
                 all.add(handOff(1, wait, copying.label()));
             }
         }
@@ -120,12 +120,7 @@ final class Comparisons {
 
     private static Comparison handOff(final int handlers, final WaitMode wait, final String against) {
         final String how = handlers + "-handlers/" + wait.option();
-        final WaitMode waitOfOther = switch (against) {
-            case RingpollHandOff.NAME -> WaitMode.YIELD;
-            // Blocks at both ends, with every wait strategy: measured once.
-            case HandOffs.ARRAY_BLOCKING_QUEUE -> WaitMode.BUSY_SPIN;
-            default -> wait;
-        };
+        final WaitMode waitOfOther = RingpollHandOff.NAME.equals(against) ? WaitMode.YIELD : wait;
         return new Comparison("hand-off/" + how, handOffVariant(RingpollHandOff.NAME, handlers, wait), against,
             handOffVariant(against, handlers, waitOfOther), 1);
     }

@@ -1,5 +1,6 @@
 package io.ringpoll.bench.suite;
 
+import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.HandOffs;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -74,8 +75,9 @@ public enum Part {
                 "--handlers", Integer.toString(handlers), "--against", handlers == 1 ? "c,c-bare-loop" : "c"));
         }
         tools.add(throughput("throughput-1-handlers-in-batches", quick, quick ? 4 : 30, 4, "--in-batches", "--against", "c"));
-        tools.add(throughput("throughput-copying", quick, quick ? 4 : 20, 1 + HandOffs.copying().size(),
-            "--against", "copying", "--regime", "close"));
+        final List<HandOff> copying = quick ? HandOffs.copying() : HandOffs.allCopying();
+        tools.add(throughput("throughput-copying", quick, quick ? 4 : 20, 1 + copying.size(),
+            "--against", quick ? HandOffs.COPYING : HandOffs.ALL_COPYING, "--regime", "close"));
         return tools;
     }
 

@@ -34,7 +34,7 @@ class HandOffTest {
     static Stream<String> labels() {
         final List<String> labels =
             new ArrayList<>(List.of(RingpollHandOff.NAME, CHandOff.NAME, CHandOff.BARE_NAME));
-        HandOffs.copying().forEach(handOff -> labels.add(handOff.label()));
+        HandOffs.allCopying().forEach(handOff -> labels.add(handOff.label()));
         return labels.stream();
     }
 

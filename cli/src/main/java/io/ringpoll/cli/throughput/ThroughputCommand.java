@@ -54,7 +54,8 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
     private String regime;
 
     @Option(names = "--against", paramLabel = "NAME", split = ",", defaultValue = CHandOff.NAME + "," + CHandOff.BARE_NAME,
-        description = "Baselines (${DEFAULT-VALUE}); copying selects all alternatives that copy.")
+        description = "Baselines (${DEFAULT-VALUE}); copying: the usual Java queues in their fastest uses; "
+            + "all-copying: all uses of them.")
     private List<String> against;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "15",
@@ -152,17 +153,15 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
     private List<HandOff> handOffs() {
         final List<HandOff> handOffs = new ArrayList<>(List.of(new RingpollHandOff(inBatches)));
         for (final String label : against) {
-            if ("copying".equals(label)) {
-                handOffs.addAll(HandOffs.copying());
-            } else if (!RingpollHandOff.NAME.equals(label)) {
+            if (!RingpollHandOff.NAME.equals(label)) {
                 try {
-                    handOffs.add(HandOffs.of(label));
+                    handOffs.addAll(HandOffs.named(label));
                 } catch (final IllegalArgumentException e) {
                     throw new ParameterException(spec.commandLine(), "--against: " + e.getMessage());
                 }
             }
         }
-        require(handlers == 1 || handOffs.stream().noneMatch(HandOffs.copying()::contains),
+        require(handlers == 1 || handOffs.stream().noneMatch(HandOffs.allCopying()::contains),
             "--against: alternatives that copy have one handler, not " + handlers);
         return handOffs;
     }

@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.ringpoll.bench.handoff.HandOffs;
 import io.ringpoll.cli.options.CommandCalls;
 import java.io.IOException;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,6 +40,19 @@ class ThroughputCommandTest {
             window -> assertTrue(window.path("nsPerCompletion").asDouble() > 0, window.toString()));
     }
 
+    @Test
+    void shouldMeasureOneUseOfEachQueueThatCopiesOrAllUses() throws IOException {
+        for (final String against : List.of(HandOffs.COPYING, HandOffs.ALL_COPYING)) {
+            assertEquals(0, run("--rounds 1 --warm-up 0 --window 20 --lead-in 10 --pin none --wait yield --regime close "
+                + "--json --against " + against), calls.err());
+            final Set<String> seen = new HashSet<>();
+            calls.json().path("windows").forEach(window -> seen.add(window.path("handOff").asText()));
+            final Set<String> expected = new HashSet<>(Set.of("ringpoll"));
+            HandOffs.named(against).forEach(handOff -> expected.add(handOff.label()));
+            assertEquals(expected, seen);
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "--handlers 4 | not from 1 to 3",
@@ -48,6 +63,7 @@ class ThroughputCommandTest {
         "--regime lazy | --regime 'lazy' is not close, trailing or both",
         "--against pigeon | no hand-off 'pigeon'",
         "--handlers 2 --against spsc-array-queue | one handler, not 2",
+        "--handlers 2 --against all-copying | one handler, not 2",
     })
     void shouldRejectInvalidMeasurementsInOneLine(final String arguments, final String reason) {
         assertEquals(2, run(arguments));

@@ -42,18 +42,13 @@ public interface SlotRing {
     /**
      * Publishes the first claimed slots to the handlers as one range.
      *
-     * @param count      number of slots, at least 1 and at most the result of {@link #claim}
-     * @param queueIndex of the completion queue that they come from, 0 to 65,535
+     * @param count number of slots, at least 1 and at most the result of {@link #claim}
      */
-    void publish(int count, int queueIndex);
+    void publish(int count);
 
-    /**
-     * Publishes the first claimed slot, which contains a {@link QueueFault}.
-     *
-     * @param queueIndex of the failed queue
-     */
-    default void publishFault(final int queueIndex) {
-        publish(1, queueIndex);
+    /** Publishes the first claimed slot, which contains a {@link QueueFault}. */
+    default void publishFault() {
+        publish(1);
     }
 
     /**
