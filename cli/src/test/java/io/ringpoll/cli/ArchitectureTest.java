@@ -98,7 +98,8 @@ class ArchitectureTest {
     @Test
     void shouldKeepLibrariesOfProgramsOutOfLibraries() {
         noClasses().that(areOutside("bench", "verify", "cli")).should().dependOnClassesThat()
-            .resideInAnyPackage("com.fasterxml..", "org.knowm..", "org.HdrHistogram..", "org.openjdk..").check(all);
+            .resideInAnyPackage("com.fasterxml..", "org.knowm..", "org.HdrHistogram..", "org.openjdk..", "io.aeron..",
+                "org.jctools..").check(all);
     }
 
     private static ArchRule noCycles() {

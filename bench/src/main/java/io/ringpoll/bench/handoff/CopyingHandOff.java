@@ -62,6 +62,11 @@ abstract class CopyingHandOff implements HandOff.Running {
     /** Passes the queued completions to {@link #work}; consumer thread. Returns their number, 0 if none. */
     protected abstract int take() throws InterruptedException;
 
+    /** Releases what the queue consists of; no thread uses it any more. */
+    protected void release() {
+        // Objects on the heap need nothing.
+    }
+
     final CopyingHandOff start() {
         consumer.start();
         producer.start();
@@ -88,6 +93,9 @@ abstract class CopyingHandOff implements HandOff.Running {
             Thread.currentThread().interrupt();
         }
         join(consumer);
+        if (!producer.isAlive() && !consumer.isAlive()) {
+            release();
+        }
         return new Outcome(polled.get(), work.completions(), work.sum(), work.latencyNs(), fault);
     }
 

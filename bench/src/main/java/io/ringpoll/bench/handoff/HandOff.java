@@ -1,5 +1,8 @@
 package io.ringpoll.bench.handoff;
 
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
 /** A mechanism that passes completions from a queue to handlers. */
 public interface HandOff {
     /**
@@ -16,6 +19,24 @@ public interface HandOff {
      */
     default boolean hasRing() {
         return true;
+    }
+
+    /**
+     * Why it cannot run on this machine; it may be started and stopped to find out.
+     *
+     * @return a reason in one line; empty if it can
+     */
+    default Optional<String> unavailable() {
+        return Optional.empty();
+    }
+
+    /**
+     * The time that a start needs on a machine that is not busy.
+     *
+     * @return nanoseconds, with a margin
+     */
+    default long startTimeNs() {
+        return TimeUnit.MILLISECONDS.toNanos(5);
     }
 
     /**

@@ -1,7 +1,9 @@
 package io.ringpoll.bench.handoff;
 
+import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.BiFunction;
 
 /** The hand-offs by label: ringpoll, C, and the usual Java queues, each in the fastest use that its documentation recommends. */
@@ -18,24 +20,45 @@ public final class HandOffs {
         new Copying("array-blocking-queue-spin", SpinningQueueHandOff::new),
         new Copying("one-to-one-ring-buffer-batch", RingBufferBatchHandOff::new),
         new Copying("spsc-array-queue", SpscQueueHandOff::new),
-        new Copying("plain-disruptor", PlainDisruptorHandOff::new));
+        new Copying("plain-disruptor", PlainDisruptorHandOff::new),
+        new OverAeron("aeron-ipc-batch", AeronBatchHandOff::new));
 
     private static final List<HandOff> OTHERS = List.of(
         new Copying("one-to-one-ring-buffer", (job, work) -> new RingBufferHandOff(job, work, MessageRings::oneToOne)),
-        new Copying("many-to-one-ring-buffer", (job, work) -> new RingBufferHandOff(job, work, MessageRings::manyToOne)));
+        new Copying("many-to-one-ring-buffer", (job, work) -> new RingBufferHandOff(job, work, MessageRings::manyToOne)),
+        new OverAeron("aeron-ipc", AeronHandOff::new));
 
     private HandOffs() {
     }
 
-    /** A hand-off that copies. */
-    private record Copying(String label, BiFunction<Job, Work, CopyingHandOff> factory) implements HandOff {
+    /** A hand-off that copies, to any work. */
+    private interface ToAnyWork extends HandOff {
+        BiFunction<Job, Work, CopyingHandOff> factory();
+
         @Override
-        public Running start(final Job job) {
+        default Running start(final Job job) {
             return start(job, Work.of(job));
         }
 
-        private Running start(final Job job, final Work work) {
-            return factory.apply(job, work).start();
+        default Running start(final Job job, final Work work) {
+            return factory().apply(job, work).start();
+        }
+    }
+
+    /** A hand-off that copies within the heap or off-heap memory of this process. */
+    private record Copying(String label, BiFunction<Job, Work, CopyingHandOff> factory) implements ToAnyWork {
+    }
+
+    /** A hand-off by Aeron, which maps files. */
+    private record OverAeron(String label, BiFunction<Job, Work, CopyingHandOff> factory) implements ToAnyWork {
+        @Override
+        public Optional<String> unavailable() {
+            return AeronIpc.unavailable();
+        }
+
+        @Override
+        public long startTimeNs() {
+            return AeronIpc.START_TIME_NS;
         }
     }
 
@@ -95,8 +118,25 @@ public final class HandOffs {
             " and " + allCopying().stream().map(HandOff::label).toList());
     }
 
+    /**
+     * Leaves out the hand-offs that cannot run on this machine.
+     *
+     * @param handOffs any
+     * @param progress receives a line for each that is left out, with the reason
+     * @return the others
+     */
+    public static List<HandOff> available(final List<HandOff> handOffs, final PrintWriter progress) {
+        final List<HandOff> available = new ArrayList<>();
+        for (final HandOff handOff : handOffs) {
+            handOff.unavailable().ifPresentOrElse(
+                reason -> progress.println("skipped: " + handOff.label() + ": " + reason), () -> available.add(handOff));
+        }
+        progress.flush();
+        return available;
+    }
+
     /** Starts a hand-off that copies, with other work than that of its job. */
     static HandOff.Running start(final HandOff copying, final Job job, final Work work) {
-        return ((Copying) copying).start(job, work);
+        return ((ToAnyWork) copying).start(job, work);
     }
 }

@@ -134,7 +134,7 @@ public final class LatencyMeasurement {
     }
 
     private LatencyReport overSynthetic(final HotThreads threads) throws TimeoutException {
-        final List<HandOff> handOffs = handOffs(config.against());
+        final List<HandOff> handOffs = HandOffs.available(handOffs(config.against()), progress);
         final String name = "latency/synthetic/" + config.perSecond() + "-per-second";
         try (SyntheticSource source = SyntheticSource.open()) {
             final List<Contestant> contestants = new ArrayList<>();

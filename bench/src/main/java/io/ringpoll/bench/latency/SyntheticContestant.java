@@ -18,9 +18,6 @@ import java.util.concurrent.TimeoutException;
  * the time from then to the handler is recorded.
  */
 final class SyntheticContestant implements Contestant {
-    /** Time for the threads to start before the first completion is due. */
-    private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
-
     /** Maximum wait for completions that were due at the end of a turn. */
     private static final long LATEST_NS = TimeUnit.SECONDS.toNanos(2);
 
@@ -45,7 +42,7 @@ final class SyntheticContestant implements Contestant {
     @Override
     public LatencyWindow run(final Turn turn) {
         source.stop();
-        final long startNs = System.nanoTime() + START_NS;
+        final long startNs = System.nanoTime() + handOff.startTimeNs();
         final long fromNs = startNs + turn.leadInNs();
         final long untilNs = fromNs + turn.lengthNs();
         final HandOff.Running running = handOff.start(new Job(source.queue(), source.context(), threads.handlers(),

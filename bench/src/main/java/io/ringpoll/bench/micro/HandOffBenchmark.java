@@ -55,7 +55,7 @@ public class HandOffBenchmark {
 
     /** The hand-off. */
     @Param({"ringpoll", "c", "array-blocking-queue-spin", "one-to-one-ring-buffer-batch", "spsc-array-queue", "plain-disruptor",
-        "array-blocking-queue", "one-to-one-ring-buffer", "many-to-one-ring-buffer"})
+        "aeron-ipc-batch", "aeron-ipc", "array-blocking-queue", "one-to-one-ring-buffer", "many-to-one-ring-buffer"})
     public String handOff;
 
     /** Handlers that share the paths; the alternatives have one. */

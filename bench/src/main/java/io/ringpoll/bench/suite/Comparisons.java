@@ -70,7 +70,9 @@ final class Comparisons {
                 all.add(handOff(handlers, wait, hasC ? C : RingpollHandOff.NAME));
             }
             for (final HandOff copying : wait == WaitMode.BUSY_SPIN ? HandOffs.allCopying() : HandOffs.copying()) {
-                all.add(handOff(1, wait, copying.label()));
+                if (copying.unavailable().isEmpty()) {
+                    all.add(handOff(1, wait, copying.label()));
+                }
             }
         }
         return all;

@@ -100,16 +100,16 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
     @Override
     public Integer call() {
         check();
-        final List<HandOff> handOffs = handOffs();
         final Optional<NodeCensus> census = hotThreads.bindMemory();
         final HotCpus cpus = hotThreads.cpus(handlers);
         final WaitMode waitStrategy = hotThreads.waitStrategy(cpus, handlers, 0);
+        final PrintWriter out = spec.commandLine().getOut();
+        final PrintWriter progress = json ? spec.commandLine().getErr() : out;
+        final List<HandOff> handOffs = HandOffs.available(handOffs(), progress);
         final ThroughputConfig config = new ThroughputConfig(
             handlers, inBatches, regimes(), handOffs, rounds, warmUp, ringSize, batch, waitStrategy, cpus, leadInMs, windowMs,
             seed);
         Device.choose(DeviceKind.LOOPBACK);
-        final PrintWriter out = spec.commandLine().getOut();
-        final PrintWriter progress = json ? spec.commandLine().getErr() : out;
         progress.println(MachineReport.line());
         progress.println(config);
         hotThreads.compromises().forEach(compromise -> progress.println("note: " + compromise));
