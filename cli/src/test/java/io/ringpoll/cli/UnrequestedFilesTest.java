@@ -50,6 +50,7 @@ class UnrequestedFilesTest {
         calls.put("doctor", 0);
         calls.put("tune plan", 0);
         calls.put("tune jitter --seconds 0.1", 0);
+        calls.put("tune verify --rounds 1 --window 10 --settle 0 -- true", 0);
         return calls;
     }
 

@@ -81,20 +81,51 @@ public final class JitterMeter {
      * @throws IllegalStateException      if a thread did not stay on its CPU
      */
     public JitterResult run(final Progress progress) throws IOException, InterruptedException {
-        final JavaJitter inJava = new JavaJitter(cpus, floorNs);
-        inJava.run(WARM_UP_NS);
+        warmUp();
         List<CpuJitter> java = List.of();
         List<CpuJitter> c = List.of();
         for (long done = 0; done < durationNs; done += SLICE_NS) {
             final long slice = Math.min(SLICE_NS, durationNs - done);
             progress.slice("Java", done, durationNs);
-            java = plus(java, inJava.run(slice));
+            java = plus(java, slice(slice));
             if (inC.isPresent()) {
                 progress.slice("C", done, durationNs);
                 c = plus(c, inC.get().run(slice));
             }
         }
         return new JitterResult(durationNs, clockNs, floorNs, java, c);
+    }
+
+    /**
+     * Runs the loop in Java for a second, which lets the compiler finish.
+     *
+     * @throws InterruptedException       if the thread is interrupted
+     * @throws io.ringpoll.os.OsException if a thread could not be pinned
+     */
+    public void warmUp() throws InterruptedException {
+        slice(WARM_UP_NS);
+    }
+
+    /**
+     * Runs the loop in Java only.
+     *
+     * @param lengthNs running time in nanoseconds
+     * @return its results, by CPU
+     * @throws InterruptedException       if the thread is interrupted
+     * @throws io.ringpoll.os.OsException if a thread could not be pinned
+     * @throws IllegalStateException      if a thread did not stay on its CPU
+     */
+    public List<CpuJitter> slice(final long lengthNs) throws InterruptedException {
+        return new JavaJitter(cpus, floorNs).run(lengthNs);
+    }
+
+    /**
+     * The shortest counted gap.
+     *
+     * @return nanoseconds
+     */
+    public long floorNs() {
+        return floorNs;
     }
 
     private static List<CpuJitter> plus(final List<CpuJitter> sum, final List<CpuJitter> more) {

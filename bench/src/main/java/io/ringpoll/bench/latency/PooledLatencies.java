@@ -10,14 +10,19 @@ import org.HdrHistogram.HistogramIterationValue;
  * The latencies of several turns together, of which any selection can be pooled quickly: for the bootstrap of percentiles, which
  * selects turns some thousand times. A turn is drawn as a whole, since its latencies are not independent of each other.
  */
-final class PooledLatencies {
+public final class PooledLatencies {
     private static final double PERCENT = 100;
 
     private final long[] values;
     /** Per turn, the number of latencies with each value. */
     private final long[][] counts;
 
-    PooledLatencies(final List<Histogram> turns) {
+    /**
+     * Prepares the turns.
+     *
+     * @param turns the latencies of each turn
+     */
+    public PooledLatencies(final List<Histogram> turns) {
         final SortedMap<Long, long[]> countsByValue = new TreeMap<>();
         for (int turn = 0; turn < turns.size(); turn++) {
             for (final HistogramIterationValue recorded : turns.get(turn).recordedValues()) {
@@ -36,8 +41,14 @@ final class PooledLatencies {
         }
     }
 
-    /** A percentile of the given turns together, NaN if they recorded nothing. A turn that is given twice counts twice. */
-    double percentileNs(final double percentile, final int... turns) {
+    /**
+     * A percentile of turns together.
+     *
+     * @param percentile from 0 to 100
+     * @param turns      indexes of turns; one that is given twice counts twice
+     * @return the value, NaN if the turns recorded nothing
+     */
+    public double percentileNs(final double percentile, final int... turns) {
         final long[] pooled = new long[values.length];
         long total = 0;
         for (final int turn : turns) {

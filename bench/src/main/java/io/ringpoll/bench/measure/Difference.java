@@ -1,10 +1,10 @@
 package io.ringpoll.bench.measure;
 
-/** The statement that repeated runs allow about our cost beside a baseline's. */
+/** The statement that repeated runs allow about one cost beside another: ours beside a baseline's, or after a change. */
 public enum Difference {
-    /** Ours is lower: the whole interval of the ratio is below 1. */
+    /** The first is lower: the whole interval of the ratio is below 1. */
     LOWER("lower"),
-    /** Ours is higher: the whole interval of the ratio is above 1. */
+    /** The first is higher: the whole interval of the ratio is above 1. */
     HIGHER("higher"),
     /** The interval contains 1. */
     NOT_SHOWN("no difference shown"),
@@ -19,13 +19,27 @@ public enum Difference {
 
     /** The difference that the interval of a ratio shows. */
     static Difference of(final Interval ratio) {
-        if (!ratio.isKnown()) {
+        return beside(1, ratio);
+    }
+
+    /**
+     * The difference that the interval of a subtraction shows.
+     *
+     * @param excess interval of one cost less another
+     * @return {@link #NOT_SHOWN} if it contains 0
+     */
+    public static Difference ofExcess(final Interval excess) {
+        return beside(0, excess);
+    }
+
+    private static Difference beside(final double equal, final Interval interval) {
+        if (!interval.isKnown()) {
             return TOO_FEW_RUNS;
         }
-        if (ratio.contains(1)) {
+        if (interval.contains(equal)) {
             return NOT_SHOWN;
         }
-        return ratio.low() > 1 ? HIGHER : LOWER;
+        return interval.low() > equal ? HIGHER : LOWER;
     }
 
     @Override

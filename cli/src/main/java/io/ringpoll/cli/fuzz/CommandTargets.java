@@ -1,5 +1,10 @@
 package io.ringpoll.cli.fuzz;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import io.ringpoll.bench.change.ChangeEnvironment;
+import io.ringpoll.bench.change.ChangeMeasurement;
+import io.ringpoll.bench.change.ChangeRound;
+import io.ringpoll.bench.change.ChangeSettings;
 import io.ringpoll.cli.idle.IdleCommand;
 import io.ringpoll.cli.latency.LatencyCommand;
 import io.ringpoll.cli.options.CheckedOptions;
@@ -13,12 +18,14 @@ import io.ringpoll.cli.torture.TortureCommand;
 import io.ringpoll.cli.tuning.DoctorCommand;
 import io.ringpoll.cli.tuning.PlanCommand;
 import io.ringpoll.cli.tuning.TuneCommand;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.verify.fuzz.FuzzTarget;
 import io.ringpoll.verify.fuzz.ReaderTarget;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.io.Writer;
 import java.util.List;
+import org.HdrHistogram.Histogram;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
@@ -46,10 +53,20 @@ final class CommandTargets {
             options("torture-options", TortureCommand.class, "--seconds 5 --scenes 3 --seed 1 --json"),
             ReaderTarget.ofText("tune-options", ParameterException.class, Execution::oneLine,
                 text -> readTuning(TuneCommand.class, text),
-                "plan --json --cpus 0-1 --pollers a,b --device mlx5_0", "jitter --seconds 1 --cpus 0 --no-c --plot x.svg"),
+                "plan --json --cpus 0-1 --pollers a,b --device mlx5_0", "jitter --seconds 1 --cpus 0 --no-c --plot x.svg",
+                "verify --before x.json --rounds 9 --window 5 --rate 9 --pin 0,1", "verify --undo true --settle 1 -- true"),
+            ReaderTarget.ofText("verify-file", IllegalArgumentException.class, ChangeMeasurement::parse, measurement()),
             ReaderTarget.ofText("doctor-options", ParameterException.class, Execution::oneLine,
                 text -> readTuning(DoctorCommand.class, text), "--json --strict --verbose --root /"),
             options("fuzz-options", FuzzCommand.class, "--seconds 5 --inputs 3 --seed 1 --target mix"));
+    }
+
+    private static String measurement() {
+        final Histogram latencies = new Histogram(3);
+        latencies.recordValue(150);
+        return new ChangeMeasurement(new ChangeSettings(0, 1, WaitMode.YIELD, ChangeSettings.ANY_NODE, 1, 10, 1000),
+            new ChangeEnvironment(JsonNodeFactory.instance.objectNode().put("floorNs", 1000)),
+            List.of(new ChangeRound(List.of(new ChangeRound.LostTime(0, 0.5, 1000)), latencies, ""))).toJson();
     }
 
     /** Parses the options and checks them as a whole, without running the command. */

@@ -95,6 +95,15 @@ public final class HotThreadOptions {
     }
 
     /**
+     * The requested NUMA node.
+     *
+     * @return empty if memory may be on any node
+     */
+    public Optional<Integer> numaNode() {
+        return Optional.ofNullable(numaNode);
+    }
+
+    /**
      * The wait strategy of the hot threads.
      *
      * @param cpus     CPUs of the threads

@@ -6,8 +6,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /** {@code ./ringpoll tune}: the parent of the commands that plan and measure. */
-@Command(name = "tune", mixinStandardHelpOptions = true, description = "Plans the CPUs of threads, measures jitter.",
-    subcommands = {PlanCommand.class, JitterCommand.class})
+@Command(name = "tune", mixinStandardHelpOptions = true,
+    description = "Plans the CPUs of threads, measures jitter, verifies changes.",
+    subcommands = {PlanCommand.class, JitterCommand.class, VerifyCommand.class})
 public final class TuneCommand implements Runnable {
     @Spec
     private CommandSpec spec;

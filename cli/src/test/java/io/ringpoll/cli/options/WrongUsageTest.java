@@ -43,19 +43,28 @@ class WrongUsageTest {
     private static final Set<String> FREE = Set.of("--pollers", "--handlers", "--applications", "--target");
     /** Where 0 has a meaning of its own: nothing before, nothing between, the first. */
     private static final Set<String> ZERO_IS_MEANT =
-        Set.of("--warm-up", "--lead-in", "--every", "--id", "--seed", "--numa-node");
+        Set.of("--warm-up", "--lead-in", "--every", "--id", "--seed", "--numa-node", "--settle");
     private static final List<String> SERVER = List.of("--role", "server", "--peers", "127.0.0.1:7000", "--dir", "folder");
     /** Other options that an option depends on. */
-    private static final Map<String, List<String>> BESIDE = Map.of(
-        "replicate --id", SERVER,
-        "replicate --dir", List.of("--role", "server", "--peers", "127.0.0.1:7000"),
-        "replicate --peers", List.of("--role", "server", "--dir", "folder"),
-        "replicate --election", SERVER,
-        "replicate --every", List.of("--role", "client", "--peers", "127.0.0.1:7000", "--acknowledged", "file"),
-        "replicate --acknowledged", List.of("--role", "client", "--peers", "127.0.0.1:7000"),
-        "replicate --variant", List.of("--compare"),
-        "latency --size", List.of("--over", "loopback"),
-        "latency --operation", List.of("--over", "loopback"));
+    private static final List<String> BEFORE = List.of("--before", "no-such-folder/new-file");
+    private static final Map<String, List<String>> BESIDE = Map.ofEntries(
+        Map.entry("replicate --id", SERVER),
+        Map.entry("replicate --dir", List.of("--role", "server", "--peers", "127.0.0.1:7000")),
+        Map.entry("replicate --peers", List.of("--role", "server", "--dir", "folder")),
+        Map.entry("replicate --election", SERVER),
+        Map.entry("replicate --every", List.of("--role", "client", "--peers", "127.0.0.1:7000", "--acknowledged", "file")),
+        Map.entry("replicate --acknowledged", List.of("--role", "client", "--peers", "127.0.0.1:7000")),
+        Map.entry("replicate --variant", List.of("--compare")),
+        Map.entry("latency --size", List.of("--over", "loopback")),
+        Map.entry("latency --operation", List.of("--over", "loopback")),
+        Map.entry("verify --undo", List.of("true")),
+        Map.entry("verify --settle", BEFORE),
+        Map.entry("verify --rounds", BEFORE),
+        Map.entry("verify --window", BEFORE),
+        Map.entry("verify --rate", BEFORE),
+        Map.entry("verify --pin", BEFORE),
+        Map.entry("verify --numa-node", BEFORE),
+        Map.entry("verify --wait", BEFORE));
 
     @TempDir
     private Path folder;

@@ -27,6 +27,8 @@ final class CommandLines {
     /** A word that the reader replaces, as FOLDER, or that a shell does. */
     private static final Pattern PLACEHOLDER = Pattern.compile("(^|[\\s=])[A-Z]{2,}($|\\s)|\\$");
     private static final Pattern OPTION = Pattern.compile("(?<=\\s)--[a-z][a-z-]*");
+    /** As a shell reads it: quotation marks enclose spaces. */
+    private static final Pattern WORD = Pattern.compile("(?:[^\\s\"]|\"[^\"]*\")+");
     /** The option patterns of the commands that are scripts. */
     private static final Map<String, String> SCRIPTS =
         Map.of("softroce", "verify/softroce", "mutate", "verify/mutation/src/main/java");
@@ -87,7 +89,8 @@ final class CommandLines {
 
     /** The reason for which the command refuses its arguments; null if it accepts them. */
     private static String refused(final String command, final String arguments) {
-        final String[] words = arguments.isBlank() ? new String[0] : arguments.strip().split("\\s+");
+        final String[] words =
+            WORD.matcher(arguments).results().map(word -> word.group().replace("\"", "")).toArray(String[]::new);
         final CommandLine line = Execution.commandLine(Ringpoll.commands().get(command));
         try {
             line.parseArgs(words);

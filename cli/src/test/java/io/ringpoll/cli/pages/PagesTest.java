@@ -37,7 +37,7 @@ class PagesTest {
     private static final int LONGEST_LINE = 130;
     private static final Pattern REFERENCE = Pattern.compile("docs/[\\w/-]+\\.(?:md|svg)");
 
-    private static final Pattern SCRIPT = Pattern.compile("tuning/scripts/[a-z-]+ --[^`\n#|]*--apply[^`\n#|]*");
+    private static final Pattern SCRIPT = Pattern.compile("tuning/scripts/[a-z-]+ --[^`\n#|\"]*--apply[^`\n#|]*");
 
     @TempDir
     private Path folder;

@@ -153,7 +153,7 @@ class CommandTest {
         "doctor --cpus 1-|ringpoll doctor: --cpus: CPU list '1-': '' is not a CPU number (like 0-3,8)",
         "doctor --cpus 9999|ringpoll doctor: --cpus: CPU 9999 is not online",
         "doctor --root /no/such/folder|ringpoll doctor: --root '/no/such/folder' is not a folder",
-        "tune|ringpoll tune: no command: use one of plan, jitter",
+        "tune|ringpoll tune: no command: use one of plan, jitter, verify",
         "tune plan --device nope|ringpoll tune plan: --device: no RDMA device 'nope'",
         "tune plan --cpus 9999|ringpoll tune plan: CPU 9999 cannot be used",
         "tune plan --handlers poller|ringpoll tune plan: two threads are named 'poller'",

@@ -1,0 +1,29 @@
+package io.ringpoll.bench.change;
+
+import java.io.IOException;
+
+/** A change of the machine. */
+public interface Change {
+    /**
+     * Makes the change.
+     *
+     * @throws IOException          if it fails; a part of it may have been made
+     * @throws InterruptedException if the thread is interrupted
+     */
+    void apply() throws IOException, InterruptedException;
+
+    /**
+     * Whether it can be undone.
+     *
+     * @return false if {@link #undo} must not be called
+     */
+    boolean canBeUndone();
+
+    /**
+     * Restores the state before the change.
+     *
+     * @throws IOException          if it fails
+     * @throws InterruptedException if the thread is interrupted
+     */
+    void undo() throws IOException, InterruptedException;
+}

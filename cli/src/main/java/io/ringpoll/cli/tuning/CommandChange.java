@@ -1,0 +1,112 @@
+package io.ringpoll.cli.tuning;
+
+import io.ringpoll.bench.change.Change;
+import io.ringpoll.cli.options.Execution;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A change by a command, and its undoing by another. Their output goes to the standard error of this command, and they have its
+ * standard input, so that {@code sudo} can ask for a password. Used by one thread.
+ */
+final class CommandChange implements Change {
+    private static final long LIMIT_MIN = 10;
+    /** A process that the command leaves in the background may keep its output open. */
+    private static final long REST_MS = 500;
+
+    private final List<String> command;
+    private final List<String> undo;
+    private final long settleMs;
+    private final PrintWriter output;
+
+    /** No undoing if its words are empty; waits for a time after each command. */
+    CommandChange(final List<String> command, final List<String> undo, final long settleMs, final PrintWriter output) {
+        this.command = command;
+        this.undo = undo;
+        this.settleMs = settleMs;
+        this.output = output;
+    }
+
+    /** Whether a command has a program: a file, or a name that is found on PATH. */
+    static boolean hasProgram(final List<String> command) {
+        final String program = command.isEmpty() ? "" : command.getFirst();
+        if (program.isBlank()) {
+            return false;
+        }
+        try {
+            if (program.contains("/")) {
+                return isProgram(Path.of(program));
+            }
+            for (final String folder : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator)) {
+                if (isProgram(Path.of(folder, program))) {
+                    return true;
+                }
+            }
+            return false;
+        } catch (final InvalidPathException noName) {
+            return false;
+        }
+    }
+
+    private static boolean isProgram(final Path file) {
+        return Files.isRegularFile(file) && Files.isExecutable(file);
+    }
+
+    @Override
+    public void apply() throws IOException, InterruptedException {
+        run(command, "the change may have been made in part");
+    }
+
+    @Override
+    public boolean canBeUndone() {
+        return !undo.isEmpty();
+    }
+
+    @Override
+    public void undo() throws IOException, InterruptedException {
+        run(undo, "the change is not undone");
+    }
+
+    private void run(final List<String> words, final String consequence) throws IOException, InterruptedException {
+        final String text = String.join(" ", words);
+        output.println("$ " + Execution.oneLine(text));
+        output.flush();
+        final Process process = new ProcessBuilder(words).redirectErrorStream(true).redirectInput(Redirect.INHERIT).start();
+        try {
+            final Thread reader = Thread.ofVirtual().start(() -> copyOutput(process));
+            if (!process.waitFor(LIMIT_MIN, TimeUnit.MINUTES)) {
+                throw new IOException("'" + text + "' did not end within " + LIMIT_MIN + " minutes; " + consequence);
+            }
+            reader.join(REST_MS);
+        } finally {
+            process.destroy();
+        }
+        if (process.exitValue() != 0) {
+            throw new IOException("'" + text + "' ended with " + process.exitValue() + "; " + consequence);
+        }
+        TimeUnit.MILLISECONDS.sleep(settleMs);
+    }
+
+    private void copyOutput(final Process process) {
+        try (BufferedReader lines = new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+            lines.lines().forEach(line -> {
+                output.println("  " + Execution.oneLine(line));
+                output.flush();
+            });
+        } catch (final IOException | UncheckedIOException closed) {
+            output.flush();
+        }
+    }
+}
