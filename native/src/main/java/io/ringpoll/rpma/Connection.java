@@ -4,6 +4,7 @@ import static io.ringpoll.rpma.Posts.checkLength;
 import static io.ringpoll.rpma.Posts.checkPost;
 
 import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.lifecycle.HotCall;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.internal.os.FileDescriptors;
@@ -74,9 +75,9 @@ public final class Connection extends RpmaObject {
         for (int i = 0; i < receivesPosted && receiveQueue.budget() != null; i++) {
             receiveQueue.budget().onReceivePosted();
         }
-        sends = HotCalls.register();
+        sends = HotCalls.register(Connection.class);
         // With one completion queue for both they share its budget.
-        receives = receiveSome.isPresent() ? HotCalls.register() : sends.registerPartner();
+        receives = receiveSome.isPresent() ? HotCalls.register(Connection.class) : sends.registerPartner();
         sharedReceives = sharedQueue == null ? Optional.empty() : sharedQueue.receiveCompletionQueue();
         dependsOn(peer);
         if (sharedQueue != null) {
@@ -328,6 +329,7 @@ public final class Connection extends RpmaObject {
      * @throws RpmaException             as in rpma_read(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_read.3.html">rpma_read(3)</a>
      */
+    @HotCall
     public boolean read(final LocalMemoryRegion destination, final long destinationOffset, final RemoteMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final CompletionFlag flag, final long workRequestId) {
         checkPost(lengthBytes, flag);
@@ -337,7 +339,7 @@ public final class Connection extends RpmaObject {
             final long connection = openAddress();
             final long to = addressOf(destination, destinationOffset, lengthBytes);
             final long from = addressOf(source, sourceOffset, lengthBytes);
-            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -366,6 +368,7 @@ public final class Connection extends RpmaObject {
      * @throws RpmaException             as in rpma_write(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_write.3.html">rpma_write(3)</a>
      */
+    @HotCall
     public boolean write(final RemoteMemoryRegion destination, final long destinationOffset, final LocalMemoryRegion source,
         final long sourceOffset, final long lengthBytes, final CompletionFlag flag, final long workRequestId) {
         checkPost(lengthBytes, flag);
@@ -375,7 +378,7 @@ public final class Connection extends RpmaObject {
             final long connection = openAddress();
             final long to = addressOf(destination, destinationOffset, lengthBytes);
             final long from = addressOf(source, sourceOffset, lengthBytes);
-            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -405,6 +408,7 @@ public final class Connection extends RpmaObject {
      * @throws RpmaException             as in rpma_write_with_imm(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_write_with_imm.3.html">rpma_write_with_imm(3)</a>
      */
+    @HotCall
     public boolean writeWithImmediate(final RemoteMemoryRegion destination, final long destinationOffset,
         final LocalMemoryRegion source, final long sourceOffset, final long lengthBytes, final CompletionFlag flag,
         final int immediate, final long workRequestId) {
@@ -415,7 +419,7 @@ public final class Connection extends RpmaObject {
             final long connection = openAddress();
             final long to = addressOf(destination, destinationOffset, lengthBytes);
             final long from = addressOf(source, sourceOffset, lengthBytes);
-            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -442,6 +446,7 @@ public final class Connection extends RpmaObject {
      *     for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_atomic_write.3.html">rpma_atomic_write(3)</a>
      */
+    @HotCall
     public boolean atomicWrite(final RemoteMemoryRegion destination, final long destinationOffset, final long value,
         final CompletionFlag flag, final long workRequestId) {
         Objects.requireNonNull(destination, "the destination of an atomic write is null");
@@ -451,7 +456,7 @@ public final class Connection extends RpmaObject {
         try {
             final long connection = openAddress();
             final long to = destination.addressFor(destinationOffset, ATOMIC_WRITE_BYTES);
-            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -481,6 +486,7 @@ public final class Connection extends RpmaObject {
      *     except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_flush.3.html">rpma_flush(3)</a>
      */
+    @HotCall
     public boolean flush(final RemoteMemoryRegion destination, final long destinationOffset, final long lengthBytes,
         final FlushType type, final CompletionFlag flag, final long workRequestId) {
         Objects.requireNonNull(destination, "the destination of a flush is null");
@@ -491,7 +497,7 @@ public final class Connection extends RpmaObject {
         try {
             final long connection = openAddress();
             final long to = destination.addressFor(destinationOffset, lengthBytes);
-            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -517,6 +523,7 @@ public final class Connection extends RpmaObject {
      * @throws RpmaException             as in rpma_send(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_send.3.html">rpma_send(3)</a>
      */
+    @HotCall
     public boolean send(final LocalMemoryRegion source, final long offset, final long lengthBytes, final CompletionFlag flag,
         final long workRequestId) {
         checkPost(lengthBytes, flag);
@@ -525,7 +532,7 @@ public final class Connection extends RpmaObject {
         try {
             final long connection = openAddress();
             final long from = addressOf(source, offset, lengthBytes);
-            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -551,6 +558,7 @@ public final class Connection extends RpmaObject {
      * @throws RpmaException             as in rpma_send_with_imm(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_send_with_imm.3.html">rpma_send_with_imm(3)</a>
      */
+    @HotCall
     public boolean sendWithImmediate(final LocalMemoryRegion source, final long offset, final long lengthBytes,
         final CompletionFlag flag, final int immediate, final long workRequestId) {
         checkPost(lengthBytes, flag);
@@ -559,7 +567,7 @@ public final class Connection extends RpmaObject {
         try {
             final long connection = openAddress();
             final long from = addressOf(source, offset, lengthBytes);
-            if (!Posts.reserveSend(completionQueue.budget(), mark, flag)) {
+            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -584,6 +592,7 @@ public final class Connection extends RpmaObject {
      * @throws RpmaException             as in rpma_recv(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_recv.3.html">rpma_recv(3)</a>
      */
+    @HotCall
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
         final long workRequestId) {
         checkLength(lengthBytes);
@@ -592,7 +601,7 @@ public final class Connection extends RpmaObject {
         try {
             final long connection = openAddress();
             final long to = addressOf(destination, offset, lengthBytes);
-            if (!Posts.reserveReceive(receiveQueue.budget(), mark)) {
+            if (!Posts.reserveReceive(receiveQueue.budget(), receives)) {
                 return false;
             }
             result = Posts.RESERVED;

@@ -1,5 +1,6 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.os.Errno;
 import io.ringpoll.verbs.CompletionBudget;
@@ -25,13 +26,13 @@ final class Posts {
     }
 
     /** Counts a request of the send queue before it is posted; false if there is no room for its completion. */
-    static boolean reserveSend(final CompletionBudget budget, final HotMark mark, final CompletionFlag flag) {
-        return budget == null || budget.reserveSend(flag == CompletionFlag.ALWAYS, mark.isShared());
+    static boolean reserveSend(final CompletionBudget budget, final HotCalls calls, final CompletionFlag flag) {
+        return budget == null || budget.reserveSend(flag == CompletionFlag.ALWAYS, calls.isShared());
     }
 
     /** Counts a receive before it is posted; false if there is no room for its completion. */
-    static boolean reserveReceive(final CompletionBudget budget, final HotMark mark) {
-        return budget == null || budget.reserveReceive(mark.isShared());
+    static boolean reserveReceive(final CompletionBudget budget, final HotCalls calls) {
+        return budget == null || budget.reserveReceive(calls.isShared());
     }
 
     /** Ends a post to the send queue, which counts no more if it was not accepted. */

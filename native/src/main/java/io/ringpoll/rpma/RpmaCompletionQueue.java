@@ -4,6 +4,7 @@ import io.ringpoll.internal.access.VerbsAccess;
 import io.ringpoll.internal.binding.Libraries;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.CallTurn;
+import io.ringpoll.internal.lifecycle.HotCall;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.internal.lifecycle.NativeObject;
@@ -44,6 +45,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
 
     private final HotCalls calls;
     private final UnsafeBuffer got;
+    private final long gotAddress;
     private final int fd;
     private final NativeResource owner;
     private final long ibvCq;
@@ -57,6 +59,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
         super(name, address);
         this.owner = owner;
         got = new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
+        gotAddress = got.addressOffset();
         final CallState state = CallState.current();
         RpmaException.check("rpma_cq_get_fd", Librpma.COMPLETION.rpma_cq_get_fd(address, state.scratch()));
         fd = state.intAt(0);
@@ -65,7 +68,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
         final int capacity = ibvCq == 0 ? Integer.MAX_VALUE : VerbsAccess.capacity(ibvCq);
         budget = ibvCq == 0 ? null : new CompletionBudget(capacity);
         handover = shared ? new CompletionHandover(capacity) : null;
-        calls = HotCalls.register();
+        calls = HotCalls.register(RpmaCompletionQueue.class);
     }
 
     /** A queue of one connection. */
@@ -87,6 +90,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_cq_get_wc.3.html">rpma_cq_get_wc(3)</a>
      */
     @Override
+    @HotCall
     public int poll(final WorkCompletions records, final int first, final int maxEntries) {
         // Compiled code throws an implicit exception without a message.
         Objects.requireNonNull(records, "the records to poll into are null");
@@ -104,6 +108,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
         }
     }
 
+    @HotCall
     private int pollUncounted(final long wcAddress, final int maxEntries) {
         final HotMark mark = calls.enter();
         try {
@@ -123,8 +128,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
     }
 
     private int poll(final int turn, final long wcAddress, final int maxEntries) {
-        final int result =
-            Librpma.COMPLETION.rpma_cq_get_wc(turn, addressOrZero(), maxEntries, wcAddress, got.addressOffset());
+        final int result = Librpma.COMPLETION.rpma_cq_get_wc(turn, addressOrZero(), maxEntries, wcAddress, gotAddress);
         if (result == RpmaError.SUCCESS) {
             return got.getInt(0);
         }
@@ -141,6 +145,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
      *     {@link RpmaError#INVAL} if the queue is closed
      * @see <a href="https://pmem.io/rpma/manpages/v0.11.0/rpma_cq_get_completion.3/">manual page</a>
      */
+    @HotCall
     public int getCompletion(final LegacyCompletion completion) {
         Objects.requireNonNull(completion, "the completion to be set is null");
         final HotMark mark = calls.enter();

@@ -3,6 +3,7 @@ package io.ringpoll.rpma;
 import static io.ringpoll.rpma.Posts.checkLength;
 
 import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.lifecycle.HotCall;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.verbs.CompletionBudget;
@@ -28,7 +29,7 @@ public final class SharedReceiveQueue extends RpmaObject {
         final long receiveQueue = state.longAt(0);
         receiveSome = receiveQueue == 0 ? Optional.empty() :
             Optional.of(RpmaCompletionQueue.shared(name + " receive CQ", receiveQueue, this));
-        calls = HotCalls.register();
+        calls = HotCalls.register(SharedReceiveQueue.class);
     }
 
     static SharedReceiveQueue create(final Peer peer, final SharedReceiveQueueConfig config) {
@@ -87,6 +88,7 @@ public final class SharedReceiveQueue extends RpmaObject {
      * @throws RpmaException             as in rpma_srq_recv(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_srq_recv.3.html">rpma_srq_recv(3)</a>
      */
+    @HotCall
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
         final long workRequestId) {
         checkLength(lengthBytes);
@@ -96,7 +98,7 @@ public final class SharedReceiveQueue extends RpmaObject {
         try {
             final long queue = openAddress();
             final long to = destination == null ? 0 : destination.addressFor(offset, lengthBytes);
-            if (!Posts.reserveReceive(budget, mark)) {
+            if (!Posts.reserveReceive(budget, calls)) {
                 return false;
             }
             result = Posts.RESERVED;

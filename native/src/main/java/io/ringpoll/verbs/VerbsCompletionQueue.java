@@ -5,6 +5,7 @@ import static io.ringpoll.verbs.FfmVerbsFunctions.VERBS;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.CallTurn;
 import io.ringpoll.internal.ffm.Memory;
+import io.ringpoll.internal.lifecycle.HotCall;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.internal.lifecycle.NativeResource;
@@ -53,7 +54,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         final long context = Memory.longAt(address + IbvCq.CONTEXT_OFFSET);
         pollFunction = MemorySegment.ofAddress(Memory.longAt(context + IbvContext.POLL_CQ_OFFSET));
         notifyFunction = MemorySegment.ofAddress(Memory.longAt(context + IbvContext.REQ_NOTIFY_CQ_OFFSET));
-        calls = HotCalls.register();
+        calls = HotCalls.register(VerbsCompletionQueue.class);
     }
 
     /**
@@ -124,6 +125,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
      * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
      */
     @Override
+    @HotCall
     public int poll(final WorkCompletions records, final int first, final int maxEntries) {
         // Compiled code throws an implicit exception without a message.
         Objects.requireNonNull(records, "the records to poll into are null");
@@ -141,6 +143,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         }
     }
 
+    @HotCall
     private int pollUncounted(final long wcAddress, final int maxEntries) {
         final HotMark mark = calls.enter();
         try {

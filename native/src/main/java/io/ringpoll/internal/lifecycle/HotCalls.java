@@ -1,27 +1,27 @@
 package io.ringpoll.internal.lifecycle;
 
-import java.lang.foreign.Arena;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 /**
  * Marks calls into C on the hot path, so that only one thread makes them at a time and another thread can free their memory.
  *
- * <p><b>One at a time.</b> The first thread that calls becomes the owner: it pays two plain stores and no fence. When another
- * thread calls, ownership moves to it, which costs a handshake with all threads of the JVM and waits for a call of the old
- * owner. After {@value #MAX_HANDOVERS} such moves there is no owner any more, and all threads enter by a lock that spins. So
- * threads may take turns as they like: rarely, for the price of a handshake; often, for that of a compare-and-swap.
+ * <p><b>One at a time.</b> The first thread that calls becomes the owner: it pays a comparison, and a plain store when a call
+ * ends. When another thread calls, ownership moves to it, which costs a handshake with the old owner and waits for its call.
+ * After {@value #MAX_HANDOVERS} such moves there is no owner any more, and all threads enter by a lock that spins. So threads
+ * may take turns as they like: rarely, for the price of a handshake; often, for that of a compare-and-swap.
  *
- * <p><b>Freeing.</b> {@link #awaitQuiescence()} makes every thread of the JVM pass a handshake, which is the fence that callers
- * omit. After it, a thread that has read an address before shows its mark, and any other finds the address gone. The same holds
- * for the move of ownership, with the owner instead of the address.
+ * <p><b>Freeing.</b> An owner does not announce its calls. {@link #awaitQuiescence()} reads the stacks of the owners instead. The
+ * JVM does that in a handshake, which is the fence that callers omit: a thread that has read an address before shows the frame of
+ * a {@link HotCall} method, and any other finds the address gone. The same holds for the move of ownership, with the owner
+ * instead of the address.
  *
  * <p>The mark's count is also the {@link io.ringpoll.internal.ffm.CallTurn} of each call, by which some are plain downcalls
- * that poll for
- * safepoints. A virtual thread is a thread like any other here: it never leaves its carrier within a call.
+ * that poll for safepoints. A virtual thread is a thread like any other here: it never leaves its carrier within a call.
  */
 public final class HotCalls {
     /** Moves of ownership before it is given up for a lock. */
@@ -44,8 +44,10 @@ public final class HotCalls {
     private final Object ownership;
     /** Null if there is none. */
     private HotCalls partner;
-    /** The owner's mark, as the owner reads it: {@link #current}, or that of nobody while ownership moves. */
+    /** The mark to enter: {@link #current}, or that of nobody while ownership moves. */
     private HotMark owned = HotMark.NOBODY;
+    /** Written while no thread is in a call. */
+    private boolean shared;
     /** The mark that a thread may be in. */
     private volatile HotMark current = HotMark.NOBODY;
     private int handovers;
@@ -57,15 +59,17 @@ public final class HotCalls {
     /**
      * Creates an instance that {@link #awaitQuiescence()} covers.
      *
+     * @param caller the class whose {@link HotCall} methods enter it
      * @return to be given to {@link #discard()} in the end
      */
-    public static HotCalls register() {
+    public static HotCalls register(final Class<?> caller) {
+        HotFrames.register(caller);
         return register(new Object());
     }
 
     /**
-     * Creates a partner: calls of both may be made at the same time, but each learns by {@link HotMark#isShared()} whether other
-     * threads make the partner's, since the two have something in common that is not thread-safe.
+     * Creates a partner, with the same callers: calls of both may be made at the same time, but each learns by {@link
+     * #isShared()} whether other threads make the partner's, since the two have something in common that is not thread-safe.
      *
      * @return to be given to {@link #discard()} in the end
      */
@@ -104,71 +108,74 @@ public final class HotCalls {
      * @throws IllegalStateException if another thread's call does not end within 10 seconds
      */
     public HotMark enter() {
-        // A plain load: the second one finds out if this mark is not the owner's any more.
-        final HotMark mark = owned;
-        if (mark.isOwnedBy(Thread.currentThread())) {
-            mark.enter();
-            if ((HotMark) OWNED.getOpaque(this) == mark) {
-                return mark;
-            }
-            mark.leave();
-        }
-        return enterAsAnother();
+        final HotMark mark = (HotMark) OWNED.getAcquire(this);
+        return mark.isOwnedBy(Thread.currentThread()) ? mark : enterAsAnother();
+    }
+
+    /**
+     * Whether other threads may be in calls of the partner at the same time; to be asked within a call.
+     *
+     * @return false if there is no partner, or it has the same owner
+     * @see #registerPartner()
+     */
+    public boolean isShared() {
+        return shared;
     }
 
     private HotMark enterAsAnother() {
         final Thread thread = Thread.currentThread();
+        // The thread's previous call has ended, also if that was one through a lock, which this mark does not count.
+        HotMark.ofCurrentThread().leave();
         while (true) {
-            final HotMark mark = current;
-            if (mark.isLock()) {
-                mark.enterLock();
-                return mark;
+            final HotMark lock = current;
+            if (lock.isLock()) {
+                lock.enterLock();
+                return lock;
             }
-            synchronized (ownership) {
-                own(thread);
-            }
-            final HotMark mine = (HotMark) OWNED.getOpaque(this);
+            own(thread);
+            final HotMark mine = (HotMark) OWNED.getAcquire(this);
             if (mine.isOwnedBy(thread)) {
-                mine.enter();
-                if ((HotMark) OWNED.getOpaque(this) == mine) {
-                    return mine;
-                }
-                mine.leave();
+                return mine;
             }
         }
     }
 
+    /** A thread in here is outside for others, which may hold the monitor while they wait for it: it has read nothing yet. */
     private void own(final Thread thread) {
+        synchronized (ownership) {
+            makeOwner(thread);
+        }
+    }
+
+    private void makeOwner(final Thread thread) {
         if (current.isLock() || owned == current && current.isOwnedBy(thread)) {
             return;
         }
         final boolean isHandover = current != HotMark.NOBODY && !current.isOwnedBy(thread);
-        final boolean toLock = isHandover && handovers == MAX_HANDOVERS;
-        disown(thread);
-        boolean shared = false;
+        final boolean toLock = isHandover && handovers == MAX_HANDOVERS || !HotFrames.canObserve(thread);
+        disown();
+        shared = toLock && partner != null;
         if (partner != null && partner.current != HotMark.NOBODY) {
-            shared = toLock || !partner.current.isOwnedBy(thread);
-            if (shared != partner.current.isShared()) {
-                partner.disown(thread);
-                partner.install(HotMark.of(partner.current.owner(), shared));
-            }
+            shared |= !partner.current.isOwnedBy(thread);
+            partner.share(shared);
         }
         handovers += isHandover ? 1 : 0;
-        install(toLock ? HotMark.lock(partner != null) : HotMark.of(thread, shared));
+        install(toLock ? HotMark.lock() : HotMark.ofCurrentThread());
+    }
+
+    private void share(final boolean isShared) {
+        if (shared != isShared) {
+            final HotMark owner = current;
+            disown();
+            shared = isShared;
+            install(owner);
+        }
     }
 
     /** Makes sure that the owner is outside, and does not enter again before it has taken part in the change of ownership. */
-    private void disown(final Thread thread) {
+    private void disown() {
         OWNED.setVolatile(this, HotMark.NOBODY);
-        if (current != HotMark.NOBODY && !current.isOwnedBy(thread)) {
-            handshake();
-            final UninterruptiblePause pause = new UninterruptiblePause();
-            try {
-                awaitOutside(current, pause, System.nanoTime());
-            } finally {
-                pause.end();
-            }
-        }
+        awaitOutside(Set.of(current));
     }
 
     private void install(final HotMark mark) {
@@ -179,36 +186,34 @@ public final class HotCalls {
 
     /**
      * Waits until no thread is in a call that it began before this method did. Addresses that were taken away before are in no
-     * thread's hands afterwards.
+     * thread's hands afterwards. Not to be called within a call.
      *
      * @throws IllegalStateException if a call does not end within 10 seconds
      */
     public static void awaitQuiescence() {
-        handshake();
+        awaitOutside(LIVE.stream().map(calls -> calls.current).collect(Collectors.toSet()));
+    }
+
+    /** Waits until the threads of these marks are outside, or in another call by now, hence not in the one that was under way. */
+    private static void awaitOutside(final Set<HotMark> marks) {
         final UninterruptiblePause pause = new UninterruptiblePause();
         try {
             final long startNs = System.nanoTime();
-            for (final HotCalls calls : LIVE) {
-                awaitOutside(calls.current, pause, startNs);
+            for (final HotMark mark : marks) {
+                if (mark.isInside()) {
+                    // In this order: a change of this word is the end of the call that was seen, or of a later one.
+                    final int call = mark.word();
+                    while (mark.word() == call && mark.isInside()) {
+                        if (System.nanoTime() - startNs > QUIESCENCE_TIMEOUT_NS) {
+                            throw new IllegalStateException(
+                                "a call into C has not returned for 10 s; its memory cannot be freed");
+                        }
+                        pause.parkNanos(QUIESCENCE_POLL_NS);
+                    }
+                }
             }
         } finally {
             pause.end();
-        }
-    }
-
-    /** Closing a shared arena is a handshake with all threads: JDK 25's only one that Java code can ask for. */
-    private static void handshake() {
-        Arena.ofShared().close();
-    }
-
-    /** A thread that is outside, or in another call by now, is not in the call that was under way. */
-    private static void awaitOutside(final HotMark mark, final UninterruptiblePause pause, final long startNs) {
-        final int word = mark.word();
-        while (!mark.hasChanged(word)) {
-            if (System.nanoTime() - startNs > QUIESCENCE_TIMEOUT_NS) {
-                throw new IllegalStateException("a call into C has not returned for 10 s; its memory cannot be freed");
-            }
-            pause.parkNanos(QUIESCENCE_POLL_NS);
         }
     }
 }

@@ -4,31 +4,21 @@ import io.ringpoll.internal.ffm.CallTurn;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Shows whether a thread is in a call of one {@link HotCalls}: a count of its calls, whose lowest bit is set during a call.
+ * Counts the calls into C on the hot path: those of one thread through all its {@link HotCalls}, or those of all threads through
+ * one of them, which enter it as a lock.
  *
- * <p>A mark of one thread is written by that thread only, with plain stores. A lock is for several threads, which enter it one
- * after the other by compare-and-swap. A thread holds a mark from {@link HotCalls#enter()} to {@link #leave()}.
+ * <p>A thread's count grows at the end of a call, by one plain store; whether a call is under way is seen on the thread's stack.
+ * A lock counts {@link CallTurn#PERIOD} per call, of which 1 at its end: so each of its calls is plain, since of plain calls now
+ * and then other threads could make all, and leave none to the thread that needs one for its safepoint poll.
  */
 public final class HotMark extends HotMarkWord {
     /** The mark of nobody, which no thread enters. */
-    static final HotMark NOBODY = new HotMark(null, false, 0);
+    static final HotMark NOBODY = new HotMark(null, 0);
 
     private static final VarHandle WORD;
-    /** Added by the begin and by the end of a call: the word is odd during one. */
-    private static final int INSIDE = 1;
-    private static final int TURN_SHIFT = 1;
-    /**
-     * A lock counts so that each turn of it is plain: of plain calls now and then other threads could make all, and leave none to
-     * the thread that needs one for its safepoint poll.
-     */
-    private static final int CALL_OF_LOCK = CallTurn.PERIOD << TURN_SHIFT;
-
-    /** Odd, so that the first turns of any {@link CallTurn#PERIOD} marks in a row differ, and near its golden section. */
-    private static final int TURN_STEP = 633;
-    private static final AtomicInteger FIRST_TURN = new AtomicInteger();
+    private static final ThreadLocal<HotMark> OWN = ThreadLocal.withInitial(() -> new HotMark(Thread.currentThread(), 1));
 
     private static final int SPINS = 100;
     private static final long LOCK_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
@@ -42,7 +32,6 @@ public final class HotMark extends HotMarkWord {
     }
 
     private final Thread owner;
-    private final boolean shared;
     /** The cache lines behind the word. */
     long p15;
     long p16;
@@ -59,22 +48,19 @@ public final class HotMark extends HotMarkWord {
     long p27;
     long p28;
 
-    private HotMark(final Thread owner, final boolean shared, final int turn) {
+    private HotMark(final Thread owner, final int word) {
         this.owner = owner;
-        this.shared = shared;
-        word = turn << TURN_SHIFT;
+        this.word = word;
     }
 
-    /** A mark of one thread. */
-    static HotMark of(final Thread owner, final boolean shared) {
-        // A loop over many marks makes its plain calls spread out, not all in one pass.
-        return new HotMark(owner, shared, FIRST_TURN.getAndAdd(TURN_STEP));
+    /** The mark of the calling thread. */
+    static HotMark ofCurrentThread() {
+        return OWN.get();
     }
 
     /** A mark of all threads. */
-    static HotMark lock(final boolean shared) {
-        // During its first call the word is one period and the bit.
-        return new HotMark(null, shared, 1);
+    static HotMark lock() {
+        return new HotMark(null, 1);
     }
 
     /**
@@ -83,22 +69,12 @@ public final class HotMark extends HotMarkWord {
      * @return a {@link CallTurn}
      */
     public int turn() {
-        return word >>> TURN_SHIFT;
-    }
-
-    /**
-     * Whether other threads may be in calls of the partner at the same time.
-     *
-     * @return false if there is no partner, or it has the same owner
-     * @see HotCalls#registerPartner()
-     */
-    public boolean isShared() {
-        return shared;
+        return word;
     }
 
     /** Ends the call. */
     public void leave() {
-        WORD.setRelease(this, word + INSIDE);
+        WORD.setRelease(this, word + 1);
     }
 
     boolean isOwnedBy(final Thread thread) {
@@ -113,11 +89,6 @@ public final class HotMark extends HotMarkWord {
         return owner == null && this != NOBODY;
     }
 
-    /** Begins a call of the owner. */
-    void enter() {
-        WORD.setOpaque(this, word + INSIDE);
-    }
-
     /**
      * Begins a call of any thread, after the calls of others.
      *
@@ -128,7 +99,7 @@ public final class HotMark extends HotMarkWord {
         long startNs = 0;
         while (true) {
             final int latest = (int) WORD.getOpaque(this);
-            if ((latest & INSIDE) == 0 && WORD.weakCompareAndSet(this, latest, latest + CALL_OF_LOCK - INSIDE)) {
+            if (!CallTurn.isPlain(latest) && WORD.weakCompareAndSet(this, latest, latest + CallTurn.PERIOD - 1)) {
                 return;
             }
             if (spins++ < SPINS) {
@@ -144,13 +115,19 @@ public final class HotMark extends HotMarkWord {
         }
     }
 
-    /** The value to pass to {@link #hasChanged}. */
+    /** The count, which changes when the call that is under way ends. */
     int word() {
         return (int) WORD.getAcquire(this);
     }
 
-    /** Whether the call that a word showed is over; true if it showed none. */
-    boolean hasChanged(final int seen) {
-        return (seen & INSIDE) == 0 || (int) WORD.getAcquire(this) != seen;
+    /**
+     * Whether a call is under way. If it is, and {@link #word()} is read after this, that call has ended once the word changes.
+     * Of another thread's mark, false also means that the thread sees what was written before.
+     */
+    boolean isInside() {
+        if (owner == null) {
+            return this != NOBODY && CallTurn.isPlain(word());
+        }
+        return owner != Thread.currentThread() && HotFrames.isInside(owner);
     }
 }

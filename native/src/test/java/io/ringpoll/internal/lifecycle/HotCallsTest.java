@@ -16,7 +16,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.UnsafeApi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -27,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 class HotCallsTest {
     private static final int CACHE_LINE_BYTES = 64;
 
-    private final HotCalls calls = HotCalls.register();
+    private final HotCalls calls = HotCalls.register(HotCaller.class);
     private final HotCalls partner = calls.registerPartner();
     private final AtomicInteger inside = new AtomicInteger();
     /** Changed within calls only, without any synchronisation of its own. */
@@ -40,14 +42,13 @@ class HotCallsTest {
     }
 
     @Test
-    void shouldKeepTheMarkOfTheThreadThatCalls() {
-        final HotMark first = calls.enter();
-        first.leave();
+    void shouldHaveOneMarkForEachThread() throws InterruptedException {
+        final HotMark first = HotCaller.call(calls, mark -> mark);
         for (int i = 0; i < 100; i++) {
-            final HotMark mark = calls.enter();
-            mark.leave();
-            assertSame(first, mark);
+            assertSame(first, HotCaller.call(calls, mark -> mark));
+            assertSame(first, HotCaller.call(partner, mark -> mark));
         }
+        assertNotSame(first, OtherThread.run(() -> HotCaller.call(calls, mark -> mark)).result());
     }
 
     @Test
@@ -64,57 +65,49 @@ class HotCallsTest {
     }
 
     @Test
-    void shouldMakeOneCallInSoManyPlain() {
+    void shouldMakeOneCallInSoManyPlain() throws InterruptedException {
         int plain = 0;
         for (int i = 0; i < 10 * CallTurn.PERIOD; i++) {
-            final HotMark mark = calls.enter();
-            plain += CallTurn.isPlain(mark.turn()) ? 1 : 0;
-            mark.leave();
+            plain += HotCaller.call(i % 3 == 0 ? partner : calls, mark -> CallTurn.isPlain(mark.turn())) ? 1 : 0;
         }
         assertEquals(10, plain);
     }
 
     @Test
-    void shouldMakeEveryCallPlainOnceThreadsTakeTurns() {
+    void shouldMakeEveryCallPlainOnceThreadsTakeTurns() throws InterruptedException {
         takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
         for (int i = 0; i < 10; i++) {
-            final HotMark mark = calls.enter();
-            assertTrue(CallTurn.isPlain(mark.turn()));
-            mark.leave();
+            assertEquals(true, HotCaller.call(calls, mark -> CallTurn.isPlain(mark.turn())));
         }
     }
 
     @Test
     void shouldAllocateNothing() {
-        Allocation.assertNone(() -> calls.enter().leave());
+        Allocation.assertNone(() -> HotCaller.call(calls));
         takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
-        Allocation.assertNone(() -> calls.enter().leave());
+        Allocation.assertNone(() -> HotCaller.call(calls));
     }
 
     @Test
     void shouldMoveOwnershipOnlyWhenTheOwnerIsOutside() throws InterruptedException {
-        final CountDownLatch entered = new CountDownLatch(1);
-        final CountDownLatch goOn = new CountDownLatch(1);
-        final OtherThread<Void> owner = OtherThread.run(() -> {
-            final HotMark mark = calls.enter();
-            entered.countDown();
-            assertTrue(goOn.await(30, TimeUnit.SECONDS));
-            count = 1;
-            mark.leave();
-            return null;
-        });
-        assertTrue(entered.await(30, TimeUnit.SECONDS));
-        final OtherThread<Long> next = OtherThread.run(() -> {
-            final HotMark mark = calls.enter();
-            final long seen = count;
-            mark.leave();
-            return seen;
-        });
+        final StuckCall owner = new StuckCall(calls, () -> count = 1);
+        final OtherThread<Long> next = OtherThread.run(() -> HotCaller.call(calls, mark -> count));
         // Not a proof, but a thread that does not wait has finished by then.
         Thread.sleep(100);
-        goOn.countDown();
-        owner.result();
+        owner.end();
         assertEquals(1, next.result());
+    }
+
+    @Test
+    void shouldWaitForACallThatBeganBeforeItsAddressWasTakenAway() throws InterruptedException {
+        final StuckCall owner = new StuckCall(calls, () -> count = 1);
+        final OtherThread<Long> closer = OtherThread.run(() -> {
+            HotCalls.awaitQuiescence();
+            return count;
+        });
+        Thread.sleep(100);
+        owner.end();
+        assertEquals(1, closer.result());
     }
 
     @Test
@@ -124,7 +117,7 @@ class HotCallsTest {
         final List<OtherThread<Void>> others = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             others.add(OtherThread.run(() -> {
-                callManyTimes(callsEach);
+                callManyTimes(calls, callsEach);
                 return null;
             }));
         }
@@ -136,16 +129,12 @@ class HotCallsTest {
     void shouldLetOneThreadInAtATimeWhileOwnershipMoves() {
         // Few moves each, so that the lock does not dominate; threads make calls while another one waits.
         for (int round = 0; round < 200; round++) {
-            final HotCalls moving = HotCalls.register();
+            final HotCalls moving = HotCalls.register(HotCaller.class);
             count = 0;
             final List<OtherThread<Void>> others = new ArrayList<>();
             for (int i = 0; i < 2; i++) {
                 others.add(OtherThread.run(() -> {
-                    for (int call = 0; call < 2000; call++) {
-                        final HotMark mark = moving.enter();
-                        count++;
-                        mark.leave();
-                    }
+                    callManyTimes(moving, 2000);
                     return null;
                 }));
             }
@@ -159,7 +148,7 @@ class HotCallsTest {
     void shouldSupportVirtualThreads() throws InterruptedException {
         final List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
-            threads.add(Thread.startVirtualThread(() -> callManyTimes(1000)));
+            threads.add(Thread.startVirtualThread(() -> callManyTimes(calls, 1000)));
         }
         for (final Thread thread : threads) {
             thread.join();
@@ -168,26 +157,21 @@ class HotCallsTest {
     }
 
     @Test
-    void shouldNotifyBothMarksWhenTwoThreadsCall() {
+    void shouldNotifyBothWhenTwoThreadsCall() throws InterruptedException {
         assertFalse(isShared(calls));
         assertFalse(isShared(partner));
-        final HotMark own = calls.enter();
-        own.leave();
         OtherThread.run(() -> {
             assertTrue(isShared(partner));
             return null;
         }).result();
-        final HotMark now = calls.enter();
-        now.leave();
-        assertNotSame(own, now);
-        assertTrue(now.isShared());
+        assertTrue(isShared(calls));
         // This thread takes both again.
         assertFalse(isShared(partner));
         assertFalse(isShared(calls));
     }
 
     @Test
-    void shouldNotifyMarksOfALockThatItIsShared() {
+    void shouldNotifyBothOfALock() throws InterruptedException {
         assertFalse(isShared(partner));
         takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
         assertTrue(isShared(partner));
@@ -197,42 +181,93 @@ class HotCallsTest {
     @Test
     void shouldWaitForACallUnderWayInALock() throws InterruptedException {
         takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
-        final CountDownLatch entered = new CountDownLatch(1);
-        final CountDownLatch goOn = new CountDownLatch(1);
-        final OtherThread<Void> caller = OtherThread.run(() -> {
-            final HotMark mark = calls.enter();
-            entered.countDown();
-            assertTrue(goOn.await(30, TimeUnit.SECONDS));
-            count = 7;
-            mark.leave();
-            return null;
-        });
-        assertTrue(entered.await(30, TimeUnit.SECONDS));
+        final StuckCall caller = new StuckCall(calls, () -> count = 7);
         final OtherThread<Long> waiter = OtherThread.run(() -> {
             HotCalls.awaitQuiescence();
             return count;
         });
         Thread.sleep(50);
-        goOn.countDown();
-        caller.result();
+        caller.end();
         assertEquals(7, waiter.result());
     }
 
     @Test
-    void shouldKeepTheInterruptOfAThreadThatWaits() throws InterruptedException {
-        final CountDownLatch entered = new CountDownLatch(1);
-        final CountDownLatch goOn = new CountDownLatch(1);
+    void shouldNotWaitForAThreadThatWaitsToEnter() throws InterruptedException {
+        final HotCalls lock = HotCalls.register(HotCaller.class);
+        takeTurns(lock, HotCalls.MAX_HANDOVERS + 2);
+        for (final HotCalls busy : List.of(calls, lock)) {
+            final HotCalls own = HotCalls.register(HotCaller.class);
+            final StuckCall stuck = new StuckCall(busy, () -> { });
+            final CountDownLatch owns = new CountDownLatch(1);
+            final OtherThread<Void> waiting = OtherThread.run(() -> {
+                HotCaller.call(own);
+                owns.countDown();
+                HotCaller.call(busy);
+                return null;
+            });
+            assertTrue(owns.await(30, TimeUnit.SECONDS));
+            Thread.sleep(50);
+            HotCaller.call(own);
+            stuck.end();
+            waiting.result();
+            own.discard();
+        }
+        lock.discard();
+    }
+
+    @Test
+    void shouldNotWaitForLaterCallsOfAThreadThatIsAlwaysInsideALock() throws InterruptedException {
+        takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
+        final AtomicBoolean end = new AtomicBoolean();
+        final CountDownLatch owns = new CountDownLatch(1);
         final OtherThread<Void> caller = OtherThread.run(() -> {
-            final HotMark mark = calls.enter();
-            entered.countDown();
-            assertTrue(goOn.await(30, TimeUnit.SECONDS));
-            mark.leave();
+            HotCaller.call(HotCalls.register(HotCaller.class));
+            while (!end.get()) {
+                HotCaller.call(calls, mark -> {
+                    owns.countDown();
+                    Thread.sleep(20);
+                    return null;
+                });
+            }
             return null;
         });
-        assertTrue(entered.await(30, TimeUnit.SECONDS));
+        assertTrue(owns.await(30, TimeUnit.SECONDS));
+        for (int i = 0; i < 20; i++) {
+            HotCalls.awaitQuiescence();
+        }
+        end.set(true);
+        caller.result();
+    }
+
+    @Test
+    void shouldGiveALockToAThreadWhoseStackIsHidden() throws InterruptedException {
+        final AtomicReference<HotMark> entered = new AtomicReference<>();
+        final Thread hidden = new Thread("hidden") {
+            @Override
+            public void run() {
+                try {
+                    entered.set(HotCaller.call(calls, mark -> mark));
+                } catch (final InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }
+
+            @Override
+            public StackTraceElement[] getStackTrace() {
+                return new StackTraceElement[0];
+            }
+        };
+        hidden.start();
+        hidden.join(TimeUnit.SECONDS.toMillis(30));
+        assertTrue(entered.get().isLock());
+    }
+
+    @Test
+    void shouldKeepTheInterruptOfAThreadThatWaits() throws InterruptedException {
+        final StuckCall caller = new StuckCall(calls, () -> { });
         final OtherThread<Boolean> next = OtherThread.run(() -> {
             Thread.currentThread().interrupt();
-            calls.enter().leave();
+            HotCaller.call(calls);
             return Thread.interrupted();
         });
         final OtherThread<Boolean> closer = OtherThread.run(() -> {
@@ -241,8 +276,7 @@ class HotCallsTest {
             return Thread.interrupted();
         });
         Thread.sleep(50);
-        goOn.countDown();
-        caller.result();
+        caller.end();
         assertTrue(next.result(), "a change of ownership loses an interrupt");
         assertTrue(closer.result(), "a wait for quiescence loses an interrupt");
     }
@@ -250,7 +284,7 @@ class HotCallsTest {
     @Test
     void shouldCountThoseThatAreNotDiscarded() {
         final int before = HotCalls.registered();
-        final HotCalls one = HotCalls.register();
+        final HotCalls one = HotCalls.register(HotCaller.class);
         assertEquals(before + 1, HotCalls.registered());
         one.discard();
         assertEquals(before, HotCalls.registered());
@@ -261,18 +295,7 @@ class HotCallsTest {
         final CountDownLatch entered = new CountDownLatch(1);
         final CountDownLatch waiting = new CountDownLatch(1);
         final CountDownLatch quiescent = new CountDownLatch(1);
-        final OtherThread<Void> caller = OtherThread.run(() -> {
-            final HotMark first = calls.enter();
-            entered.countDown();
-            assertTrue(waiting.await(30, TimeUnit.SECONDS));
-            first.leave();
-            // Without delay: the waiting thread must find this call and distinguish it from the previous one.
-            final HotMark second = calls.enter();
-            final boolean inTime = quiescent.await(30, TimeUnit.SECONDS);
-            second.leave();
-            assertTrue(inTime, "the wait was for a call that began after it");
-            return null;
-        });
+        final OtherThread<Void> caller = OtherThread.run(() -> callTwice(entered, waiting, quiescent));
         assertTrue(entered.await(30, TimeUnit.SECONDS));
         final Thread closer = new Thread(() -> {
             HotCalls.awaitQuiescence();
@@ -286,50 +309,79 @@ class HotCallsTest {
         caller.result();
     }
 
-    @Test
-    void shouldGiveUpOnACallThatDoesNotEnd() throws InterruptedException {
-        final CountDownLatch entered = new CountDownLatch(1);
-        final CountDownLatch goOn = new CountDownLatch(1);
-        final OtherThread<Void> owner = OtherThread.run(() -> {
-            final HotMark mark = calls.enter();
-            entered.countDown();
-            assertTrue(goOn.await(50, TimeUnit.SECONDS));
-            mark.leave();
-            calls.enter().leave();
-            return null;
-        });
-        assertTrue(entered.await(30, TimeUnit.SECONDS));
-        Thread.currentThread().interrupt();
-        final IllegalStateException stuck = assertThrows(IllegalStateException.class, calls::enter);
-        assertTrue(Thread.interrupted(), "the interrupt is lost");
-        assertTrue(stuck.getMessage().startsWith("a call into C has not returned for 10 s"), stuck::getMessage);
-        goOn.countDown();
-        owner.result();
-        calls.enter().leave();
+    /** The second call follows without delay: a waiting thread must distinguish it from the first. */
+    @HotCall
+    private Void callTwice(final CountDownLatch entered, final CountDownLatch waiting, final CountDownLatch quiescent)
+        throws InterruptedException {
+        HotFrames.register(HotCallsTest.class);
+        final HotMark first = calls.enter();
+        entered.countDown();
+        assertTrue(waiting.await(30, TimeUnit.SECONDS));
+        first.leave();
+        final HotMark second = calls.enter();
+        final boolean inTime = quiescent.await(30, TimeUnit.SECONDS);
+        second.leave();
+        assertTrue(inTime, "the wait was for a call that began after it");
+        return null;
     }
 
-    private void callManyTimes(final int times) {
-        for (int i = 0; i < times; i++) {
-            final HotMark mark = calls.enter();
-            assertEquals(1, inside.incrementAndGet());
-            count++;
-            inside.decrementAndGet();
-            mark.leave();
+    @Test
+    void shouldGiveUpOnACallThatDoesNotEnd() throws InterruptedException {
+        final StuckCall owner = new StuckCall(calls, () -> { });
+        Thread.currentThread().interrupt();
+        final IllegalStateException stuck = assertThrows(IllegalStateException.class, () -> HotCaller.call(calls));
+        assertTrue(Thread.interrupted(), "the interrupt is lost");
+        assertTrue(stuck.getMessage().startsWith("a call into C has not returned for 10 s"), stuck::getMessage);
+        owner.end();
+        HotCaller.call(calls);
+    }
+
+    private void callManyTimes(final HotCalls some, final int times) {
+        try {
+            for (int i = 0; i < times; i++) {
+                HotCaller.call(some, mark -> {
+                    assertEquals(1, inside.incrementAndGet());
+                    count++;
+                    return inside.decrementAndGet();
+                });
+            }
+        } catch (final InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 
-    private static boolean isShared(final HotCalls some) {
-        final HotMark mark = some.enter();
-        mark.leave();
-        return mark.isShared();
+    private static boolean isShared(final HotCalls some) throws InterruptedException {
+        return HotCaller.call(some, mark -> some.isShared());
     }
 
     private static void takeTurns(final HotCalls some, final int times) {
         for (int i = 0; i < times; i++) {
             OtherThread.run(() -> {
-                some.enter().leave();
+                HotCaller.call(some);
                 return null;
             }).result();
+        }
+    }
+
+    /** A call of another thread that ends on request. */
+    private static final class StuckCall {
+        private final CountDownLatch goOn = new CountDownLatch(1);
+        private final OtherThread<Object> caller;
+
+        StuckCall(final HotCalls calls, final Runnable last) throws InterruptedException {
+            final CountDownLatch entered = new CountDownLatch(1);
+            caller = OtherThread.run(() -> HotCaller.call(calls, mark -> {
+                entered.countDown();
+                assertTrue(goOn.await(50, TimeUnit.SECONDS));
+                last.run();
+                return null;
+            }));
+            assertTrue(entered.await(30, TimeUnit.SECONDS));
+        }
+
+        void end() {
+            goOn.countDown();
+            caller.result();
         }
     }
 }

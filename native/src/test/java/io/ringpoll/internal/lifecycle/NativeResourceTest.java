@@ -34,15 +34,13 @@ class NativeResourceTest {
         resource.needs(needed);
         final CountDownLatch inside = new CountDownLatch(1);
         final CountDownLatch goOn = new CountDownLatch(1);
-        final HotCalls calls = HotCalls.register();
+        final HotCalls calls = HotCalls.register(HotCaller.class);
         try {
-            final OtherThread<Void> caller = OtherThread.run(() -> {
-                final HotMark mark = calls.enter();
+            final OtherThread<Void> caller = OtherThread.run(() -> HotCaller.call(calls, mark -> {
                 inside.countDown();
                 assertTrue(goOn.await(30, TimeUnit.SECONDS));
-                mark.leave();
                 return null;
-            });
+            }));
             assertTrue(inside.await(10, TimeUnit.SECONDS));
             Thread.currentThread().interrupt();
             final IllegalStateException heldUp = assertThrows(IllegalStateException.class, resource::close);
