@@ -28,6 +28,8 @@ import java.util.function.IntPredicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Posts that a completion queue may have no room for are refused, on the device under test. */
 @Tag(TestDevice.TAG)
@@ -355,6 +357,103 @@ class CompletionBudgetTest {
         }
         assertFalse(budget.reserveSend(false, false));
         assertEquals(3, budget.inFlight());
+    }
+
+    @Test
+    void shouldRetireSignalledSendsByTheirNumberWithoutReadingTheRecords() {
+        final CompletionBudget budget = new CompletionBudget(8);
+        for (int i = 0; i < 5; i++) {
+            assertTrue(budget.reserveSend(true, false));
+        }
+        // Were they read, none of these would retire a send.
+        polled(budget, BudgetModel.RECEIVED, BudgetModel.RECEIVED, BudgetModel.RECEIVED);
+        assertEquals(2, budget.inFlight());
+    }
+
+    @Test
+    void shouldRetireReceivesByTheirNumberWithoutReadingTheRecords() {
+        final CompletionBudget budget = new CompletionBudget(8);
+        for (int i = 0; i < 5; i++) {
+            assertTrue(budget.reserveReceive(false));
+        }
+        polled(budget, BudgetModel.SENT, BudgetModel.SENT, BudgetModel.SENT);
+        assertEquals(2, budget.inFlight());
+    }
+
+    @Test
+    void shouldClassifyFromTheFirstUnsignalledSendOn() {
+        final CompletionBudget budget = new CompletionBudget(16);
+        for (int i = 0; i < 3; i++) {
+            assertTrue(budget.reserveSend(true, false));
+        }
+        polled(budget, BudgetModel.SENT);
+        for (final boolean signalled : new boolean[] {false, false, true, false, true}) {
+            assertTrue(budget.reserveSend(signalled, false));
+        }
+        for (final int inFlight : new int[] {6, 5, 2, 0}) {
+            polled(budget, BudgetModel.SENT);
+            assertEquals(inFlight, budget.inFlight());
+        }
+    }
+
+    @Test
+    void shouldClassifyFromTheFirstReceiveOn() {
+        final CompletionBudget budget = new CompletionBudget(16);
+        assertTrue(budget.reserveSend(true, false));
+        assertTrue(budget.reserveSend(true, false));
+        polled(budget, BudgetModel.SENT);
+        assertTrue(budget.reserveReceive(false));
+        polled(budget, BudgetModel.SENT, BudgetModel.RECEIVED);
+        assertEquals(0, budget.inFlight());
+        assertTrue(budget.reserveReceive(false));
+        assertTrue(budget.reserveSend(false, false));
+        assertTrue(budget.reserveSend(true, false));
+        polled(budget, BudgetModel.RECEIVED);
+        assertEquals(2, budget.inFlight());
+        polled(budget, BudgetModel.SENT);
+        assertEquals(0, budget.inFlight());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 7, 16, 100})
+    void shouldCountExactlyAsTheModelOfAQueuePair(final int depth) {
+        for (long seed = 0; seed < 600; seed++) {
+            final BudgetModel model = new BudgetModel(depth, seed);
+            for (int step = 0; step < 300; step++) {
+                model.step();
+                assertEquals(model.inFlight(), model.budget().inFlight(), "seed " + seed + ", step " + step);
+            }
+        }
+    }
+
+    @Test
+    void shouldNotRetireSendsByTheReceivesOfASharedQueue() {
+        final String port = ConnectedPair.anyPort();
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            LocalMemoryRegion memory = peer.allocate(64, MemoryUsage.SEND, MemoryUsage.RECEIVE);
+            SharedReceiveQueueConfig sizes = SharedReceiveQueueConfig.create().rqSize(16).rcqSize(0);
+            SharedReceiveQueue shared = peer.sharedReceiveQueue(sizes);
+            ConnectionConfig config = ConnectionConfig.create().sharedReceiveQueue(shared).cqSize(16);
+            Endpoint endpoint = peer.listen(TestDevice.address(), port);
+            Connection client = peer.request(TestDevice.address(), port).connect();
+            Connection server = endpoint.nextRequest(config, ConnectedPair.TIMEOUT_MS).orElseThrow().connect()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, client.nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow());
+            assertEquals(ConnectionEvent.ESTABLISHED, server.nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow());
+            // No receive meets them: they wait until the connection ends.
+            for (int i = 0; i < 3; i++) {
+                assertTrue(server.send(memory, 0, 8, CompletionFlag.ALWAYS, i));
+                assertTrue(shared.receive(memory, 0, 8, 10 + i));
+            }
+            for (int i = 0; i < 3; i++) {
+                assertTrue(client.send(memory, 0, 8, CompletionFlag.ALWAYS, i));
+                assertEquals(10 + i, completions.awaitOne(server.completionQueue()).workRequestId());
+            }
+            assertEquals(3, server.completionQueue().budget().inFlight());
+        }
+    }
+
+    private static void polled(final CompletionBudget budget, final int... outcomes) {
+        BudgetModel.polled(budget, new Completions(outcomes.length), outcomes.length, outcomes);
     }
 
     @Test

@@ -79,6 +79,9 @@ public final class Connection extends RpmaObject {
         // With one completion queue for both they share its budget.
         receives = receiveSome.isPresent() ? HotCalls.register(Connection.class) : sends.registerPartner();
         sharedReceives = sharedQueue == null ? Optional.empty() : sharedQueue.receiveCompletionQueue();
+        if (sharedQueue != null && sharedReceives.isEmpty() && receiveQueue.budget() != null) {
+            receiveQueue.budget().classify();
+        }
         dependsOn(peer);
         if (sharedQueue != null) {
             dependsOn(sharedQueue);

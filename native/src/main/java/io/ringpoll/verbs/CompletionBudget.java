@@ -3,6 +3,7 @@ package io.ringpoll.verbs;
 import io.ringpoll.internal.verbs.CompletionPaths;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
@@ -13,6 +14,11 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * failed one of either side. Unsignalled requests that succeeded just before their queue pair failed stay counted: no completion
  * reports them, and the queue pair is unusable.
  *
+ * <p>While all counted requests are signalled and of one kind, sends or receives, each completion retires exactly one, and the
+ * polled records are counted without being read. Otherwise each is classified: the completion of a send retires the unsignalled
+ * requests before it, that of a receive does not. The classification starts with the first post that needs it, because a later
+ * start could not know which of the earlier completions were sends.
+ *
  * <p>It covers the requests of one queue pair, or the receives of one shared receive queue. Methods for sends are called by the
  * thread that posts to the send queue, those for receives by the thread that posts to the receive queue; if these are two
  * threads, both pass {@code shared}. The polling thread calls {@link #onPolled}; any thread may call the others. Each count has
@@ -22,6 +28,15 @@ import java.util.concurrent.atomic.AtomicLongArray;
  */
 public final class CompletionBudget {
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(long[].class);
+    private static final VarHandle KINDS = kindsHandle();
+
+    /** Kind: signalled requests of the send queue. */
+    private static final int SENDS = 1;
+    /** Kind: receives. */
+    private static final int RECEIVES = 1 << 1;
+    /** Kind: unsignalled requests, or completions of requests that are not counted here. */
+    private static final int OTHERS = 1 << 2;
+
     /** Longs on two cache lines, which are fetched as a pair. */
     private static final int APART = 16;
 
@@ -53,6 +68,11 @@ public final class CompletionBudget {
     /** For each signalled request: the number of posted requests of the send queue up to it. */
     private final AtomicLongArray sendsUntil;
     private final int mask;
+    /**
+     * The kinds of requests so far: set before the first post of a kind, and read after a poll. So the poller knows the kinds of
+     * all requests that it completes.
+     */
+    private volatile int kinds;
 
     /**
      * Creates an account of nothing in flight.
@@ -130,10 +150,26 @@ public final class CompletionBudget {
 
     /** Counts a receive without asking for room: one that was posted before the queue was known. */
     public void onReceivePosted() {
+        addKinds(RECEIVES);
         COUNT.setRelease(counts, RECEIVES_POSTED, counts[RECEIVES_POSTED] + 1);
     }
 
+    /**
+     * Classifies all completions from now on, because requests that are not counted here complete in the same queue, for instance
+     * the receives of a shared receive queue. To be called before the first poll.
+     */
+    public void classify() {
+        addKinds(OTHERS);
+    }
+
+    private void addKinds(final int posted) {
+        if ((kinds & posted) != posted) {
+            KINDS.getAndBitwiseOr(this, posted);
+        }
+    }
+
     private void countSend(final boolean signalled) {
+        addKinds(signalled ? SENDS : SENDS | OTHERS);
         final long[] own = counts;
         final long posted = own[SENDS_POSTED] + 1;
         if (signalled) {
@@ -155,28 +191,30 @@ public final class CompletionBudget {
     }
 
     /**
-     * Retires the requests of polled completions.
+     * Retires the requests of polled completions. Reads the records only if they must be classified.
      *
      * @param records the polled records
      * @param first   index of the first record
      * @param count   their number
      */
     public void onPolled(final WorkCompletions records, final int first, final int count) {
-        final long errorsAndReceives = CompletionPaths.tally(records.address(first, count), count);
-        final int receives = (int) errorsAndReceives;
-        final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
-        onPolled(count - receives - errors, receives, errors);
+        Objects.requireNonNull(records, "the polled records are null");
+        switch (kinds) {
+            case 0 -> {
+                // None of them belongs to a counted request.
+            }
+            // Failed ones included: after a failure no request of the queue pair succeeds.
+            case SENDS -> add(SENDS_POLLED, count);
+            case RECEIVES -> add(RECEIVES_POLLED, count);
+            default -> onPolledClassified(records.address(first, count), count);
+        }
     }
 
-    /**
-     * Retires the requests of polled completions that the caller has classified.
-     *
-     * @param sends    successful ones of the send queue
-     * @param receives successful receives
-     * @param errors   failed ones, of either queue
-     */
-    public void onPolled(final int sends, final int receives, final int errors) {
-        add(SENDS_POLLED, sends);
+    private void onPolledClassified(final long wcAddress, final int count) {
+        final long errorsAndReceives = CompletionPaths.tally(wcAddress, count);
+        final int receives = (int) errorsAndReceives;
+        final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
+        add(SENDS_POLLED, count - receives - errors);
         add(RECEIVES_POLLED, receives);
         add(ERRORS_POLLED, errors);
     }
@@ -267,6 +305,14 @@ public final class CompletionBudget {
             Math.min((long) COUNT.getAcquire(counts, RECEIVES_POLLED), (long) COUNT.getAcquire(counts, RECEIVES_POSTED));
         final long sendsRetired = sends == 0 ? 0 : sendsUntil.getOpaque((int) (sends - 1) & mask);
         return sendsRetired + receives + (long) COUNT.getAcquire(counts, ERRORS_POLLED);
+    }
+
+    private static VarHandle kindsHandle() {
+        try {
+            return MethodHandles.lookup().findVarHandle(CompletionBudget.class, "kinds", int.class);
+        } catch (final ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
     }
 
     private void add(final int index, final int number) {

@@ -21,13 +21,11 @@ package io.ringpoll.verbs;
  *       uint16_t slid;                        42
  *       uint8_t sl;                           44
  *       uint8_t dlid_path_bits;               45
- *       (2 bytes of padding)                  46   here: index of the completion queue, written by the poller
+ *       (2 bytes of padding)                  46
  *   };                                  size 48
  * </pre>
  *
- * <p>All fields are in native byte order but {@code imm_data}, which is in network byte order. The padding at the end belongs
- * to no field of the struct; the poller keeps the index of the queue there, so that a handler finds it in a cache line that it
- * reads anyway.
+ * <p>All fields are in native byte order but {@code imm_data}, which is in network byte order.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
  */
@@ -60,8 +58,6 @@ public final class IbvWc {
     public static final int SL_OFFSET = 44;
     /** Offset of {@code dlid_path_bits}, 1 byte. */
     public static final int DLID_PATH_BITS_OFFSET = 45;
-    /** Offset of the struct's trailing padding, 2 bytes, where the poller writes the index of the completion queue. */
-    public static final int QUEUE_INDEX_OFFSET = 46;
     /** Size of the struct in bytes. */
     public static final int SIZE_BYTES = 48;
 

@@ -270,12 +270,14 @@ public final class WorkCompletion extends RecordFlyweight {
     }
 
     /**
-     * Index of the completion queue of this completion, as assigned by the poller when the queue was added.
+     * Index of the completion queue of this completion, as assigned by the poller when the queue was added. It is no part of the
+     * record: the poller keeps it once for consecutive completions of a queue, and it is looked up by this call.
      *
      * @return 0 to 65,535
+     * @throws IllegalStateException if no poller has published the completion
      */
     public int queueIndex() {
-        return shortAt(IbvWc.QUEUE_INDEX_OFFSET) & 0xFFFF;
+        return shownQueueIndex();
     }
 
     /**

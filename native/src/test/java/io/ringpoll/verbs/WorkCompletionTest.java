@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.JavaProcess;
 import java.io.PrintStream;
@@ -41,7 +42,6 @@ class WorkCompletionTest {
         memory.putShort(IbvWc.SLID_OFFSET, (short) 0xFFFD);
         memory.putByte(IbvWc.SL_OFFSET, (byte) 0xFC);
         memory.putByte(IbvWc.DLID_PATH_BITS_OFFSET, (byte) 0xFB);
-        memory.putShort(IbvWc.QUEUE_INDEX_OFFSET, (short) 0xFFFA);
     }
 
     @Test
@@ -60,7 +60,6 @@ class WorkCompletionTest {
         assertEquals(0xFFFD, completion.sourceLocalIdentifier());
         assertEquals(0xFC, completion.serviceLevel());
         assertEquals(0xFB, completion.destinationPathBits());
-        assertEquals(0xFFFA, completion.queueIndex());
         assertEquals("WorkCompletion{wr_id=0x8877665544332211, status=IBV_WC_SUCCESS, qp_num=17, opcode=IBV_WC_RECV, " +
             "byte_len=4096, wc_flags=2}", completion.toString());
     }
@@ -73,7 +72,6 @@ class WorkCompletionTest {
         assertEquals(WcStatus.WR_FLUSH_ERR, completion.status());
         assertEquals(17, completion.queuePairNumber());
         assertEquals(0x301, completion.vendorError());
-        assertEquals(0xFFFA, completion.queueIndex());
         assertEquals(CompletionPath.ERROR, completion.path());
         final List<ToIntFunction<WorkCompletion>> invalid = List.of(WorkCompletion::opcode, WorkCompletion::lengthBytes,
             WorkCompletion::immediate, WorkCompletion::flags, WorkCompletion::sourceQueuePairNumber,
@@ -115,10 +113,20 @@ class WorkCompletionTest {
         assertEquals(0xCAFE_0102, other.immediate());
         assertEquals(0xFFFE, other.partitionKeyIndex());
         assertEquals(0xFC, other.serviceLevel());
-        assertEquals(0xFFFA, other.queueIndex());
         assertEquals(CompletionPath.RECEIVE, other.path());
         memory.putLong(IbvWc.SIZE_BYTES + IbvWc.WR_ID_OFFSET, 2);
         assertEquals(2, other.wrap(memory, IbvWc.SIZE_BYTES).workRequestId());
+    }
+
+    @Test
+    void shouldAskItsSourceForTheQueue() {
+        assertEquals("the completion has no queue index: no poller has published it",
+            assertThrows(IllegalStateException.class, completion::queueIndex).getMessage());
+        RecordAddress.source(completion, address -> (int) (address - memory.addressOffset()) + 7);
+        assertEquals(7, completion.queueIndex());
+        assertEquals(7 + IbvWc.SIZE_BYTES, completion.moveTo(IbvWc.SIZE_BYTES).queueIndex());
+        completion.unwrap();
+        assertThrows(IllegalStateException.class, completion::queueIndex);
     }
 
     @Test

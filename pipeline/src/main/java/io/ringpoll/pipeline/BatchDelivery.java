@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.verbs.RecordSource;
 import io.ringpoll.verbs.IbvWc;
 import org.agrona.UnsafeApi;
 
@@ -30,6 +31,12 @@ final class BatchDelivery extends Delivery {
             slot += count;
         }
         return deliverBatch();
+    }
+
+    @Override
+    void source(final RecordSource queues) {
+        super.source(queues);
+        batch.source(queues);
     }
 
     @Override

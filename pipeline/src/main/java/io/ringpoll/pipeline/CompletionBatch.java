@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.internal.verbs.RecordAddress;
+import io.ringpoll.internal.verbs.RecordSource;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
 
@@ -52,6 +53,11 @@ public final class CompletionBatch {
     public long sequence(final int index) {
         final int slot = (int) (recordAt(index) - slabAddress) / IbvWc.SIZE_BYTES;
         return first + (slot - (int) first & mask);
+    }
+
+    /** Sets the source of the completions' queues. */
+    void source(final RecordSource queues) {
+        RecordAddress.source(completion, queues);
     }
 
     /** Clears the batch; completions added next have at least this sequence. */

@@ -50,6 +50,7 @@ final class CompletionProcessor implements Runnable {
         this.startGate = startGate;
         this.failures = new HandlerFailures(config, counters, context.errorLog());
         this.delivery = DeliveryClass.newDelivery(config, slab, failures, context);
+        this.delivery.source(new SlotSource(slab, () -> sequence.get() + 1));
         this.heldSlots = config.maxHeld() > 0 ? new HeldSlots(sequence, slab.capacity(), config.maxHeld()) : null;
         this.slots = new HandlerSlots(this, slab, sequence, heldSlots);
     }

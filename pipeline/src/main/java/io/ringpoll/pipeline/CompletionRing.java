@@ -35,6 +35,7 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     long p27;
 
     private final UnsafeBuffer slab;
+    private final QueueRuns queueRuns;
     private final int capacity;
     private final int mask;
     private final Sequence cursor = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
@@ -48,12 +49,17 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     private volatile boolean halted;
 
     CompletionRing(final CompletionSlab slab) {
-        this(slab.buffer(), slab.capacity());
+        this(slab.buffer(), slab.capacity(), slab.queueRuns());
     }
 
     /** Creates a ring over the caller's memory; the capacity is a power of two. */
     CompletionRing(final UnsafeBuffer slots, final int capacity) {
+        this(slots, capacity, new QueueRuns(capacity));
+    }
+
+    private CompletionRing(final UnsafeBuffer slots, final int capacity, final QueueRuns queueRuns) {
         this.slab = slots;
+        this.queueRuns = queueRuns;
         this.capacity = capacity;
         this.mask = capacity - 1;
     }
@@ -120,7 +126,11 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     }
 
     @Override
-    public void publish(final int count) {
+    public void publish(final int count, final int queueIndex) {
+        if (queueIndex != lastQueue) {
+            queueRuns.begin(published + 1, queueIndex);
+            lastQueue = queueIndex;
+        }
         published += count;
         cursor.set(published);
         final WaitStrategy[] waits = signalledWaits;
@@ -130,8 +140,8 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     }
 
     @Override
-    public void publishFault() {
+    public void publishFault(final int queueIndex) {
         faults.set(published + 1);
-        publish(1);
+        publish(1, queueIndex);
     }
 }

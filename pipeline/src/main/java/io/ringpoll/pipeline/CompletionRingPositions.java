@@ -10,4 +10,6 @@ abstract class CompletionRingPositions extends CompletionRingPadding {
     long published = Sequencer.INITIAL_CURSOR_VALUE;
     /** Cached value of the slowest gating sequence. */
     long gating = Sequencer.INITIAL_CURSOR_VALUE;
+    /** Queue of the last published slot; -1 before the first. */
+    int lastQueue = -1;
 }

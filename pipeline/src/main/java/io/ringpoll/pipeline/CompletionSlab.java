@@ -27,6 +27,7 @@ final class CompletionSlab {
     private final Arena arena = OwnedMemory.newArena();
     private final UnsafeBuffer buffer;
     private final int mask;
+    private final QueueRuns queueRuns;
     private final AtomicInteger users = new AtomicInteger(1);
 
     /** Allocates a slab with one reference, owned by the caller. */
@@ -38,6 +39,7 @@ final class CompletionSlab {
         final MemorySegment memory = arena.allocate((long) capacity * IbvWc.SIZE_BYTES, ALIGNMENT_BYTES);
         buffer = new UnsafeBuffer(memory.address(), (int) memory.byteSize());
         mask = capacity - 1;
+        queueRuns = new QueueRuns(capacity);
     }
 
     UnsafeBuffer buffer() {
@@ -50,6 +52,11 @@ final class CompletionSlab {
 
     int mask() {
         return mask;
+    }
+
+    /** The completion queues of the slots. */
+    QueueRuns queueRuns() {
+        return queueRuns;
     }
 
     /** Offset in bytes of the slot of a sequence, for a slab with the given mask. */

@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.internal.verbs.CompletionPaths;
+import io.ringpoll.internal.verbs.RecordSource;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.IbvWc;
@@ -25,6 +26,7 @@ abstract class Delivery {
     final int acceptedPaths;
     private final HandlerLifecycle handler;
     private final HandlerContext context;
+    private RecordSource source;
 
     Delivery(
         final HandlerConfig config, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
@@ -45,6 +47,11 @@ abstract class Delivery {
      * @throws HandlerHalted if the handler threw and its policy decided to halt
      */
     abstract long deliver(long first, long last) throws HandlerHalted;
+
+    /** Sets the source of the slots' completion queues; before the first slot. */
+    void source(final RecordSource queues) {
+        source = queues;
+    }
 
     /** Ends the delivery: a retained flyweight no longer refers to the slab, which may be freed. */
     abstract void end();
@@ -97,7 +104,7 @@ abstract class Delivery {
             return false;
         }
         final int offset = CompletionSlab.offset(slot, mask);
-        final int queueIndex = slab.getShort(offset + IbvWc.QUEUE_INDEX_OFFSET) & 0xFFFF;
+        final int queueIndex = source.queueIndex(addressOf(slot));
         try {
             handler.onQueueFault(queueIndex, context.queueName(queueIndex), slab.getInt(offset + IbvWc.VENDOR_ERR_OFFSET));
         } catch (final Throwable failure) {

@@ -2,6 +2,8 @@ package io.ringpoll.pipeline;
 
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.Sequencer;
+import io.ringpoll.internal.verbs.RecordAddress;
+import io.ringpoll.internal.verbs.RecordSource;
 import io.ringpoll.verbs.WorkCompletion;
 
 /**
@@ -12,6 +14,8 @@ final class HandlerSlots implements SlotControl {
     private final CompletionSlab slab;
     private final Sequence sequence;
     private final HeldSlots held;
+    /** Of held slots, for any thread. */
+    private final RecordSource heldSource;
     /** The last slot of the current batch; a Sequence because its value is padded and changes with each batch. */
     private final Sequence batchEnd = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
 
@@ -21,6 +25,8 @@ final class HandlerSlots implements SlotControl {
         this.slab = slab;
         this.sequence = sequence;
         this.held = held;
+        final long slabAddress = slab.buffer().addressOffset();
+        heldSource = address -> SlotSource.queueIndex(slab, slabAddress, address, held.get() + 1);
     }
 
     /** Sets the last slot of the current batch; handler's thread only. */
@@ -61,6 +67,7 @@ final class HandlerSlots implements SlotControl {
         if (held == null || !held.isHeld(heldSequence)) {
             throw notHeld(heldSequence);
         }
+        RecordAddress.source(flyweight, heldSource);
         return flyweight.wrap(slab.buffer(), CompletionSlab.offset(heldSequence, slab.mask()));
     }
 

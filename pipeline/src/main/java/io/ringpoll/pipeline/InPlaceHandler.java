@@ -14,6 +14,8 @@ final class InPlaceHandler implements SlotControl {
     private final HandlerFailures failures;
     private final Delivery delivery;
     private boolean alive;
+    /** The first slot of the last batch. */
+    private long batchBegin;
 
     InPlaceHandler(
         final HandlerConfig config, final CompletionSlab slab, final HandlerCounters counters, final HandlerContext context) {
@@ -22,6 +24,7 @@ final class InPlaceHandler implements SlotControl {
         this.context = context;
         this.failures = new HandlerFailures(config, counters, context.errorLog());
         this.delivery = DeliveryClass.newDelivery(config, slab, failures, context);
+        this.delivery.source(new SlotSource(slab, () -> batchBegin));
     }
 
     String roleName() {
@@ -48,6 +51,7 @@ final class InPlaceHandler implements SlotControl {
      * @return the last sequence passed: the end of the batch unless the handler has halted
      */
     long handle(final long first, final long last) {
+        batchBegin = first;
         try {
             counters.onBatchBegin(last - first + 1);
             counters.onBatchEnd(last, delivery.deliver(first, last));

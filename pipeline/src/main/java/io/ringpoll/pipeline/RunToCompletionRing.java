@@ -14,6 +14,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 final class RunToCompletionRing implements PipelineRing {
     private final UnsafeBuffer slab;
+    private final QueueRuns queueRuns;
     private final int capacity;
     private final int mask;
     private final InPlaceHandler[] handlers;
@@ -21,11 +22,14 @@ final class RunToCompletionRing implements PipelineRing {
     private final Sequence passed = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
     /** The cursor's value. */
     private long published = Sequencer.INITIAL_CURSOR_VALUE;
+    /** Queue of the last published slot; -1 before the first. */
+    private int lastQueue = -1;
 
     private volatile boolean halted;
 
     RunToCompletionRing(final CompletionSlab slab, final List<InPlaceHandler> handlers) {
         this.slab = slab.buffer();
+        this.queueRuns = slab.queueRuns();
         this.capacity = slab.capacity();
         this.mask = slab.mask();
         this.handlers = handlers.toArray(new InPlaceHandler[0]);
@@ -72,8 +76,12 @@ final class RunToCompletionRing implements PipelineRing {
     }
 
     @Override
-    public void publish(final int count) {
+    public void publish(final int count, final int queueIndex) {
         final long first = published + 1;
+        if (queueIndex != lastQueue) {
+            queueRuns.begin(first, queueIndex);
+            lastQueue = queueIndex;
+        }
         final long last = published + count;
         published = last;
         cursor.set(last);

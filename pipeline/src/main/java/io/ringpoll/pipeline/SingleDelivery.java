@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.internal.verbs.RecordAddress;
+import io.ringpoll.internal.verbs.RecordSource;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
 import org.agrona.UnsafeApi;
@@ -22,6 +23,12 @@ final class SingleDelivery extends Delivery {
     long deliver(final long first, final long last) throws HandlerHalted {
         // The most frequent case when the handler keeps up: the loops below would cost more than the completion.
         return first == last ? deliverOne(first) : deliverSeveral(first, last);
+    }
+
+    @Override
+    void source(final RecordSource queues) {
+        super.source(queues);
+        RecordAddress.source(completion, queues);
     }
 
     @Override

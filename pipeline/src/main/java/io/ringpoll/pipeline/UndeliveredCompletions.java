@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.internal.poller.QueueRegistry;
+import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WorkCompletion;
 import io.ringpoll.verbs.WorkCompletions;
@@ -24,11 +25,14 @@ final class UndeliveredCompletions {
     private final ErrorHandler errorLog;
     private final WorkCompletions records = WorkCompletions.allocate(BATCH);
     private final WorkCompletion completion = new WorkCompletion();
+    /** Index of the queue that is being polled. */
+    private int queueIndex;
 
     UndeliveredCompletions(final QueueRegistry queues, final Consumer<WorkCompletion> consumer, final ErrorHandler errorLog) {
         this.queues = queues;
         this.consumer = consumer;
         this.errorLog = errorLog;
+        RecordAddress.source(completion, address -> queueIndex);
     }
 
     /** Polls the queues until they are empty, or {@link #MAX_COMPLETIONS}; returns the number. The poller has ended. */
@@ -46,6 +50,7 @@ final class UndeliveredCompletions {
 
     private long take(final CompletionQueue queue, final long limit) {
         long count = 0;
+        queueIndex = queues.indexOf(queue);
         while (count < limit) {
             final int polled = poll(queue, (int) Math.min(BATCH, limit - count));
             if (polled <= 0) {

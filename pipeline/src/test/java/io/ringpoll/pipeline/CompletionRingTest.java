@@ -28,8 +28,8 @@ class CompletionRingTest {
         final List<Long> seen = new ArrayList<>();
         ring.gate(List.of(new Sequence()), List.of(signalled(() -> seen.add(ring.cursor().get()))));
         assertEquals(4, ring.claim(4));
-        ring.publish(3);
-        ring.publish(1);
+        ring.publish(3, 0);
+        ring.publish(1, 0);
         assertEquals(List.of(2L, 3L), seen);
     }
 
@@ -53,7 +53,7 @@ class CompletionRingTest {
                 assertEquals(Math.min(limit, untilEnd), ring.claim(limit));
             }
             assertEquals((published + 1) % CAPACITY * IbvWc.SIZE_BYTES, ring.claimedOffset());
-            ring.publish(1);
+            ring.publish(1, 0);
             passed.set(published + 1);
         }
     }
@@ -63,7 +63,7 @@ class CompletionRingTest {
         final Sequence fast = new Sequence(-1);
         final Sequence slow = new Sequence(-1);
         ring.gate(List.of(fast, slow), List.of());
-        ring.publish(CAPACITY);
+        ring.publish(CAPACITY, 0);
         fast.set(CAPACITY - 1);
         assertEquals(0, ring.claim(CAPACITY));
         for (int passed = 0; passed < CAPACITY; passed++) {
@@ -80,9 +80,9 @@ class CompletionRingTest {
     void shouldMarkAFaultBeforeItIsPublished() {
         final List<Long> marked = new ArrayList<>();
         ring.gate(List.of(new Sequence()), List.of(signalled(() -> marked.add(ring.faults().last()))));
-        ring.publish(2);
-        ring.publishFault();
-        ring.publish(1);
+        ring.publish(2, 0);
+        ring.publishFault(0);
+        ring.publish(1, 0);
         assertEquals(List.of(-1L, 2L, 2L), marked);
         assertEquals(3, ring.cursor().get());
         assertEquals(CAPACITY, ring.capacity());

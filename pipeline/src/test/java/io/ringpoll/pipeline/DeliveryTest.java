@@ -233,12 +233,18 @@ class DeliveryTest {
 
     private Delivery delivery(final Set<CompletionPath> paths) {
         final HandlerConfig config = config(paths, single, false);
-        return new SingleDelivery(config, slab, new HandlerFailures(config, counters, logged::add), new Names());
+        return identifying(new SingleDelivery(config, slab, new HandlerFailures(config, counters, logged::add), new Names()));
     }
 
     private Delivery batchDelivery(final Set<CompletionPath> paths) {
         final HandlerConfig config = config(paths, batches, true);
-        return new BatchDelivery(config, slab, new HandlerFailures(config, counters, logged::add), new Names());
+        return identifying(new BatchDelivery(config, slab, new HandlerFailures(config, counters, logged::add), new Names()));
+    }
+
+    /** A delivery for which all slots come from the queue with the highest index. */
+    private static Delivery identifying(final Delivery delivery) {
+        delivery.source(address -> 0xFFFF);
+        return delivery;
     }
 
     private HandlerConfig config(final Set<CompletionPath> paths, final HandlerLifecycle handler, final boolean inBatches) {
@@ -257,7 +263,6 @@ class DeliveryTest {
     private void putFault(final int slot) {
         put(slot, QueueFault.STATUS, 0);
         slab.buffer().putInt(slot * IbvWc.SIZE_BYTES + IbvWc.VENDOR_ERR_OFFSET, -9);
-        slab.buffer().putShort(slot * IbvWc.SIZE_BYTES + IbvWc.QUEUE_INDEX_OFFSET, (short) -1);
     }
 
     private static String shown(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {

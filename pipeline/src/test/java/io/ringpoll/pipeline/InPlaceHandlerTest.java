@@ -41,8 +41,8 @@ class InPlaceHandlerTest {
         final InPlaceHandler handler = handler("first", first);
         final RunToCompletionRing ring = new RunToCompletionRing(slab, List.of(handler, handler("second", second)));
         handler.start();
-        ring.publish(2);
-        ring.publish(3);
+        ring.publish(2, 0);
+        ring.publish(3, 0);
         assertEquals(List.of("start", "0", "1 end", "2", "3", "4 end"), first.calls);
         assertEquals(List.of("0", "1 end", "2", "3", "4 end"), second.calls);
         assertEquals(4, ring.cursor().get());
@@ -63,7 +63,7 @@ class InPlaceHandlerTest {
                 assertEquals(Math.min(limit, SLOTS - published % SLOTS), ring.claim(limit));
             }
             assertEquals(published % SLOTS * IbvWc.SIZE_BYTES, ring.claimedOffset());
-            ring.publish(1);
+            ring.publish(1, 0);
         }
         assertSame(slab.buffer(), ring.slab());
         assertFalse(ring.isHalted());
@@ -78,7 +78,7 @@ class InPlaceHandlerTest {
         final InPlaceHandler handler = handler("first", first);
         final RunToCompletionRing ring = new RunToCompletionRing(slab, List.of(handler, handler("second", second)));
         handler.start();
-        ring.publish(4);
+        ring.publish(4, 0);
         assertEquals(List.of("start", "0", "1", "shutdown"), first.calls);
         assertEquals(List.of("0", "1", "2", "3 end"), second.calls);
         assertEquals(1, ring.gatingSequence().get());
@@ -160,7 +160,7 @@ class InPlaceHandlerTest {
         assertFalse(handlers.haveOthersPassed(0));
         handlers.onPollerStart();
         assertTrue(handlers.haveOthersPassed(0), "the polling thread does not wait for itself");
-        handlers.ring().publish(1);
+        handlers.ring().publish(1, 0);
         handlers.onPollerEnd();
         assertEquals(List.of("start", "0 end", "shutdown"), first.calls);
         assertEquals(List.of("start", "0 end", "shutdown"), second.calls);

@@ -118,7 +118,7 @@ public class CountersBenchmark {
         for (int i = 0; i < CYCLES; i++) {
             final int got = counted.pollUncounted(slab + ring.claimedOffset(), ring.claim(limit));
             if (got > 0) {
-                ring.publish(got);
+                ring.publish(got, 0);
                 completions += got;
             }
         }
@@ -152,7 +152,7 @@ public class CountersBenchmark {
         }
 
         @Override
-        public void publish(final int count) {
+        public void publish(final int count, final int queueIndex) {
             next = next + count & SLOTS - 1;
         }
     }

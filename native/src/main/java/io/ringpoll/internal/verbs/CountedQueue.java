@@ -5,9 +5,8 @@ import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
 
 /**
- * A poll that leaves the accounting to the poller: a poller that classifies every completion anyway spares the queue a second
- * pass.
- * {@link CountedQueues} finds it for a queue of the binding.
+ * A poll that leaves the accounting to the poller, which writes to memory of its own without checks of each call. {@link
+ * CountedQueues} finds it for a queue of the binding.
  *
  * <p>Owned by the one thread that polls the queue.
  *
@@ -17,8 +16,7 @@ import io.ringpoll.verbs.IbvWc;
 public interface CountedQueue {
     /**
      * As {@link CompletionQueue#poll}, but to an address that nothing checks; and the caller updates the queue's
-     * {@link CompletionQueue#budget()}, if there is one, by {@link CompletionBudget#onPolled(int, int, int)}, before it polls
-     * again.
+     * {@link CompletionQueue#budget()}, if there is one, by {@link CompletionBudget#onPolled}, before it polls again.
      *
      * @param wcAddress  address of an array of at least {@code maxEntries} {@link IbvWc} records, 8-byte aligned
      * @param maxEntries as for {@link CompletionQueue#poll}

@@ -18,4 +18,14 @@ public final class RecordAddress {
         flyweight.address = address;
         return flyweight;
     }
+
+    /**
+     * Sets the source of a flyweight's records, for as long as the flyweight is used.
+     *
+     * @param flyweight that shows records of a poller
+     * @param source    asked for the queue of a record
+     */
+    public static void source(final RecordFlyweight flyweight, final RecordSource source) {
+        flyweight.source = source;
+    }
 }

@@ -8,6 +8,8 @@ package io.ringpoll.internal.verbs;
 public abstract class RecordFlyweight {
     /** Of the record; 0 if it shows nothing. */
     long address;
+    /** Null if the records that it shows do not come from a poller. */
+    RecordSource source;
 
     /** Creates a flyweight that shows nothing. */
     protected RecordFlyweight() {
@@ -25,5 +27,19 @@ public abstract class RecordFlyweight {
             throw new IllegalStateException("the flyweight shows no completion: it has not been wrapped, or its time is over");
         }
         return record;
+    }
+
+    /**
+     * The index of the record's completion queue.
+     *
+     * @return 0 to 65,535
+     * @throws IllegalStateException if the flyweight shows nothing, or no record of a poller
+     */
+    protected final int shownQueueIndex() {
+        final long record = shown();
+        if (source == null) {
+            throw new IllegalStateException("the completion has no queue index: no poller has published it");
+        }
+        return source.queueIndex(record);
     }
 }

@@ -357,16 +357,16 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         final int offset = ring.claimedOffset();
         final int count = polled.faultCode == 0 ? poll(polled, offset, claimed) : polled.faultCode;
         if (count > 0) {
-            final long errorsAndReceives = mark(offset, count, polled.index);
+            final long errorsAndReceives = mark(offset, count);
             final int receives = (int) errorsAndReceives;
             final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
             final CompletionBudget budget = polled.budget;
             if (budget != null) {
                 // Before the publication: handlers post again into the capacity that these completions release.
-                budget.onPolled(count - receives - errors, receives, errors);
+                budget.onPolled(records, offset / IbvWc.SIZE_BYTES, count);
             }
             try {
-                ring.publish(count);
+                ring.publish(count, polled.index);
             } finally {
                 // After the publication, so that handlers do not wait for it; also if an in-place handler throws.
                 counters.published.getAndAddRelease(count);
@@ -391,8 +391,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         }
     }
 
-    /** Stores the queue index in each slot and counts receives and errors while the records are in this core's cache. */
-    private long mark(final int offset, final int count, final short queueIndex) {
+    /** Counts receives and errors while the records are in this core's cache. */
+    private long mark(final int offset, final int count) {
         // By address: the slots are claimed, and bounds checks would take a third of this loop. Unrolled by four by hand: the
         // compiler does not unroll a loop that was profiled with small batches.
         final long first = slabAddress + offset;
@@ -404,16 +404,11 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             final long slot = first + i * (long) IbvWc.SIZE_BYTES;
             statuses |= status(slot) | status(slot + SECOND) | status(slot + THIRD) | status(slot + FOURTH);
             receives += receiveBit(slot) + receiveBit(slot + SECOND) + receiveBit(slot + THIRD) + receiveBit(slot + FOURTH);
-            mark(slot, queueIndex);
-            mark(slot + SECOND, queueIndex);
-            mark(slot + THIRD, queueIndex);
-            mark(slot + FOURTH, queueIndex);
         }
         for (; i < count; i++) {
             final long slot = first + i * (long) IbvWc.SIZE_BYTES;
             statuses |= status(slot);
             receives += receiveBit(slot);
-            mark(slot, queueIndex);
         }
         return statuses == WcStatus.SUCCESS ? receives : countErrors(first, count);
     }
@@ -424,10 +419,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     private static int receiveBit(final long slot) {
         return CompletionPaths.receiveBit(UnsafeApi.getInt(slot + IbvWc.OPCODE_OFFSET));
-    }
-
-    private static void mark(final long slot, final short queueIndex) {
-        UnsafeApi.putShort(slot + IbvWc.QUEUE_INDEX_OFFSET, queueIndex);
     }
 
     private long countErrors(final long first, final int count) {
@@ -453,9 +444,9 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         polled.state = QueueState.FAILED;
         failed = true;
         counters.queueFaults.incrementRelease();
-        FaultRecord.write(slab, offset, polled.index, code);
+        FaultRecord.write(slab, offset, code);
         try {
-            ring.publishFault();
+            ring.publishFault(polled.index);
         } finally {
             counters.published.incrementRelease();
         }

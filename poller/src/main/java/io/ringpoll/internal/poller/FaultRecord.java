@@ -9,10 +9,9 @@ final class FaultRecord {
     private FaultRecord() {
     }
 
-    static void write(final MutableDirectBuffer slab, final int offset, final int queueIndex, final int code) {
+    static void write(final MutableDirectBuffer slab, final int offset, final int code) {
         slab.setMemory(offset, IbvWc.SIZE_BYTES, (byte) 0);
         slab.putInt(offset + IbvWc.STATUS_OFFSET, QueueFault.STATUS);
         slab.putInt(offset + IbvWc.VENDOR_ERR_OFFSET, code);
-        slab.putShort(offset + IbvWc.QUEUE_INDEX_OFFSET, (short) queueIndex);
     }
 }

@@ -24,7 +24,7 @@ final class PolledQueue {
     private final CountedQueue counted;
     /** The budget that the poller updates; null if the queue has none or updates it itself. */
     final CompletionBudget budget;
-    final short index;
+    final int index;
     QueueState state = QueueState.ADDING;
     /** Descriptor to watch during a sleep. */
     final int eventFd;
@@ -38,7 +38,7 @@ final class PolledQueue {
         this.queue = queue;
         this.counted = CountedQueues.of(queue);
         this.budget = counted == null ? null : queue.budget();
-        this.index = (short) index;
+        this.index = index;
         this.eventFd = eventFd;
     }
 

@@ -182,6 +182,18 @@ public final class QueueRegistry {
     }
 
     /**
+     * The index of a queue.
+     *
+     * @param queue that was added
+     * @return the index that its completions carry; -1 if it has been removed, or was never added
+     */
+    public int indexOf(final CompletionQueue queue) {
+        Objects.requireNonNull(queue, "the queue is null");
+        final Registration added = registration(queue);
+        return added == null ? -1 : added.polled.index & MAX_QUEUES - 1;
+    }
+
+    /**
      * The queues that have neither been removed nor failed. Only before the poller's start and after its end, when no thread
      * polls them.
      *

@@ -42,13 +42,18 @@ public interface SlotRing {
     /**
      * Publishes the first claimed slots to the handlers as one range.
      *
-     * @param count number of slots, at least 1 and at most the result of {@link #claim}
+     * @param count      number of slots, at least 1 and at most the result of {@link #claim}
+     * @param queueIndex of the completion queue that they come from, 0 to 65,535
      */
-    void publish(int count);
+    void publish(int count, int queueIndex);
 
-    /** Publishes the first claimed slot, which contains a {@link QueueFault}. */
-    default void publishFault() {
-        publish(1);
+    /**
+     * Publishes the first claimed slot, which contains a {@link QueueFault}.
+     *
+     * @param queueIndex of the failed queue
+     */
+    default void publishFault(final int queueIndex) {
+        publish(1, queueIndex);
     }
 
     /**

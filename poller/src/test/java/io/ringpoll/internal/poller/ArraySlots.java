@@ -1,13 +1,16 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletion;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** A {@link SlotRing} of a fixed number of slots, each used once, and its handlers, for tests of a poller without threads. */
 final class ArraySlots implements SlotRing, RingHandlers {
     private final UnsafeBuffer slab;
+    private final int[] queueIndexes;
     private int free;
     private int published;
     private volatile boolean halted;
@@ -19,6 +22,7 @@ final class ArraySlots implements SlotRing, RingHandlers {
 
     ArraySlots(final int capacity, final int free) {
         this.slab = new UnsafeBuffer(ByteBuffer.allocateDirect(capacity * IbvWc.SIZE_BYTES));
+        this.queueIndexes = new int[capacity];
         this.free = free;
     }
 
@@ -61,7 +65,9 @@ final class ArraySlots implements SlotRing, RingHandlers {
     }
 
     WorkCompletion get(final int slot) {
-        return new WorkCompletion().wrap(slab, slot * IbvWc.SIZE_BYTES);
+        final WorkCompletion completion = new WorkCompletion().wrap(slab, slot * IbvWc.SIZE_BYTES);
+        RecordAddress.source(completion, address -> queueIndexes[slot]);
+        return completion;
     }
 
     @Override
@@ -92,7 +98,8 @@ final class ArraySlots implements SlotRing, RingHandlers {
     }
 
     @Override
-    public void publish(final int count) {
+    public void publish(final int count, final int queueIndex) {
+        Arrays.fill(queueIndexes, published, published + count, queueIndex);
         published += count;
         free -= count;
         onPublish.run();

@@ -14,14 +14,13 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class FaultRecordTest {
     @Test
-    void shouldFillOneSlotWithQueueAndCodeAndNothingElse() {
+    void shouldFillOneSlotWithTheCodeAndNothingElse() {
         final UnsafeBuffer slab = new UnsafeBuffer(ByteBuffer.allocateDirect(3 * IbvWc.SIZE_BYTES));
         slab.setMemory(0, slab.capacity(), (byte) 0xEE);
-        FaultRecord.write(slab, IbvWc.SIZE_BYTES, 7, -5);
+        FaultRecord.write(slab, IbvWc.SIZE_BYTES, -5);
         final WorkCompletion fault = new WorkCompletion().wrap(slab, IbvWc.SIZE_BYTES);
         assertEquals(QueueFault.STATUS, fault.status());
         assertEquals(-5, fault.vendorError());
-        assertEquals(7, fault.queueIndex());
         assertEquals(0, fault.workRequestId());
         for (int i = 0; i < IbvWc.SIZE_BYTES; i++) {
             assertEquals((byte) 0xEE, slab.getByte(i), "written before the slot");

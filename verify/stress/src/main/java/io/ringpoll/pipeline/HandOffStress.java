@@ -27,7 +27,7 @@ public class HandOffStress {
         final int claimed = ring.claim(CAPACITY);
         slots.putLong(ring.claimedOffset() + IbvWc.WR_ID_OFFSET, 7);
         slots.putLong(SECOND + IbvWc.IMM_DATA_OFFSET, 8);
-        ring.publish(claimed);
+        ring.publish(claimed, 0);
     }
 
     /** Reads the sequence, then the records. */

@@ -29,7 +29,7 @@ public class SlotReuseStress {
         ring.gate(List.of(passed), List.of());
         ring.claim(CAPACITY);
         slots.putLong(IbvWc.WR_ID_OFFSET, 7);
-        ring.publish(CAPACITY);
+        ring.publish(CAPACITY, 0);
     }
 
     /** Reads the first slot, then passes it. */
@@ -45,7 +45,7 @@ public class SlotReuseStress {
         final int claimed = ring.claim(1);
         if (claimed > 0) {
             slots.putLong(ring.claimedOffset() + IbvWc.WR_ID_OFFSET, 9);
-            ring.publish(claimed);
+            ring.publish(claimed, 0);
         }
         result.r2 = claimed;
     }
