@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.verbs.CompletionPaths;
 import io.ringpoll.internal.verbs.RecordSource;
 import io.ringpoll.verbs.IbvWc;
 import org.agrona.UnsafeApi;
@@ -19,7 +20,7 @@ final class BatchDelivery extends Delivery {
     }
 
     @Override
-    long deliver(final long first, final long last) throws HandlerHalted {
+    long deliverRange(final long first, final long last) throws HandlerHalted {
         if (first == last && deliverFault(first)) {
             return 1;
         }
@@ -46,12 +47,21 @@ final class BatchDelivery extends Delivery {
 
     private void collect(final long first, final int count) {
         final long address = addressOf(first);
+        int received = 0;
         for (int i = 0; i < count; i++) {
             final long record = address + i * (long) IbvWc.SIZE_BYTES;
-            if (accepts(UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET))) {
+            final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
+            final int path = CompletionPaths.bit(statusAndOpcode);
+            if ((acceptedPaths & path) != 0) {
+                if (path == ERROR) {
+                    onError(statusAndOpcode);
+                } else {
+                    received += CompletionPaths.receiveBit(statusAndOpcode);
+                }
                 batch.add(record);
             }
         }
+        onReceives(received);
     }
 
     private int deliverBatch() throws HandlerHalted {

@@ -5,6 +5,9 @@ import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.Sequencer;
 import com.lmax.disruptor.TimeoutException;
 import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.internal.poller.PollerCounterSet;
+import io.ringpoll.verbs.CompletionPath;
+import java.util.Set;
 
 /**
  * Runs one handler on its thread: waits for slots that the poller and the earlier stages have passed, delivers them, and advances
@@ -81,6 +84,11 @@ final class CompletionProcessor implements Runnable {
     /** Whether the handler has ended on a failure. */
     boolean hasHalted() {
         return halted;
+    }
+
+    /** Makes this handler count the completions of some paths; before the start. */
+    void countPaths(final Set<CompletionPath> paths, final PollerCounterSet pathCounters) {
+        delivery.countPaths(paths, pathCounters);
     }
 
     /** Sets the wait strategies of later stages to signal when this handler has passed slots; before the start. */

@@ -1,8 +1,10 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.verbs.CompletionPath;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
@@ -19,6 +21,21 @@ final class HandlerPaths {
             Objects.requireNonNull(path, "a path among the handler's paths is null");
         }
         return paths.isEmpty() ? Set.of() : Collections.unmodifiableSet(EnumSet.copyOf(paths));
+    }
+
+    /** The paths that each handler counts: a path's first handler, or the first of all if the path is discarded. */
+    static List<Set<CompletionPath>> counted(final List<Set<CompletionPath>> handlers) {
+        final List<Set<CompletionPath>> counted = new ArrayList<>();
+        final Set<CompletionPath> left = EnumSet.allOf(CompletionPath.class);
+        for (final Set<CompletionPath> paths : handlers) {
+            final Set<CompletionPath> own = EnumSet.noneOf(CompletionPath.class);
+            own.addAll(paths);
+            own.retainAll(left);
+            left.removeAll(own);
+            counted.add(own);
+        }
+        counted.getFirst().addAll(left);
+        return counted;
     }
 
     /** A name for a copy of some paths, for instance {@code send-write+receive}. */

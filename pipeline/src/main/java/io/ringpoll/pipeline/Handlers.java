@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.poller.PollerCounterSet;
 import io.ringpoll.internal.poller.RingHandlers;
 import java.util.List;
 
@@ -9,6 +10,9 @@ import java.util.List;
 interface Handlers extends RingHandlers {
     /** The ring to which the poller publishes. */
     PipelineRing ring();
+
+    /** Makes the handlers count the completions of all paths, discarded ones included; before the start. */
+    void countPaths(PollerCounterSet pathCounters);
 
     /** Starts the handlers' threads; each reports to the gate. */
     void start(StartGate gate);

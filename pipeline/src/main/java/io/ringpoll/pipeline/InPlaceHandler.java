@@ -1,6 +1,9 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.poller.PollerCounterSet;
+import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.WorkCompletion;
+import java.util.Set;
 
 /**
  * Runs one handler on the polling thread: delivery, failures and lifecycle.
@@ -31,8 +34,17 @@ final class InPlaceHandler implements SlotControl {
         return config.roleName();
     }
 
+    Set<CompletionPath> paths() {
+        return config.paths();
+    }
+
     HandlerCounters counters() {
         return counters;
+    }
+
+    /** Makes this handler count the completions of some paths; before the start. */
+    void countPaths(final Set<CompletionPath> paths, final PollerCounterSet pathCounters) {
+        delivery.countPaths(paths, pathCounters);
     }
 
     void start() throws HandlerNotStarted {

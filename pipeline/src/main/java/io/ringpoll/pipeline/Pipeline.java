@@ -57,6 +57,7 @@ public final class Pipeline implements AutoCloseable {
         errorLog = new ErrorRecorder(countersFile.errorLog());
         pollerCounters = new PollerCounterSet(countersFile.counters(), pollerName);
         handlers = newHandlers(config, new Context());
+        handlers.countPaths(pollerCounters);
         poller = new CompletionPoller(
             pollerName, handlers.ring(), handlers, config.batchLimit, pollerCounters, errorLog, SystemNanoClock.INSTANCE);
         final PollerLoop loop = new PollerLoop(

@@ -1,6 +1,9 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.poller.PollerCounterSet;
+import io.ringpoll.verbs.CompletionPath;
 import java.util.List;
+import java.util.Set;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
@@ -22,6 +25,14 @@ final class RunToCompletionHandlers implements Handlers {
     @Override
     public PipelineRing ring() {
         return ring;
+    }
+
+    @Override
+    public void countPaths(final PollerCounterSet pathCounters) {
+        final List<Set<CompletionPath>> counted = HandlerPaths.counted(handlers.stream().map(InPlaceHandler::paths).toList());
+        for (int i = 0; i < handlers.size(); i++) {
+            handlers.get(i).countPaths(counted.get(i), pathCounters);
+        }
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.verbs.CompletionPaths;
 import io.ringpoll.internal.verbs.RecordAddress;
 import io.ringpoll.internal.verbs.RecordSource;
 import io.ringpoll.verbs.IbvWc;
@@ -20,7 +21,7 @@ final class SingleDelivery extends Delivery {
     }
 
     @Override
-    long deliver(final long first, final long last) throws HandlerHalted {
+    long deliverRange(final long first, final long last) throws HandlerHalted {
         // The most frequent case when the handler keeps up: the loops below would cost more than the completion.
         return first == last ? deliverOne(first) : deliverSeveral(first, last);
     }
@@ -37,7 +38,7 @@ final class SingleDelivery extends Delivery {
     }
 
     private long deliverOne(final long slot) throws HandlerHalted {
-        return deliverFault(slot) ? 1 : deliver(addressOf(slot), slot, slot);
+        return deliverFault(slot) ? 1 : deliverContiguous(slot, 1, slot);
     }
 
     private long deliverSeveral(final long first, final long last) throws HandlerHalted {
@@ -64,26 +65,36 @@ final class SingleDelivery extends Delivery {
     private int deliverContiguous(final long first, final int count, final long end) throws HandlerHalted {
         final long address = addressOf(first);
         int handled = 0;
+        int received = 0;
         for (int i = 0; i < count; i++) {
-            try {
-                handled += deliver(address + i * (long) IbvWc.SIZE_BYTES, first + i, end);
-            } catch (final HandlerHalted halt) {
-                throw halt.after(handled);
+            final long record = address + i * (long) IbvWc.SIZE_BYTES;
+            final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
+            final int path = CompletionPaths.bit(statusAndOpcode);
+            if ((acceptedPaths & path) != 0) {
+                if (path == ERROR) {
+                    onError(statusAndOpcode);
+                } else {
+                    received += CompletionPaths.receiveBit(statusAndOpcode);
+                }
+                try {
+                    completionHandler.onCompletion(RecordAddress.show(completion, record), first + i, first + i == end);
+                } catch (final Throwable failure) {
+                    onFailure(failure, first + i, handled, received);
+                }
+                handled++;
             }
         }
+        onReceives(received);
         return handled;
     }
 
-    /** Delivers a completion if the handler accepts it; returns the number of completions delivered. */
-    private int deliver(final long record, final long slot, final long end) throws HandlerHalted {
-        if (!accepts(UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET))) {
-            return 0;
-        }
+    private void onFailure(final Throwable failure, final long slot, final int handled, final int received)
+        throws HandlerHalted {
         try {
-            completionHandler.onCompletion(RecordAddress.show(completion, record), slot, slot == end);
-        } catch (final Throwable failure) {
             failures.onFailure(failure, slot, 1);
+        } catch (final HandlerHalted halt) {
+            onReceives(received);
+            throw halt.after(handled);
         }
-        return 1;
     }
 }

@@ -3,6 +3,8 @@ package io.ringpoll.pipeline;
 import com.lmax.disruptor.FixedSequenceGroup;
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.internal.poller.PollerCounterSet;
+import io.ringpoll.verbs.CompletionPath;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -35,6 +37,15 @@ final class ThreadedHandlers implements Handlers {
     @Override
     public PipelineRing ring() {
         return ring;
+    }
+
+    @Override
+    public void countPaths(final PollerCounterSet pathCounters) {
+        final List<Set<CompletionPath>> counted =
+            HandlerPaths.counted(processors.stream().map(processor -> processor.config().paths()).toList());
+        for (int i = 0; i < processors.size(); i++) {
+            processors.get(i).countPaths(counted.get(i), pathCounters);
+        }
     }
 
     @Override

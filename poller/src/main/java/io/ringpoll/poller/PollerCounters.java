@@ -5,9 +5,12 @@ import io.ringpoll.verbs.WcStatus;
 /**
  * The counters of a poller, that any thread may read.
  *
- * <p>Under load the counters of polls, batches and paths lag by at most 16 duty cycles. They are exact after an empty round,
- * and when the poller has paused or ended. The position is always exact, as those of the handlers are, and never behind the sum
- * of the paths.
+ * <p>Under load the counters of polls and batches lag by at most 16 duty cycles. They are exact after an empty round, and when
+ * the poller has paused or ended. The number of completions is always exact.
+ *
+ * <p>The counters of the paths are those of the handlers: of a path's first handler, or of the first handler of all for a path
+ * that is discarded. They lag by the completions that this handler has not passed, at most the size of the ring, and are exact
+ * when it has passed all of them, for instance after a drain. What is published after a handler has halted may not be counted.
  */
 public interface PollerCounters {
     /**

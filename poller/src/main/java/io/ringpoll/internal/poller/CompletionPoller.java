@@ -1,18 +1,15 @@
 package io.ringpoll.internal.poller;
 
-import io.ringpoll.internal.verbs.CompletionPaths;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.IbvWc;
-import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import org.agrona.ErrorHandler;
-import org.agrona.UnsafeApi;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
@@ -29,6 +26,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <p>The duty cycle does not allocate, block, log or throw. A full ring ends the round: the completions stay in their queues, and
  * the next round starts with the first queue that was not polled. A queue whose poll fails leaves the round, and a {@link
  * QueueFault} is published on the error path. Completions are retired from their queue's budget before they are published.
+ * The records are not read, except by a budget that must classify them: the provider writes them, the handlers read them.
  */
 public final class CompletionPoller extends CompletionPollerHotFields implements Agent {
     long p20;
@@ -42,10 +40,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     /** Duty cycles between two reads of the budgets: limits cache-line transfers from posting threads. */
     private static final int BUDGET_CYCLES = 1024;
-
-    private static final long SECOND = IbvWc.SIZE_BYTES;
-    private static final long THIRD = 2 * SECOND;
-    private static final long FOURTH = 3 * SECOND;
 
     private static final Outcome[] OUTCOMES = Outcome.values();
 
@@ -357,9 +351,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         final int offset = ring.claimedOffset();
         final int count = polled.faultCode == 0 ? poll(polled, offset, claimed) : polled.faultCode;
         if (count > 0) {
-            final long errorsAndReceives = mark(offset, count);
-            final int receives = (int) errorsAndReceives;
-            final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
             final CompletionBudget budget = polled.budget;
             if (budget != null) {
                 // Before the publication: handlers post again into the capacity that these completions release.
@@ -370,7 +361,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             } finally {
                 // After the publication, so that handlers do not wait for it; also if an in-place handler throws.
                 counters.published.getAndAddRelease(count);
-                tally.onBatch(count, receives, errors);
+                tally.onBatch(count);
             }
             return count;
         }
@@ -391,46 +382,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         }
     }
 
-    /** Counts receives and errors while the records are in this core's cache. */
-    private long mark(final int offset, final int count) {
-        // By address: the slots are claimed, and bounds checks would take a third of this loop. Unrolled by four by hand: the
-        // compiler does not unroll a loop that was profiled with small batches.
-        final long first = slabAddress + offset;
-        final int foursEnd = count & -4;
-        int receives = 0;
-        int statuses = 0;
-        int i = 0;
-        for (; i < foursEnd; i += 4) {
-            final long slot = first + i * (long) IbvWc.SIZE_BYTES;
-            statuses |= status(slot) | status(slot + SECOND) | status(slot + THIRD) | status(slot + FOURTH);
-            receives += receiveBit(slot) + receiveBit(slot + SECOND) + receiveBit(slot + THIRD) + receiveBit(slot + FOURTH);
-        }
-        for (; i < count; i++) {
-            final long slot = first + i * (long) IbvWc.SIZE_BYTES;
-            statuses |= status(slot);
-            receives += receiveBit(slot);
-        }
-        return statuses == WcStatus.SUCCESS ? receives : countErrors(first, count);
-    }
-
-    private static int status(final long slot) {
-        return UnsafeApi.getInt(slot + IbvWc.STATUS_OFFSET);
-    }
-
-    private static int receiveBit(final long slot) {
-        return CompletionPaths.receiveBit(UnsafeApi.getInt(slot + IbvWc.OPCODE_OFFSET));
-    }
-
-    private long countErrors(final long first, final int count) {
-        for (int i = 0; i < count; i++) {
-            final int status = status(first + i * (long) IbvWc.SIZE_BYTES);
-            if (status != WcStatus.SUCCESS) {
-                counters.onError(status);
-            }
-        }
-        return CompletionPaths.tallyWithErrors(first, count);
-    }
-
     /** Work that is not due in every duty cycle. */
     private void doHousekeeping() {
         tally.flush();
@@ -448,7 +399,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         try {
             ring.publishFault(polled.index);
         } finally {
-            counters.published.incrementRelease();
+            counters.onFaultPublished();
         }
         if (faultProbe.isEnabled()) {
             final QueueFaultEvent event = new QueueFaultEvent();

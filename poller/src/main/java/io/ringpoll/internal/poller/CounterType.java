@@ -32,11 +32,11 @@ public enum CounterType {
     EMPTY_POLLS(101, COUNT, "empty polls"),
     /** Slots published: completions and queue faults. */
     PUBLISHED(102, POSITION, "slots published"),
-    /** Completions polled for the send/write path. */
+    /** Completions of the send/write path that its first handler has passed. */
     SEND_WRITES(103, COUNT, "completions, send/write"),
-    /** Completions polled for the receive path. */
+    /** Completions of the receive path that its first handler has passed. */
     RECEIVES(104, COUNT, "completions, receive"),
-    /** Completions polled for the error path. */
+    /** Completions of the error path that its first handler has passed. */
     ERRORS(105, COUNT, "completions, error"),
     /** Completions with one particular error status; the parameter is the status. */
     ERRORS_BY_STATUS(106, COUNT, "errors"),

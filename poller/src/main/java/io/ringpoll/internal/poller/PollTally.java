@@ -3,7 +3,7 @@ package io.ringpoll.internal.poller;
 /**
  * Counts in plain fields between two updates of the poller's counters.
  *
- * <p>Each counter occupies cache lines of its own, and updating five of them takes longer than publishing a batch. The tally is
+ * <p>Each counter occupies cache lines of its own, and updating several takes longer than publishing a batch. The tally is
  * flushed to the counters every {@value #CYCLES} duty cycles, in the first round after a batch that is empty or finds the ring
  * full, before a command of another thread, and before a sleep. Belongs to the polling thread.
  */
@@ -15,9 +15,6 @@ final class PollTally {
 
     private int batches;
     private int emptyPolls;
-    private int completions;
-    private int receives;
-    private int errors;
     /** Size class of the batches in {@link #batchesOfClass}. */
     private int sizeClass;
     private int batchesOfClass;
@@ -33,11 +30,8 @@ final class PollTally {
     }
 
     /** Counts a published batch. */
-    void onBatch(final int size, final int receiveCount, final int errorCount) {
+    void onBatch(final int size) {
         batches++;
-        completions += size;
-        receives += receiveCount;
-        errors += errorCount;
         final int batchClass = PollerCounterSet.sizeClass(size);
         if (batchClass != sizeClass) {
             flushSizes();
@@ -58,11 +52,8 @@ final class PollTally {
     void flush() {
         if (batches != 0) {
             flushSizes();
-            counters.onBatches(batches, completions, receives, errors, batchMax);
+            counters.onBatches(batches, batchMax);
             batches = 0;
-            completions = 0;
-            receives = 0;
-            errors = 0;
         }
         if (emptyPolls != 0) {
             counters.onEmptyPolls(emptyPolls);

@@ -7,8 +7,9 @@ import org.agrona.concurrent.status.AtomicCounter;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
- * The counters of a poller, as Agrona counters that any thread or process may read. The polling thread is the only writer and
- * uses release stores, so that a reader can combine several counters. {@link PollTally} defers some of the stores.
+ * The counters of a poller, as Agrona counters that any thread or process may read. Each has one writer, which
+ * uses release stores, so that a reader can combine several counters: the handlers' threads write those of the paths, one handler
+ * those of a path, and the polling thread the others. {@link PollTally} defers some of the stores.
  */
 public final class PollerCounterSet implements PollerCounters {
     private static final int SIZE_CLASSES = 16;
@@ -38,6 +39,8 @@ public final class PollerCounterSet implements PollerCounters {
 
     /** Indexed by {@link #sizeClass}. */
     final AtomicCounter[] batchesBySize = new AtomicCounter[SIZE_CLASSES];
+    /** Published slots that are no completions. */
+    private volatile long publishedFaults;
     private final AtomicCounter[] errorsByStatus = new AtomicCounter[WcStatus.COUNT + 1];
 
     /**
@@ -82,19 +85,16 @@ public final class PollerCounterSet implements PollerCounters {
         }
     }
 
+    /** Counts a published queue fault; polling thread only. */
+    void onFaultPublished() {
+        final long faults = publishedFaults + 1;
+        publishedFaults = faults;
+        published.incrementRelease();
+    }
+
     /** Counts published batches and their polls. */
-    void onBatches(final int number, final int completions, final int receiveCount, final int errorCount, final int largest) {
+    void onBatches(final int number, final int largest) {
         polls.getAndAddRelease(number);
-        final int sendWriteCount = completions - receiveCount - errorCount;
-        if (receiveCount != 0) {
-            receives.getAndAddRelease(receiveCount);
-        }
-        if (sendWriteCount != 0) {
-            sendWrites.getAndAddRelease(sendWriteCount);
-        }
-        if (errorCount != 0) {
-            errors.getAndAddRelease(errorCount);
-        }
         if (largest > batchMax.getPlain()) {
             batchMax.setRelease(largest);
         }
@@ -116,8 +116,45 @@ public final class PollerCounterSet implements PollerCounters {
         return Math.min(SIZE_CLASSES - 1, Integer.SIZE - 1 - Integer.numberOfLeadingZeros(size));
     }
 
-    /** Counts a failed completion by its status. */
-    void onError(final int status) {
+    /**
+     * Counts completions of the send/write path; the thread of the handler that counts the path.
+     *
+     * @param number of completions
+     */
+    public void onSendWrites(final long number) {
+        if (number != 0) {
+            sendWrites.getAndAddRelease(number);
+        }
+    }
+
+    /**
+     * Counts completions of the receive path; the thread of the handler that counts the path.
+     *
+     * @param number of completions
+     */
+    public void onReceives(final long number) {
+        if (number != 0) {
+            receives.getAndAddRelease(number);
+        }
+    }
+
+    /**
+     * Counts completions of the error path; the thread of the handler that counts the path.
+     *
+     * @param number of completions, each of which is also counted by {@link #onError}
+     */
+    public void onErrors(final long number) {
+        if (number != 0) {
+            errors.getAndAddRelease(number);
+        }
+    }
+
+    /**
+     * Counts a failed completion by its status; the thread of the handler that counts the error path.
+     *
+     * @param status of the completion
+     */
+    public void onError(final int status) {
         errorsByStatus[status > 0 && status < WcStatus.COUNT ? status : WcStatus.COUNT].incrementRelease();
     }
 
@@ -133,7 +170,7 @@ public final class PollerCounterSet implements PollerCounters {
 
     @Override
     public long completions() {
-        return sendWrites.get() + receives.get() + errors.get();
+        return published.get() - publishedFaults;
     }
 
     @Override

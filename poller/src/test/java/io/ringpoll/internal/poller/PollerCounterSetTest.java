@@ -97,17 +97,33 @@ class PollerCounterSetTest {
     }
 
     @Test
-    void shouldCountBatchesByPath() {
-        counters.onBatches(2, 10, 3, 1, 7);
-        counters.onBatches(1, 4, 4, 0, 4);
+    void shouldCountBatchesAndPolls() {
+        counters.onBatches(2, 7);
+        counters.onBatches(1, 4);
         counters.onEmptyPolls(5);
         assertEquals(8, counters.polls());
         assertEquals(5, counters.emptyPolls());
+        assertEquals(7, value(CounterType.BATCH_MAX, 0));
+    }
+
+    @Test
+    void shouldCountCompletionsByPath() {
+        counters.onReceives(3);
+        counters.onReceives(4);
+        counters.onSendWrites(6);
+        counters.onErrors(1);
         assertEquals(7, counters.receives());
         assertEquals(6, counters.sendWrites());
         assertEquals(1, counters.errors());
-        assertEquals(14, counters.completions());
-        assertEquals(7, value(CounterType.BATCH_MAX, 0));
+        assertEquals(7, value(CounterType.RECEIVES, 0));
+    }
+
+    @Test
+    void shouldNotCountAFaultAsACompletion() {
+        counters.published.getAndAddRelease(5);
+        counters.onFaultPublished();
+        assertEquals(5, counters.completions());
+        assertEquals(6, value(CounterType.PUBLISHED, 0));
     }
 
     @Test
