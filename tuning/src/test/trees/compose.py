@@ -27,6 +27,25 @@ def cpu_list(cpus):
     return ",".join(parts)
 
 
+def mask(cpus):
+    digits = f"{sum(1 << cpu for cpu in cpus):x}"
+    groups = []
+    while digits:
+        digits, group = digits[:-8], digits[-8:]
+        groups.insert(0, group)
+    return ",".join(groups)
+
+
+def pci_configuration(max_read_request, relaxed_ordering):
+    """The header, and a capability for PCI Express at 0x60 with its Device Control register."""
+    control = (max_read_request.bit_length() - 8) << 12 | relaxed_ordering << 4
+    config = bytearray(256)
+    config[0x06], config[0x34], config[0x60] = 0x10, 0x60, 0x10
+    config[0x68:0x6a] = control.to_bytes(2, "little")
+    config[0xff] = 0xff  # blanks and zero bytes at the end of a file would be cut off
+    return "".join(map(chr, config))
+
+
 class Tree:
     CPU = "sys/devices/system/cpu"
 
@@ -93,8 +112,12 @@ class Tree:
         for name, value in (("kernel/osrelease", release), ("kernel/numa_balancing", 1), ("kernel/nmi_watchdog", 1),
                             ("kernel/watchdog", 1), ("kernel/watchdog_cpumask", cpu_list(range(self.count))),
                             ("kernel/timer_migration", 1), ("vm/swappiness", 60), ("vm/stat_interval", 1),
-                            ("vm/nr_hugepages", 0)):
+                            ("vm/nr_hugepages", 0), ("vm/compaction_proactiveness", 20),
+                            ("vm/compact_unevictable_allowed", 1), ("kernel/split_lock_mitigate", 1),
+                            ("kernel/sched_rt_runtime_us", 950000), ("kernel/sched_rt_period_us", 1000000)):
             self.put(f"proc/sys/{name}", value)
+        self.put("sys/kernel/mm/ksm/run", 0)
+        self.work(range(self.count))
         clock_folder = "sys/devices/system/clocksource/clocksource0"
         self.put(f"{clock_folder}/current_clocksource", clock)
         self.put(f"{clock_folder}/available_clocksource", clocks)
@@ -102,6 +125,13 @@ class Tree:
         self.put("sys/kernel/mm/transparent_hugepage/defrag", "always defer defer+madvise [madvise] never")
         for name, value in vulnerabilities:
             self.put(f"{self.CPU}/vulnerabilities/{name}", value)
+
+    def work(self, cpus):
+        """The CPUs of the kernel's own work: queues and threads."""
+        for queue in ("", "writeback/"):
+            self.put(f"sys/devices/virtual/workqueue/{queue}cpumask", mask(cpus))
+        self.put("proc/2/comm", "kthreadd")
+        self.put("proc/2/status", f"Name:\tkthreadd\nCpus_allowed_list:\t{cpu_list(cpus)}")
 
     def memory(self, total_gib, swap_gib=0):
         kib = swap_gib << 20
@@ -118,6 +148,8 @@ class Tree:
         self.put("proc/self/limits", "Limit                     Soft Limit           Hard Limit           Units     \n"
                                      f"Max locked memory         {memlock:<20} {memlock:<20} bytes")
         self.put("proc/self/cgroup", groups)
+        self.put("proc/self/stat", "4242 (java) S 1 4242 4242 0 -1 4194304 " + "0 " * 31 + "0 0 0 0 0")
+        self.put("proc/self/environ", "PATH=/usr/bin\0LANG=C\0")
 
     def unified_cgroup(self, path, cpus):
         self.put("proc/self/mountinfo", "35 24 0:30 / /sys/fs/cgroup rw,nosuid,nodev,noexec,relatime shared:9 - cgroup2 cgroup2 "
@@ -147,7 +179,8 @@ class Tree:
             ["cpu  9000 10 4000 9000000 50 0 20 0 0 0"]
             + [f"cpu{c} 90 0 40 90000 0 0 0 0 0 0" for c in range(self.count)] + ["ctxt 123456789"]))
 
-    def mlx5(self, name, pci, node, irqs, net, mtu, link="Ethernet", rate="100 Gb/sec (4X EDR)", speed="16.0 GT/s PCIe", width=16):
+    def mlx5(self, name, pci, node, irqs, net, mtu, link="Ethernet", rate="100 Gb/sec (4X EDR)", speed="16.0 GT/s PCIe", width=16,
+             iommu="DMA-FQ", aspm=1, max_read_request=512, tos=None):
         folder = f"sys/class/infiniband/{name}"
         self.put(f"{folder}/fw_ver", "22.35.1012")
         self.put(f"{folder}/hca_type", "MT4125")
@@ -158,12 +191,22 @@ class Tree:
             self.put(f"{folder}/device/{which}_link_width", width)
         for irq in irqs:
             self.put(f"{folder}/device/msi_irqs/{irq}", "msix")
+        self.put(f"{folder}/device/iommu_group/type", iommu)
+        self.put(f"{folder}/device/link/l1_aspm", aspm)
+        self.put(f"{folder}/device/config", pci_configuration(max_read_request, True))
         port = f"{folder}/ports/1"
+        for name_, value in (("counters/port_rcv_packets", 5000000), ("hw_counters/packet_seq_err", 0),
+                             ("hw_counters/out_of_sequence", 2), ("hw_counters/local_ack_timeout_err", 0)):
+            self.put(f"{port}/{name_}", value)
+        if tos is not None:
+            self.put(f"sys/kernel/config/rdma_cm/{name}/ports/1/default_roce_tos", tos)
         for key, value in (("state", "4: ACTIVE"), ("phys_state", "5: LinkUp"), ("link_layer", link), ("rate", rate)):
             self.put(f"{port}/{key}", value)
         if net:
             self.put(f"{port}/gid_attrs/ndevs/0", net)
             self.put(f"sys/class/net/{net}/mtu", mtu)
+            for queue in range(2):
+                self.put(f"sys/class/net/{net}/queues/rx-{queue}/rps_cpus", 0)
         index = name.rsplit("_", 1)[1]
         self.put(f"sys/class/infiniband_verbs/uverbs{index}/ibdev", name)
         self.put(f"dev/infiniband/uverbs{index}")
@@ -200,6 +243,7 @@ def two_socket_smt():
     tree.put("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: two-socket server CPU, 16 cores\n"
                              f"flags\t\t: {INTEL_FLAGS}")
     tree.frequency("intel_pstate", "powersave", 3500000, "balance_performance")
+    tree.put(f"{Tree.CPU}/intel_pstate/no_turbo", 1)
     tree.idle("intel_idle", (("POLL", 0), ("C1", 1), ("C1E", 4), ("C6", 170)))
     tree.kernel("6.1.0-18-amd64", "BOOT_IMAGE=/boot/vmlinuz-6.1.0-18-amd64 root=/dev/sda1 ro quiet", "tsc", "tsc hpet acpi_pm",
                 MITIGATED)
@@ -268,7 +312,9 @@ def arm():
     lines += [(411 + i, f"   ITS-MSI {67108865 + i} Edge", f"mlx5_comp{i}@pci:0000:84:00.0", "64-95", 64 + i, 30) for i in range(4)]
     tree.interrupts(lines, node=2, own=(("IPI0", 1234, "Rescheduling interrupts"), ("IPI1", 99, "Function call interrupts")))
     tree.put("sys/class/dmi/id/sys_vendor", "Server Vendor Inc.")
-    tree.mlx5("mlx5_0", "0000:84:00.0", 2, range(410, 415), "enp132s0", 9000)
+    tree.mlx5("mlx5_0", "0000:84:00.0", 2, range(410, 415), "enp132s0", 9000, tos=0)
+    tree.put("sys/class/net/enp132s0/queues/rx-1/rps_cpus", mask(range(64, 96)))
+    tree.put("sys/kernel/mm/ksm/run", 1)
     tree.libraries("aarch64-linux-gnu", rpma=None, providers=("mlx5", "hns"))
     tree.write("arm-server")
 
@@ -282,6 +328,8 @@ def container(version):
                              f"flags\t\t: {INTEL_FLAGS} hypervisor")
     tree.kernel("5.15.0-105-generic", "BOOT_IMAGE=/vmlinuz root=LABEL=root ro", "kvm-clock", "kvm-clock tsc acpi_pm", MITIGATED)
     tree.memory(64)
+    for name in ("comm", "status"):
+        del tree.files[f"proc/2/{name}"]
     if version == 2:
         tree.process("0-15", groups="0::/", memlock=65536)
         tree.put("proc/self/mountinfo", "1203 1190 0:28 / /sys/fs/cgroup ro,nosuid,nodev,noexec,relatime - cgroup2 cgroup rw")
@@ -318,8 +366,11 @@ def tuned():
     tree.kernel("6.1.0-18-amd64", "BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro isolcpus=managed_irq,domain,2-7 nohz_full=2-7 "
                                   "rcu_nocbs=2-7 irqaffinity=0-1", "tsc", "tsc hpet acpi_pm", MITIGATED)
     for name, value in (("kernel/numa_balancing", 0), ("kernel/nmi_watchdog", 0), ("kernel/watchdog_cpumask", "0-1"),
-                        ("vm/nr_hugepages", 512)):
+                        ("vm/nr_hugepages", 512), ("vm/stat_interval", 10), ("vm/compaction_proactiveness", 0),
+                        ("vm/compact_unevictable_allowed", 0)):
         tree.put(f"proc/sys/{name}", value)
+    tree.work(range(2))
+    tree.put(f"{Tree.CPU}/intel_pstate/no_turbo", 0)
     tree.put(f"{Tree.CPU}/isolated", "2-7")
     tree.put(f"{Tree.CPU}/nohz_full", "2-7")
     tree.put("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never")
@@ -333,7 +384,8 @@ def tuned():
              (201, "IR-PCI-MSI 67633153-edge", "mlx5_comp0@pci:0000:81:00.0", "0-1", 1, 77)]
     tree.interrupts(lines)
     tree.put("sys/class/dmi/id/sys_vendor", "Server Vendor Inc.")
-    tree.mlx5("mlx5_0", "0000:81:00.0", 0, range(200, 202), "ens1f0np0", 9000)
+    tree.mlx5("mlx5_0", "0000:81:00.0", 0, range(200, 202), "ens1f0np0", 9000, iommu="identity", aspm=0, max_read_request=4096,
+              tos=106)
     tree.libraries("x86_64-linux-gnu")
     tree.write("tuned-server")
 

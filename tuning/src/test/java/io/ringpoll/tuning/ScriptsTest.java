@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.internal.tuning.doctor.CheckResult;
 import io.ringpoll.internal.tuning.doctor.Doctor;
 import io.ringpoll.internal.tuning.doctor.Examined;
+import io.ringpoll.internal.tuning.doctor.Finding;
 import io.ringpoll.internal.tuning.doctor.Jvm;
 import io.ringpoll.internal.tuning.doctor.Verdict;
 import io.ringpoll.internal.tuning.topology.MachineFiles;
@@ -20,8 +21,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,6 +41,10 @@ class ScriptsTest {
     private static final Path SCRIPTS = Path.of("scripts").toAbsolutePath();
     private static final String UNDO = "var/lib/ringpoll/undo/";
     private static final String CPU = "sys/devices/system/cpu/";
+    /** The checks whose files record-tree leaves out: they are unknown in a recording. */
+    private static final Set<String> NOT_RECORDED = Set.of("workqueues", "kernel-threads", "receive-steering", "rt-throttling",
+        "compaction", "page-merging", "verbs-environment", "iommu", "pcie-aspm", "pcie-read-request", "pcie-relaxed-ordering",
+        "roce-loss", "roce-priority");
 
     @TempDir
     private Path folder;
@@ -303,7 +310,7 @@ class ScriptsTest {
             .map(result -> result.check().id()).toList();
         assertTrue(fixed.containsAll(List.of("cpu-governor", "c-states", "interrupt-affinity", "irqbalance",
             "transparent-huge-pages",
-            "huge-pages", "cpu-dma-latency")), fixed::toString);
+            "huge-pages")), fixed::toString);
     }
 
     private List<CheckResult> examine() {
@@ -321,11 +328,19 @@ class ScriptsTest {
         assertEquals(io.ringpoll.internal.tuning.topology.Topology.read(new MachineFiles(root)),
             io.ringpoll.internal.tuning.topology.Topology.read(files));
         assertTrue(recorded.containsKey("dev/cpu_dma_latency"));
-        final List<String> expected = examine().stream().map(result -> result.finding().reading()).toList();
-        final List<String> seen = Doctor.examine(Examined.of(files, Optional.empty(), Jvm.ofThisProcess(), Optional.empty()))
-            .stream()
-            .map(result -> result.finding().reading()).toList();
-        assertEquals(expected, seen);
+        final Map<String, Finding> seen = findings(files);
+        findings(new MachineFiles(root)).forEach((id, finding) -> {
+            if (NOT_RECORDED.contains(id)) {
+                assertEquals(Verdict.UNKNOWN, seen.get(id).verdict(), id);
+            } else {
+                assertEquals(finding.reading(), seen.get(id).reading(), id);
+            }
+        });
+    }
+
+    private static Map<String, Finding> findings(final MachineFiles files) {
+        return Doctor.examine(Examined.of(files, Optional.empty(), Jvm.ofThisProcess(), Optional.empty())).stream()
+            .collect(Collectors.toMap(result -> result.check().id(), CheckResult::finding));
     }
 
     @Test

@@ -11,7 +11,8 @@ public final class Doctor {
         PlaceChecks.all(), IsolationChecks.all(), InterruptChecks.all(), HousekeepingChecks.all(),
         FrequencyChecks.all(), IdleStateChecks.all(), ProcessorChecks.all(), HypervisorChecks.all(),
         MemoryChecks.all(), PageChecks.all(),
-        LibraryChecks.all(), DeviceChecks.all(), PcieChecks.all(), NetworkChecks.all()).flatMap(List::stream).toList();
+        LibraryChecks.all(), DeviceChecks.all(), PcieChecks.all(), NetworkChecks.all(),
+        RoceChecks.all()).flatMap(List::stream).toList();
 
     private Doctor() {
     }

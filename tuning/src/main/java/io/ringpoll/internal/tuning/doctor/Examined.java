@@ -85,6 +85,17 @@ public record Examined(MachineFiles files, Topology topology, CpuSet hot, int ho
             .toList());
     }
 
+    /** What adds an option to the kernel's command line here. */
+    String bootOption(final String option) {
+        return files.exists("usr/sbin/grubby") ? "sudo grubby --update-kernel=ALL --args=" + option + "   # then reboot"
+            : "append " + option + " to GRUB_CMDLINE_LINUX in /etc/default/grub, then: sudo update-grub && sudo reboot";
+    }
+
+    /** A command that writes a value to files of the kernel. */
+    static String write(final String value, final String... paths) {
+        return "echo " + value + " | sudo tee /" + String.join(" /", paths);
+    }
+
     /** A command of {@code tuning/scripts}. */
     static String script(final String arguments) {
         return "sudo tuning/scripts/" + arguments + " --apply";

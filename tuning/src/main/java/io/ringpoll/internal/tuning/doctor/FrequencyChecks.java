@@ -1,5 +1,6 @@
 package io.ringpoll.internal.tuning.doctor;
 
+import static io.ringpoll.internal.tuning.doctor.Effect.LOW;
 import static io.ringpoll.internal.tuning.doctor.Effect.MEDIUM;
 import static io.ringpoll.internal.tuning.doctor.Scope.MACHINE;
 import static io.ringpoll.internal.tuning.doctor.Verdict.OK;
@@ -9,11 +10,13 @@ import static io.ringpoll.internal.tuning.doctor.Verdict.WARNING;
 import io.ringpoll.internal.tuning.topology.CpuSet;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** Checks of the frequency of hot CPUs. */
 final class FrequencyChecks {
     private static final String CPU = "sys/devices/system/cpu/";
+    private static final String PREFERENCE = "energy_performance_preference";
 
     private FrequencyChecks() {
     }
@@ -25,7 +28,13 @@ final class FrequencyChecks {
                 MEDIUM, MACHINE, FrequencyChecks::governor, OK, WARNING, UNKNOWN),
             new Check("cpu-frequency", "CPU frequency limit",
                 "A core that is held below its maximum takes longer for each completion.",
-                MEDIUM, MACHINE, FrequencyChecks::frequency, OK, WARNING, UNKNOWN));
+                MEDIUM, MACHINE, FrequencyChecks::frequency, OK, WARNING, UNKNOWN),
+            new Check("energy-preference", "energy preference of the processor (EPP)",
+                "It makes the processor itself hesitate to raise the frequency, whatever the governor asks for.",
+                MEDIUM, MACHINE, FrequencyChecks::preference, OK, WARNING),
+            new Check("turbo", "turbo frequencies",
+                "Without them a core stays at its base frequency, also when the others idle.",
+                LOW, MACHINE, FrequencyChecks::turbo, OK, WARNING, UNKNOWN));
     }
 
     private static Finding governor(final Examined machine) {
@@ -40,6 +49,32 @@ final class FrequencyChecks {
 
     private static String performance(final Examined machine) {
         return Examined.script("cpu-power --cpus " + machine.hot() + " --governor performance");
+    }
+
+    private static Finding preference(final Examined machine) {
+        final TreeMap<String, CpuSet> preferences = machine.hotCpusBy("cpufreq/" + PREFERENCE);
+        if (preferences.isEmpty()) {
+            return Finding.ok("the frequency driver has none");
+        }
+        if (preferences.keySet().stream().allMatch(value -> "performance".equals(value) || "0".equals(value))) {
+            return Finding.ok(Examined.described(preferences));
+        }
+        // With the governor performance, drivers set the preference themselves.
+        final boolean governed = machine.hotCpusBy("cpufreq/scaling_governor").keySet().equals(Set.of("performance"));
+        return Finding.warning(Examined.described(preferences), governed ? Examined.write("performance", machine.hot().stream()
+            .mapToObj(cpu -> CPU + "cpu" + cpu + "/cpufreq/" + PREFERENCE).toArray(String[]::new)) : performance(machine));
+    }
+
+    private static Finding turbo(final Examined machine) {
+        final OptionalLong noTurbo = machine.files().number(CPU + "intel_pstate/no_turbo");
+        final OptionalLong boost = machine.files().number(CPU + "cpufreq/boost");
+        if (noTurbo.isEmpty() && boost.isEmpty()) {
+            return Finding.unknown("the kernel shows no turbo setting");
+        }
+        final boolean off = noTurbo.orElse(0) == 1 || boost.orElse(1) == 0;
+        return off ? Finding.warning("off", (noTurbo.isPresent() ? Examined.write("0", CPU + "intel_pstate/no_turbo")
+            : Examined.write("1", CPU + "cpufreq/boost")) + "   # leave it off only for equal times at any load")
+            : Finding.ok("on");
     }
 
     private static Finding frequency(final Examined machine) {

@@ -9,14 +9,18 @@ import static io.ringpoll.internal.tuning.doctor.Verdict.WARNING;
 
 import io.ringpoll.internal.tuning.topology.CpuSet;
 import io.ringpoll.internal.tuning.topology.Interrupt;
+import io.ringpoll.internal.tuning.topology.MachineFiles;
 import io.ringpoll.internal.tuning.topology.Reading;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /** Checks of device interrupts on hot CPUs and their SMT siblings. */
 final class InterruptChecks {
     private static final int SHOWN = 4;
+    private static final String NETS = "sys/class/net/";
 
     private InterruptChecks() {
     }
@@ -28,7 +32,10 @@ final class InterruptChecks {
                 HIGH, MACHINE, InterruptChecks::interrupts, OK, WARNING, UNKNOWN),
             new Check("irqbalance", "irqbalance",
                 "The daemon moves interrupts between CPUs every ten seconds, also onto hot ones that it is not configured to "
-                    + "exclude.", MEDIUM, MACHINE, InterruptChecks::balancer, OK, WARNING));
+                    + "exclude.", MEDIUM, MACHINE, InterruptChecks::balancer, OK, WARNING),
+            new Check("receive-steering", "receive packet steering (RPS)",
+                "The kernel processes packets of the network on the CPUs that an interface's mask names.",
+                MEDIUM, MACHINE, InterruptChecks::steering, OK, WARNING, UNKNOWN));
     }
 
     private static Finding interrupts(final Examined machine) {
@@ -60,6 +67,28 @@ final class InterruptChecks {
         return Finding.warning("running, and free to use " + open.named() + " by " + daemon.get().source(),
             moveAway(machine) + (daemon.get().byMask()
                 ? "   # and remove IRQBALANCE_BANNED_CPUS, which takes precedence over the list" : ""));
+    }
+
+    private static Finding steering(final Examined machine) {
+        final MachineFiles files = machine.files();
+        final Set<String> steered = new TreeSet<>();
+        boolean shown = false;
+        for (final String net : files.names(NETS)) {
+            for (final String queue : files.names(NETS + net + "/queues")) {
+                final Optional<CpuSet> mask = files.cpuMask(NETS + net + "/queues/" + queue + "/rps_cpus");
+                shown |= mask.isPresent();
+                if (mask.filter(cpus -> cpus.intersects(machine.hotCores())).isPresent()) {
+                    steered.add(net);
+                }
+            }
+        }
+        if (steered.isEmpty()) {
+            return shown ? Finding.ok("no interface steers packets to hot " + machine.hot().named())
+                : Finding.unknown("no interface shows its mask");
+        }
+        return Finding.warning("to hot " + machine.hot().named() + ": " + String.join(", ", steered),
+            Examined.write(machine.others().mask(), steered.stream().map(net -> NETS + net + "/queues/rx-*/rps_cpus")
+                .toArray(String[]::new)));
     }
 
     private static String moveAway(final Examined machine) {

@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 
 /**
  * The daemon irqbalance: whether it runs, and which CPUs it leaves alone.
@@ -58,12 +57,14 @@ record IrqBalance(CpuSet banned, String source, boolean byMask) {
 
     /** The environment of the process, which only root can read, or else of the files that its service reads. */
     private static Map<String, String> environment(final MachineFiles files, final String pid) {
+        final Map<String, String> own = files.environment(pid);
+        if (!own.isEmpty()) {
+            return own;
+        }
         final Map<String, String> variables = new HashMap<>();
-        final Optional<String> own = files.text("proc/" + pid + "/environ");
-        final Stream<String> lines = own.isPresent() ? Stream.of(own.get().split("\0"))
-            : SETTINGS.stream().flatMap(path -> files.text(path).stream()).flatMap(String::lines);
-        lines.map(String::strip).filter(line -> line.startsWith("IRQBALANCE_") && line.contains("=")).forEach(line ->
-            variables.put(line.substring(0, line.indexOf('=')), unquoted(line.substring(line.indexOf('=') + 1))));
+        SETTINGS.stream().flatMap(path -> files.text(path).stream()).flatMap(String::lines).map(String::strip)
+            .filter(line -> line.startsWith("IRQBALANCE_") && line.contains("=")).forEach(line ->
+                variables.put(line.substring(0, line.indexOf('=')), unquoted(line.substring(line.indexOf('=') + 1))));
         return variables;
     }
 

@@ -1,6 +1,7 @@
 package io.ringpoll.internal.tuning.doctor;
 
 import static io.ringpoll.internal.tuning.doctor.Effect.HIGH;
+import static io.ringpoll.internal.tuning.doctor.Effect.LOW;
 import static io.ringpoll.internal.tuning.doctor.Effect.MEDIUM;
 import static io.ringpoll.internal.tuning.doctor.Scope.MACHINE;
 import static io.ringpoll.internal.tuning.doctor.Verdict.BAD;
@@ -10,6 +11,7 @@ import static io.ringpoll.internal.tuning.doctor.Verdict.WARNING;
 
 import io.ringpoll.internal.tuning.topology.CpuSet;
 import java.util.List;
+import java.util.OptionalLong;
 
 /** Checks of the isolation of hot CPUs: other threads, SMT siblings, ticks, callbacks. */
 final class IsolationChecks {
@@ -31,7 +33,10 @@ final class IsolationChecks {
                 MEDIUM, MACHINE, IsolationChecks::tick, OK, WARNING, UNKNOWN),
             new Check("rcu-callbacks", "RCU callbacks (rcu_nocbs)",
                 "The kernel frees memory in callbacks, in batches, on the CPU that asked for it, unless they are moved away.",
-                MEDIUM, MACHINE, IsolationChecks::rcu, OK, WARNING));
+                MEDIUM, MACHINE, IsolationChecks::rcu, OK, WARNING),
+            new Check("timer-migration", "migration of timers",
+                "Idle CPUs hand their timers over to busy ones, and a spinning thread makes its CPU a busy one.",
+                LOW, MACHINE, IsolationChecks::timers, OK, WARNING, UNKNOWN));
     }
 
     private static Finding isolation(final Examined machine) {
@@ -84,5 +89,18 @@ final class IsolationChecks {
         final CpuSet missing = machine.hot().minus(machine.topology().rcuNocbs());
         return missing.isEmpty() ? Finding.ok("moved away from hot " + machine.hot().named())
             : Finding.warning("may run on hot " + missing.named(), isolate(machine));
+    }
+
+    /** Isolated and nohz_full CPUs take no timers of others: there the setting has no effect. */
+    private static Finding timers(final Examined machine) {
+        final OptionalLong migration = machine.files().number("proc/sys/kernel/timer_migration");
+        if (migration.isEmpty()) {
+            return Finding.unknown("this kernel shows no setting");
+        }
+        final CpuSet open = machine.hot().minus(machine.topology().isolated()).minus(machine.topology().nohzFull());
+        if (open.isEmpty() || migration.getAsLong() == 0) {
+            return Finding.ok(migration.getAsLong() == 0 ? "off" : "on, but not to hot " + machine.hot().named());
+        }
+        return Finding.warning("on, also to hot " + open.named(), "sudo sysctl kernel.timer_migration=0");
     }
 }

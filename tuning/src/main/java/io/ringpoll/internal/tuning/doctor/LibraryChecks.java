@@ -4,11 +4,13 @@ import static io.ringpoll.internal.tuning.doctor.Effect.HIGH;
 import static io.ringpoll.internal.tuning.doctor.Scope.COMMAND;
 import static io.ringpoll.internal.tuning.doctor.Verdict.BAD;
 import static io.ringpoll.internal.tuning.doctor.Verdict.OK;
+import static io.ringpoll.internal.tuning.doctor.Verdict.UNKNOWN;
 import static io.ringpoll.internal.tuning.doctor.Verdict.WARNING;
 
 import io.ringpoll.internal.tuning.topology.MachineFiles;
 import io.ringpoll.internal.tuning.topology.RdmaDevice;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -24,7 +26,10 @@ final class LibraryChecks {
                     + "completions.", HIGH, COMMAND, LibraryChecks::librpma, OK, WARNING, BAD),
             new Check("verbs-provider", "libibverbs and its providers",
                 "Without the provider of its adapter libibverbs does not see the adapter at all.",
-                HIGH, COMMAND, LibraryChecks::providers, OK, BAD));
+                HIGH, COMMAND, LibraryChecks::providers, OK, BAD),
+            new Check("verbs-environment", "environment variables of libibverbs and mlx5",
+                "Variables for diagnosis and for programs with one thread remove locks or slow each post down.",
+                HIGH, COMMAND, LibraryChecks::environment, OK, WARNING, BAD, UNKNOWN));
     }
 
     private static Stream<String> libraryFolders(final MachineFiles files) {
@@ -77,6 +82,24 @@ final class LibraryChecks {
             .distinct().toList());
         return Finding.ok("libibverbs " + version + ", " + providers.size() + " providers"
             + (devices.isEmpty() ? "" : ", among them " + devices));
+    }
+
+    private static Finding environment(final Examined machine) {
+        final Map<String, String> variables = machine.files().environment("self");
+        if (variables.isEmpty()) {
+            return Finding.unknown("/proc/self/environ shows nothing");
+        }
+        final List<String> fatal = set(variables, List.of("MLX5_SINGLE_THREADED", "MLX5_FREEZE_ON_ERROR_CQE"));
+        final List<String> slow = set(variables, List.of("MLX5_SHUT_UP_BF", "RDMAV_FORK_SAFE", "IBV_FORK_SAFE",
+            "RDMAV_HUGEPAGES_SAFE"));
+        return !fatal.isEmpty() ? Finding.bad(String.join(", ", fatal), "unset " + String.join(" ", fatal)
+                + "   # ringpoll has several threads")
+            : !slow.isEmpty() ? Finding.warning(String.join(", ", slow), "unset " + String.join(" ", slow))
+            : Finding.ok("none that slows calls down");
+    }
+
+    private static List<String> set(final Map<String, String> variables, final List<String> names) {
+        return names.stream().filter(name -> !"0".equals(variables.getOrDefault(name, "0"))).toList();
     }
 
     /** The name of the provider is derived from the kernel driver's: mlx5 from mlx5_core, rxe from rdma_rxe. */

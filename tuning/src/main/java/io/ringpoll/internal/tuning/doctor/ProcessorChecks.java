@@ -12,6 +12,7 @@ import io.ringpoll.internal.tuning.topology.Reading;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 
 /** Checks of the processor: clock and mitigations. */
 final class ProcessorChecks {
@@ -28,7 +29,10 @@ final class ProcessorChecks {
                     + "from the HPET.", HIGH, MACHINE, ProcessorChecks::clock, OK, WARNING, BAD, UNKNOWN),
             new Check("mitigations", "kernel mitigations",
                 "They make every system call dearer: a busy poller makes none, an event-driven one several per wake-up.",
-                LOW, MACHINE, ProcessorChecks::mitigations, OK, WARNING, UNKNOWN));
+                LOW, MACHINE, ProcessorChecks::mitigations, OK, WARNING, UNKNOWN),
+            new Check("split-locks", "detection of split locks",
+                "An atomic access across two cache lines stops all cores: the kernel slows a process down that does it often.",
+                LOW, MACHINE, ProcessorChecks::splitLocks, OK, WARNING, UNKNOWN));
     }
 
     private static Finding clock(final Examined machine) {
@@ -51,6 +55,23 @@ final class ProcessorChecks {
             ? "echo tsc | sudo tee /" + CLOCK + "current_clocksource"
             : "sudo dmesg | grep -i -e tsc -e clocksource   # the kernel's reason against the TSC; newer firmware or, in a "
                 + "virtual machine, another CPU type of the guest can remove it";
+    }
+
+    private static Finding splitLocks(final Examined machine) {
+        final Optional<String> flags = machine.files().text("proc/cpuinfo").stream().flatMap(String::lines)
+            .filter(line -> line.startsWith("flags") || line.startsWith("Features")).findFirst();
+        if (flags.isEmpty()) {
+            return Finding.unknown("/proc/cpuinfo shows no flags");
+        }
+        if (machine.topology().bootOptions().value("split_lock_detect").filter("off"::equals).isPresent()) {
+            return Finding.warning("switched off at boot", "remove split_lock_detect=off from the kernel's command line");
+        }
+        if (!flags.get().matches(".*\\b(split|bus)_lock_detect\\b.*")) {
+            return Finding.ok("the processor detects none");
+        }
+        return machine.files().number("proc/sys/kernel/split_lock_mitigate").orElse(1) == 0
+            ? Finding.warning("on, but processes are not slowed down", "sudo sysctl kernel.split_lock_mitigate=1")
+            : Finding.ok("on");
     }
 
     private static Finding mitigations(final Examined machine) {

@@ -10,7 +10,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
@@ -130,6 +132,20 @@ public class MachineFiles {
     }
 
     /**
+     * The CPU mask in an optional file.
+     *
+     * @param path the path on the machine
+     * @return the set; empty if there is no mask
+     */
+    public Optional<CpuSet> cpuMask(final String path) {
+        try {
+            return text(path).map(CpuSet::parseMask);
+        } catch (final IllegalArgumentException e) {
+            return Optional.empty();
+        }
+    }
+
+    /**
      * The names in a folder, shorter ones first, so that {@code cpu2} precedes {@code cpu10}.
      *
      * @param folder the path on the machine
@@ -155,6 +171,22 @@ public class MachineFiles {
     public Optional<String> process(final String name) {
         return names("proc").stream().filter(pid -> Character.isDigit(pid.charAt(0)))
             .filter(pid -> text("proc/" + pid + "/comm").filter(name::equals).isPresent()).findFirst();
+    }
+
+    /**
+     * The environment of a process.
+     *
+     * @param pid its id, or {@code self}
+     * @return value by name; empty if it cannot be read
+     */
+    public Map<String, String> environment(final String pid) {
+        final Map<String, String> variables = new HashMap<>();
+        for (final String variable : read("proc/" + pid + "/environ").text().split("\0")) {
+            if (variable.indexOf('=') > 0) {
+                variables.put(variable.substring(0, variable.indexOf('=')), variable.substring(variable.indexOf('=') + 1));
+            }
+        }
+        return variables;
     }
 
     /**

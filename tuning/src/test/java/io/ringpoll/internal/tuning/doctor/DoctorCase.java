@@ -23,9 +23,10 @@ import java.util.function.UnaryOperator;
  */
 record DoctorCase(String id, Verdict verdict, String reading, UnaryOperator<RecordedTree> tree, UnaryOperator<Jvm> jvm,
                   Optional<List<DeviceAttributes>> verbs, String command) {
-    static final Jvm GOOD_JVM = new Jvm(25, "25.0.1+8-LTS", "OpenJDK 64-Bit Server VM", true, List.of(), Map.of(
-        "UseZGC", "true", "UseG1GC", "false", "AlwaysPreTouch", "true", "InitialHeapSize", "1073741824",
-        "MaxHeapSize", "1073741824", "PerfDisableSharedMem", "true"));
+    static final Jvm GOOD_JVM = new Jvm(25, "25.0.1+8-LTS", "OpenJDK 64-Bit Server VM", true,
+        List.of("-Xlog:async", "-Xlog:safepoint:file=/dev/shm/safepoint.log"), Map.of("UseZGC", "true", "UseG1GC", "false",
+            "AlwaysPreTouch", "true", "InitialHeapSize", "1073741824", "MaxHeapSize", "1073741824", "PerfDisableSharedMem",
+            "true", "ParallelGCThreads", "2", "ConcGCThreads", "1", "CICompilerCount", "2"));
     static final Optional<List<DeviceAttributes>> GOOD_VERBS =
         Optional.of(List.of(new DeviceAttributes("mlx5_0", 16_777_216, 4_194_303, 32_768, 32_768, List.of(4096))));
 

@@ -33,8 +33,8 @@ final class DoctorCases {
     }
 
     static Stream<DoctorCase> all() {
-        return Stream.of(jvm(), places(), processor(), kernel(), interrupts(), memory(), libraries(), devices())
-            .flatMap(List::stream);
+        return Stream.concat(Stream.of(jvm(), places(), processor(), kernel(), interrupts(), memory(), libraries(), devices())
+            .flatMap(List::stream), MoreDoctorCases.all());
     }
 
     private static List<DoctorCase> jvm() {
@@ -339,7 +339,7 @@ final class DoctorCases {
             .withEach(0, 7, EACH + "cpuidle/state2/disable", "0");
     }
 
-    private static RecordedTree pair(final RecordedTree tree, final int cpu, final int sibling) {
+    static RecordedTree pair(final RecordedTree tree, final int cpu, final int sibling) {
         return tree.with(CPU + "cpu" + cpu + "/topology/thread_siblings_list", Math.min(cpu, sibling) + "," + Math.max(cpu,
             sibling));
     }

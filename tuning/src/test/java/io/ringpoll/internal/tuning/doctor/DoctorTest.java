@@ -103,9 +103,10 @@ class DoctorTest {
     void shouldReportEachUntunedSettingOfATwoSocketServer() {
         final Examined machine = Examined.of(RecordedTree.named("two-socket-smt").expand(root), Optional.empty(),
             DoctorCase.GOOD_JVM, DoctorCase.GOOD_VERBS);
-        assertEquals(List.of("isolation", "smt", "timer-tick", "rcu-callbacks", "interrupt-affinity", "irqbalance", "watchdog",
-            "cpu-governor", "c-states", "locked-memory", "swap", "numa-balancing", "transparent-huge-pages"),
-            ids(Doctor.examine(machine), Verdict.WARNING));
+        assertEquals(List.of("isolation", "smt", "timer-tick", "rcu-callbacks", "timer-migration", "interrupt-affinity",
+            "irqbalance", "watchdog", "workqueues", "kernel-threads", "vm-statistics", "cpu-governor", "energy-preference",
+            "turbo", "c-states", "locked-memory", "swap", "numa-balancing", "transparent-huge-pages", "compaction", "iommu",
+            "pcie-aspm", "pcie-read-request"), ids(Doctor.examine(machine), Verdict.WARNING));
         assertEquals(List.of(), ids(Doctor.examine(machine), Verdict.BAD));
     }
 
