@@ -1,14 +1,25 @@
 # shellcheck shell=bash
-# What the tuning scripts share: their common options, showing and making changes, recording what was there, undoing.
+# The common part of the tuning scripts: options, CPU lists, changes with a record, and undo.
 #
-# A script names itself in $script, sources this file, calls parse_common for options it does not know, and makes each
-# change by set_value, write_file or run_command. Without --apply these only say what they would do. Everything happens below
-# $root, which is empty for this machine; the tests give a recorded tree. Below another root no command is ever run.
+# A script sets $script, sources this file, passes unknown options to parse_common, and makes each change by set_value,
+# write_file, add_to_file or set_affinity. Without --apply these only print the change. All paths are below $root, which is empty
+# for this machine; below another root no command is run.
 #
-# What was there is kept in var/lib/ringpoll/undo/SCRIPT, a line a change, tab-separated:
-#     value    PATH  OLD       the kernel's file PATH held OLD
-#     file     PATH  OLD       the file PATH held OLD (base64); empty OLD and kind "absent": it did not exist
-#     command  COMMAND         what undoes a command that was run
+# A change has a record before it is made: the file var/lib/ringpoll/undo/SCRIPT/NUMBER with a line KEY=VALUE for each of
+#
+#     kind     value, file, affinity, or a kind of the script itself
+#     boot     the id of the boot in which the change was made
+#     path     the changed file, without leading slash
+#     before   the value, or the hash of the file, or "absent"
+#     wanted   the value that the script is about to write, or the hash of the file
+#     end      the record is complete; without this line nothing was changed
+#     after    what was read after the change
+#     command  of a file: makes its readers read it; run after the change, and again after its undo
+#     done     the command has succeeded
+#
+# NUMBER.before is the content of the file before the change, NUMBER.added the text that the change adds to it. Records are
+# undone from the last to the first: what is still as the script left it is restored; everything else stays and is named.
+caller_locale="${LC_ALL-}"
 export LC_ALL=C
 
 : "${script:?is set by the script that sources this}"
@@ -16,6 +27,8 @@ root="${ROOT:-}"
 mode=show
 changes=0
 failures=0
+# Functions return text in REPLY: a subshell for each of thousands of values would take seconds.
+REPLY=""
 
 say() { printf '%s\n' "$*"; }
 warn() { printf '%s: %s\n' "$script" "$*" >&2; }
@@ -30,20 +43,29 @@ wrong_usage() {
 
 common_usage() {
     cat <<'USAGE'
-  --apply      make the changes, which otherwise are only shown; record what was there
-  --undo       restore what was recorded
+  --apply      make the changes, which otherwise are only shown, and record what was there
+  --undo       restore what was recorded, if it is still as the script left it; name the rest. Takes no other option
   --root DIR   work on the tree below DIR instead of this machine (also: environment variable ROOT); runs no commands
   --help       this text
 USAGE
 }
 
-# parse_common OPTION [VALUE]: sets $shift_by to how many words it took
+# --- options ---------------------------------------------------------------------------------------------------------
+
+own_options=no
+
+set_mode() { # apply|undo
+    [ "$mode" = show ] || [ "$mode" = "$1" ] || wrong_usage "--apply and --undo exclude each other"
+    mode="$1"
+}
+
+# parse_common OPTION [VALUE]: sets $shift_by to the number of words that it took
 parse_common() {
     # shellcheck disable=SC2034 # the callers shift by it
     shift_by=1
     case "$1" in
-        --apply) mode=apply ;;
-        --undo) mode=undo ;;
+        --apply) set_mode apply ;;
+        --undo) set_mode undo ;;
         --root)
             [ $# -ge 2 ] || wrong_usage "--root needs a folder"
             root="${2%/}"
@@ -59,14 +81,24 @@ parse_common() {
     esac
 }
 
-# value_of OPTION [VALUE]: prints the value, or ends with wrong usage
+# value_of OPTION [VALUE]: sets REPLY to the value
 value_of() {
     if [ $# -lt 2 ] || [ -z "$2" ]; then wrong_usage "$1 needs a value"; fi
-    printf '%s\n' "$2"
+    own_options=yes
+    REPLY="$2"
+}
+
+# number_of OPTION VALUE UNIT: sets REPLY to the number, which is decimal whatever zeros it begins with
+number_of() {
+    [[ "$2" =~ ^[0-9]{1,9}$ ]] || wrong_usage "$1 '$2' is not a number${3:+ of $3}"
+    REPLY=$((10#$2))
 }
 
 check_root() {
     [ -z "$root" ] || [ -d "$root" ] || wrong_usage "--root $root is not a folder"
+    if [ "$mode" = undo ] && [ "$own_options" = yes ]; then
+        wrong_usage "--undo takes back all that $script has changed: give no other option"
+    fi
     if [ "$mode" != show ] && [ -z "$root" ] && [ "$(id -u)" != 0 ]; then
         fail "changing this machine needs root: run it by sudo"
     fi
@@ -74,29 +106,24 @@ check_root() {
 
 # --- CPU lists -------------------------------------------------------------------------------------------------------
 
-# cpus LIST: the numbers of a list like 0-3,8, ascending, in one line; fails if it is no such list
-cpus() {
-    local part cpu
-    local -A seen=()
+# expand LIST ARRAY: sets ARRAY[N]=1 for each CPU N of a list like 0-3,8; fails if it is no such list
+expand() {
+    local part first last cpu
+    local -n expanded="$2"
+    expanded=()
     [ -n "$1" ] || return 0
     [[ "$1" =~ ^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$ ]] || return 1
     for part in ${1//,/ }; do
-        [ "${part%-*}" -le "${part#*-}" ] || return 1
-        for ((cpu = ${part%-*}; cpu <= ${part#*-}; cpu++)); do seen[$cpu]=1; done
+        first=$((10#${part%-*}))
+        last=$((10#${part#*-}))
+        [ "$first" -le "$last" ] || return 1
+        # shellcheck disable=SC2034 # the caller's array
+        for ((cpu = first; cpu <= last; cpu++)); do expanded[cpu]=1; done
     done
-    ascending "${!seen[@]}"
 }
 
-# ascending NUMBER...: sorted, in one line; an indexed array keeps its indices in order
-ascending() {
-    local number
-    local -a sorted=()
-    for number in "$@"; do sorted[number]=1; done
-    printf '%s\n' "${!sorted[*]}"
-}
-
-# cpu_list NUMBER...: ascending numbers as a list
-cpu_list() {
+# list_of NUMBER...: sets REPLY to ascending numbers as a list
+list_of() {
     local cpu first="" last="" out=""
     for cpu in "$@" end; do
         if [ -n "$first" ] && [ "$cpu" != "$((last + 1))" ]; then
@@ -107,79 +134,153 @@ cpu_list() {
         [ -n "$first" ] || first="$cpu"
         last="$cpu"
     done
-    printf '%s\n' "$out"
+    REPLY="$out"
 }
 
-# ordered LIST: the same list as the kernel would write it
-ordered() {
-    # shellcheck disable=SC2046 # numbers
-    cpu_list $(cpus "$1")
-}
-
-online() { cat "$root/sys/devices/system/cpu/online" 2>/dev/null || fail "$root/sys/devices/system/cpu/online cannot be read"; }
-
-# minus A B, both A B: the CPUs of list A that are not, or that are, in list B, as a list
-minus() { pick no "$@"; }
-both() { pick yes "$@"; }
-pick() { # yes|no A B
+# minus, both, either LIST LIST: set REPLY to the CPUs of the first list without, with only, or with those of the second
+minus() {
     local cpu
-    local -A other=()
-    local -a picked=()
-    for cpu in $(cpus "$3"); do other[$cpu]=yes; done
-    for cpu in $(cpus "$2"); do
-        if [ "${other[$cpu]:-no}" = "$1" ]; then picked+=("$cpu"); fi
-    done
-    cpu_list "${picked[@]}"
+    local -a left=() right=()
+    expand "$1" left
+    expand "$2" right
+    for cpu in "${!right[@]}"; do unset "left[cpu]"; done
+    list_of "${!left[@]}"
+}
+both() {
+    minus "$1" "$2"
+    minus "$1" "$REPLY"
+}
+either() {
+    local cpu
+    local -a left=() right=()
+    expand "$1" left
+    expand "$2" right
+    for cpu in "${!right[@]}"; do left[cpu]=1; done
+    list_of "${!left[@]}"
 }
 
-# check_cpus OPTION LIST: ends with wrong usage unless it is a list of CPUs that are online
+# is_single LIST: whether it is one CPU
+is_single() { [[ "$1" =~ ^[0-9]+$ ]]; }
+
+# read_online: sets $online
+read_online() {
+    read_line sys/devices/system/cpu/online || fail "$root/sys/devices/system/cpu/online cannot be read"
+    online="$REPLY"
+}
+
+# check_cpus OPTION LIST: sets REPLY to the list as the kernel writes it; ends with wrong usage unless all are online
 check_cpus() {
-    local missing
-    if [ -z "$2" ] || ! cpus "$2" >/dev/null; then wrong_usage "$1 '$2' is not a list of CPUs like 2-5,8"; fi
-    missing=$(minus "$2" "$(online)")
-    [ -z "$missing" ] || wrong_usage "$1: CPU $missing is not online (online: $(online))"
+    local -a given=()
+    if [ -z "$2" ] || ! expand "$2" given; then wrong_usage "$1 '$2' is not a list of CPUs like 2-5,8"; fi
+    read_online
+    minus "$2" "$online"
+    [ -z "$REPLY" ] || wrong_usage "$1: CPU $REPLY is not online (online: $online)"
+    list_of "${!given[@]}"
 }
 
-# cpu_mask LIST: as the kernel writes masks, groups of 32 bits in hexadecimal
-cpu_mask() {
-    local cpu group out="" all
-    local -a groups=()
-    all=$(cpus "$(online)")
-    for cpu in $(cpus "$1"); do groups[cpu / 32]=$((${groups[cpu / 32]:-0} | 1 << cpu % 32)); done
-    for ((group = ${all##* } / 32; group >= 0; group--)); do
-        if [ -z "$out" ]; then
-            printf -v out '%x' "${groups[group]:-0}"
-        else
-            printf -v out '%s,%08x' "$out" "${groups[group]:-0}"
-        fi
+# mask_of LIST LIKE: sets REPLY to the list as a mask of the same form as the kernel's mask LIKE
+mask_of() {
+    local cpu group out="" part
+    local -a members=() groups=()
+    expand "$1" members
+    for cpu in "${!members[@]}"; do groups[cpu / 32]=$((${groups[cpu / 32]:-0} | 1 << cpu % 32)); done
+    for ((group = ${#2} / 9; group >= 0; group--)); do
+        printf -v part '%08x' "${groups[group]:-0}"
+        out+="${out:+,}$part"
     done
-    printf '%s\n' "$out"
+    REPLY="${out: -${#2}}"
 }
 
-# --- changes ---------------------------------------------------------------------------------------------------------
+# list_of_mask MASK: sets REPLY to the CPUs of a mask
+list_of_mask() {
+    local bits="" digit cpu
+    local -a members=()
+    bits="${1//,/}"
+    for ((digit = 0; digit < ${#bits}; digit++)); do
+        for ((cpu = 0; cpu < 4; cpu++)); do
+            if (((16#${bits: -digit - 1:1} >> cpu & 1) == 1)); then members[digit * 4 + cpu]=1; fi
+        done
+    done
+    list_of "${!members[@]}"
+}
 
-undo_file() { printf '%s\n' "$root/var/lib/ringpoll/undo/$script"; }
+# --- records ---------------------------------------------------------------------------------------------------------
 
-# record KIND TARGET [OLD]: only the first record of a target counts, so that --undo brings back what was there before all
-record() {
+undo_folder() { REPLY="$root/var/lib/ringpoll/undo/$script"; }
+
+# read_line PATH: sets REPLY to the only line of a file of the kernel; of several choices, the one in brackets
+read_line() {
+    REPLY=""
+    { IFS= read -r REPLY || [ -n "$REPLY" ]; } 2>/dev/null < "$root/$1" || return 1
+    case "$REPLY" in *\[*\]*) REPLY="${REPLY#*\[}" REPLY="${REPLY%%\]*}" ;; esac
+}
+
+read_boot() {
+    read_line proc/sys/kernel/random/boot_id || REPLY=unknown
+    boot="$REPLY"
+}
+
+# lock_records: one run of a script at a time
+lock_records() {
+    undo_folder
+    records="$REPLY"
+    if ! { (umask 022 && mkdir -p "${records%/*}") && mkdir -p "$records" && chmod 700 "$records" &&
+        exec {lock}> "$records/lock"; } 2>/dev/null; then
+        fail "$records cannot be written: nothing was changed"
+    fi
+    flock -n "$lock" || fail "another $script is running: try again when it has ended"
+    read_boot
+}
+
+# all_records: sets the array $entries, the first record first
+all_records() {
     local file
-    file=$(undo_file)
-    mkdir -p "$(dirname "$file")"
-    if [ ! -e "$file" ] || ! awk -F'\t' -v target="$2" '$2 == target { found = 1 } END { exit !found }' "$file"; then
-        printf '%s\t%s\t%s\n' "$1" "$2" "${3:-}" >> "$file"
-    fi
+    entries=()
+    for file in "$records"/*; do
+        [[ "${file##*/}" =~ ^[0-9]{6}$ ]] && entries+=("$file")
+    done
+    return 0
 }
 
-# set_value PATH VALUE: a file of the kernel that holds one value; the path without leading slash
-set_value() {
-    local old new
-    if ! old=$(cat "$root/$1" 2>/dev/null); then
-        warn "/$1 cannot be read: left as it is"
-        failures=$((failures + 1))
-        return 0
+# next_record: sets $entry to the file of a new record
+next_record() {
+    if [ -z "${records:-}" ]; then lock_records; fi
+    if [ -z "${record_number:-}" ]; then
+        all_records
+        record_number=0
+        [ "${#entries[@]}" = 0 ] || record_number=$((10#${entries[-1]##*/}))
     fi
-    # Where the kernel shows all choices, the one in brackets holds.
-    case "$old" in *\[*\]*) old="${old#*[}" old="${old%%]*}" ;; esac
+    record_number=$((record_number + 1))
+    printf -v entry '%s/%06d' "$records" "$record_number"
+}
+
+# record KIND PATH BEFORE WANTED [KEY=VALUE...]: writes the record $entry; the change may follow when it is complete
+record() {
+    printf '%s\n' "kind=$1" "boot=$boot" "path=$2" "before=$3" "wanted=$4" "${@:5}" "end=" 2>/dev/null > "$entry" ||
+        fail "$entry cannot be written: /$2 stays as it is"
+}
+
+# amend ENTRY KEY VALUE: adds a line to a record
+amend() { printf '%s=%s\n' "$2" "$3" >> "$1"; }
+
+drop() { rm -f "$1" "$1".*; }
+
+# load ENTRY: reads a record into the array $field; the last line of a key counts
+load() {
+    local line
+    field=()
+    while IFS= read -r line; do
+        field["${line%%=*}"]="${line#*=}"
+    done < "$1"
+}
+
+# --- values of the kernel --------------------------------------------------------------------------------------------
+
+# try_value PATH VALUE: fails if the file cannot be read (REPLY is empty) or does not take the value (REPLY is the value it has)
+try_value() {
+    local old
+    read_line "$1" || return 1
+    old="$REPLY"
     if [ "$old" = "$2" ]; then
         say "as it should be: /$1 = $2"
         return 0
@@ -189,123 +290,402 @@ set_value() {
         say "would set /$1: $old -> $2"
         return 0
     fi
-    record value "$1" "$old"
-    if ! { printf '%s\n' "$2" > "$root/$1"; } 2>/dev/null; then
-        warn "the kernel does not take '$2' for /$1: it stays '$old'"
-        failures=$((failures + 1))
-        return 0
+    next_record
+    record value "$1" "$old" "$2"
+    if ! { printf '%s\n' "$2" > "$root/$1"; } 2>/dev/null && read_line "$1" && [ "$REPLY" = "$old" ]; then
+        drop "$entry"
+        changes=$((changes - 1))
+        return 1
     fi
-    new=$(cat "$root/$1")
-    case "$new" in *\[*\]*) new="${new#*[}" new="${new%%]*}" ;; esac
-    say "set /$1: $old -> $new"
-    if [ "$new" != "$2" ]; then
-        warn "/$1 is $new, not $2 as asked"
+    read_line "$1" || REPLY=""
+    amend "$entry" after "$REPLY"
+    say "set /$1: $old -> $REPLY"
+    if [ "$REPLY" != "$2" ]; then
+        warn "/$1 is $REPLY, not $2 as asked"
         failures=$((failures + 1))
     fi
 }
 
-# write_file PATH CONTENT: a configuration file as a whole
-write_file() {
-    local old=""
-    if [ -e "$root/$1" ]; then
-        old=$(cat "$root/$1")
-        if [ "$old" = "$2" ]; then
-            say "as it should be: /$1"
+# set_value PATH VALUE: as try_value, where a failure is one of the script
+set_value() {
+    try_value "$1" "$2" && return 0
+    if [ -z "$REPLY" ]; then
+        warn "/$1 cannot be read: left as it is"
+    else
+        warn "the kernel does not take '$2' for /$1: it stays '$REPLY'"
+    fi
+    failures=$((failures + 1))
+}
+
+# of_earlier_boot: whether the loaded record is of another boot, which has set the kernel's values anew since
+of_earlier_boot() {
+    [ "${field[boot]}" = "$boot" ] && return 1
+    earlier=$((earlier + 1))
+}
+
+# left_alone NAME NOW: names what is not as the script left it
+left_alone() {
+    warn "$1 is '$2', not '${field[after]-${field[wanted]}}' as $script left it: it stays (before: '${field[before]}')"
+    failures=$((failures + 1))
+}
+
+# is_ours VALUE: whether the script left this value
+is_ours() { [ "$1" = "${field[after]-${field[wanted]}}" ] || [ "$1" = "${field[wanted]}" ]; }
+
+# The functions undo_KIND ENTRY undo the loaded record; a record is kept if they fail.
+undo_value() {
+    local path="${field[path]}"
+    if of_earlier_boot; then return 0; fi
+    if ! read_line "$path"; then
+        say "/$path is no longer there"
+    elif [ "$REPLY" = "${field[before]}" ]; then
+        say "as before: /$path = $REPLY"
+    elif ! is_ours "$REPLY"; then
+        left_alone "/$path" "$REPLY"
+    else
+        { printf '%s\n' "${field[before]}" > "$root/$path"; } 2>/dev/null || true
+        read_line "$path" || true
+        if [ "$REPLY" != "${field[before]}" ]; then
+            warn "/$path could not be set back to '${field[before]}': it is '$REPLY'; --undo tries again"
+            amend "$1" after "$REPLY"
+            failures=$((failures + 1))
+            return 1
+        fi
+        say "set back /$path: $REPLY"
+    fi
+}
+
+# --- affinities of threads -------------------------------------------------------------------------------------------
+
+# read_affinity PID/TID: sets REPLY to its CPUs
+read_affinity() {
+    local key value
+    while read -r key value; do
+        if [ "$key" = Cpus_allowed_list: ]; then
+            REPLY="$value"
+            return 0
+        fi
+    done 2>/dev/null < "$root/proc/${1%/*}/task/${1#*/}/status"
+    return 1
+}
+
+# read_start PID/TID: sets REPLY to its time of start, which another thread of the same number would not have
+read_start() {
+    local line
+    local -a words=()
+    REPLY=""
+    { IFS= read -r line; } 2>/dev/null < "$root/proc/${1%/*}/task/${1#*/}/stat" || return 0
+    # The name, in parentheses, may have spaces.
+    read -r -a words <<< "${line##*) }"
+    REPLY="${words[19]:-}"
+}
+
+# set_affinity PID/TID LIST: fails if the thread could not be moved
+set_affinity() {
+    local old
+    read_affinity "$1" || return 0
+    old="$REPLY"
+    changes=$((changes + 1))
+    if [ "$mode" = show ]; then
+        say "would move thread ${1#*/}: $old -> $2"
+        return 0
+    fi
+    next_record
+    read_start "$1"
+    record affinity "$1" "$old" "$2" "start=$REPLY"
+    if [ -n "$root" ]; then
+        say "not run below $root: taskset -pc $2 ${1#*/}"
+    elif ! taskset -pc "$2" "${1#*/}" >/dev/null 2>&1; then
+        drop "$entry"
+        read_affinity "$1" || return 0
+        warn "thread ${1#*/} could not be moved from $old to $2"
+        failures=$((failures + 1))
+        return 1
+    elif read_affinity "$1"; then
+        amend "$entry" after "$REPLY"
+        say "moved thread ${1#*/}: $old -> $REPLY"
+    fi
+}
+
+undo_affinity() {
+    local thread="${field[path]}"
+    if of_earlier_boot; then return 0; fi
+    read_start "$thread"
+    if [ "$REPLY" != "${field[start]}" ] || ! read_affinity "$thread"; then
+        say "thread ${thread#*/} has ended"
+    elif [ -n "$root" ]; then
+        say "not run below $root: taskset -pc ${field[before]} ${thread#*/}"
+    elif [ "$REPLY" = "${field[before]}" ]; then
+        say "as before: thread ${thread#*/} on CPU $REPLY"
+    elif ! is_ours "$REPLY"; then
+        left_alone "the affinity of thread ${thread#*/}" "$REPLY"
+    elif taskset -pc "${field[before]}" "${thread#*/}" >/dev/null 2>&1; then
+        say "moved thread ${thread#*/} back: ${field[before]}"
+    else
+        warn "thread ${thread#*/} could not be moved back to ${field[before]}; --undo tries again"
+        failures=$((failures + 1))
+        return 1
+    fi
+}
+
+# --- files -----------------------------------------------------------------------------------------------------------
+
+# read_text PATH: sets REPLY to the whole content, with the line feeds at its end
+read_text() {
+    REPLY=$(cat -- "$root/$1" 2>/dev/null && printf x) || return 1
+    REPLY="${REPLY%x}"
+}
+
+hash_of_text() {
+    REPLY=$(printf '%s' "$1" | sha256sum)
+    REPLY="${REPLY%% *}"
+}
+
+# hash_of PATH: sets REPLY to the hash of a file, or "absent"
+hash_of() {
+    REPLY=absent
+    [ -e "$root/$1" ] || return 0
+    REPLY=$(sha256sum < "$root/$1")
+    REPLY="${REPLY%% *}"
+}
+
+# target_of PATH: sets REPLY to the file itself if PATH is a symbolic link
+target_of() {
+    REPLY="$1"
+    [ -L "$root/$1" ] || return 0
+    REPLY=$(readlink -m -- "$root/$1")
+    [[ "$REPLY" == "$root"/* ]] || fail "/$1 is a link to $REPLY, outside $root"
+    REPLY="${REPLY#"$root"/}"
+}
+
+# replace PATH TEXT: at once, so that a reader sees the old file or the new one; owner, mode and attributes stay
+replace() {
+    local file="$root/$1" temporary
+    temporary="${file%/*}/.${file##*/}.ringpoll"
+    rm -f "$temporary"
+    if [ -e "$file" ]; then cp -a -- "$file" "$temporary"; else (umask 022 && : > "$temporary"); fi || return 1
+    { printf '%s' "$2" > "$temporary"; } && sync "$temporary" && mv -f "$temporary" "$file" && sync "${file%/*}" && return 0
+    rm -f "$temporary"
+    return 1
+} 2>/dev/null
+
+# first_missing FOLDER: sets REPLY to the outermost folder that does not exist, or nothing
+first_missing() {
+    local folder="$1"
+    REPLY=""
+    while [ -n "$folder" ] && [ ! -d "$root/$folder" ]; do
+        REPLY="$folder"
+        [[ "$folder" == */* ]] || break
+        folder="${folder%/*}"
+    done
+}
+
+# run_for ENTRY: runs the command of the loaded record
+run_for() {
+    local command="${field[command]:-}"
+    [ -n "$command" ] || return 0
+    if [ -n "$root" ]; then
+        say "not run below $root: $command"
+    elif ! command -v "${command%% *}" >/dev/null; then
+        say "${command%% *} is not here: make the readers of /${field[path]} read it by this system's own means"
+    else
+        say "running: $command"
+        # The scripts' own words, without quotes.
+        # shellcheck disable=SC2086
+        if ! $command {lock}>&-; then
+            warn "'$command' failed"
+            failures=$((failures + 1))
+            return 1
+        fi
+    fi
+    amend "$1" "done" ""
+}
+
+# run_outstanding PATH: runs the command of a change that was interrupted before it
+run_outstanding() {
+    local file
+    [ "$mode" = apply ] || return 0
+    undo_folder
+    [ -d "$REPLY" ] || return 0
+    [ -n "${records:-}" ] || lock_records
+    all_records
+    for file in "${entries[@]}"; do
+        load "$file"
+        if [ "${field[kind]:-}" = file ] && [ "${field[path]}" = "$1" ] && [ -z "${field[done]+set}" ]; then
+            run_for "$file" || true
+        fi
+    done
+}
+
+# change_file PATH TEXT ADDED [WORD...]: makes TEXT the content of a file, then runs the command of WORDs; ADDED is the part that
+# an undo may remove if the rest was changed since, or empty
+change_file() {
+    local path text="$2" added="$3" old="" before made
+    target_of "$1"
+    path="$REPLY"
+    hash_of "$path"
+    before="$REPLY"
+    if [ "$before" != absent ]; then
+        read_text "$path" || fail "/$path cannot be read"
+        old="$REPLY"
+        hash_of_text "$old"
+        [ "$before" = "$REPLY" ] || fail "/$path is not a text file: it stays as it is"
+        if [ "$old" = "$text" ]; then
+            say "as it should be: /$path"
+            run_outstanding "$path"
             return 0
         fi
     fi
     changes=$((changes + 1))
     if [ "$mode" = show ]; then
-        say "would write /$1:"
+        say "would write /$path:"
         # diff ends with 1 because there is a difference.
-        { diff <(printf '%s\n' "$old") <(printf '%s\n' "$2") || true; } |
+        { diff <(printf '%s' "$old") <(printf '%s' "$text") || true; } |
           sed -n 's/^< \(..*\)/    - \1/p; s/^> \(..*\)/    + \1/p'
+        [ $# = 3 ] || say "would run: ${*:4}"
         return 0
     fi
-    if [ -e "$root/$1" ]; then
-        record file "$1" "$(base64 -w0 "$root/$1")"
-    else
-        record absent "$1"
+    next_record
+    if [ "$before" != absent ]; then cp -p -- "$root/$path" "$entry.before" || fail "$entry.before cannot be written"; fi
+    if [ -n "$added" ]; then printf '%s' "$added" > "$entry.added" || fail "$entry.added cannot be written"; fi
+    first_missing "${path%/*}"
+    made="$REPLY"
+    hash_of_text "$text"
+    record file "$path" "$before" "$REPLY" "command=${*:4}" "made=$made"
+    sync "$entry"* "$records"
+    if ! (umask 022 && mkdir -p "$root/${path%/*}") 2>/dev/null || ! replace "$path" "$text"; then
+        remove_made
+        drop "$entry"
+        warn "/$path cannot be written: it stays as it is"
+        failures=$((failures + 1))
+        return 0
     fi
-    mkdir -p "$(dirname "$root/$1")"
-    printf '%s\n' "$2" > "$root/$1"
-    say "wrote /$1"
+    hash_of "$path"
+    amend "$entry" after "$REPLY"
+    say "wrote /$path"
+    load "$entry"
+    run_for "$entry" || true
 }
 
-# run_command UNDO COMMAND...: UNDO is the command that takes it back, or empty
-run_command() {
-    local undo="$1"
-    shift
-    if [ "$mode" = show ]; then
-        say "would run: $*"
-    elif [ -n "$root" ]; then
-        [ -z "$undo" ] || record command "$undo"
-        say "not run below $root: $*"
+write_file() { change_file "$1" "$2" "" "${@:3}"; } # PATH TEXT [WORD...]
+
+# add_to_file PATH TEXT [WORD...]: adds lines to the end of a file
+add_to_file() {
+    local old added="$2"
+    read_text "$1" || fail "/$1 cannot be read"
+    old="$REPLY"
+    [ -z "$old" ] || [ "${old: -1}" = $'\n' ] || added=$'\n'"$added"
+    # A backslash would join the last line with the first one of ours.
+    [[ "$old" != *\\ && "$old" != *\\$'\n' ]] || added=$'\n'"$added"
+    change_file "$1" "$old$added" "$added" "${@:3}"
+}
+
+# remove_made: removes the folders that the loaded or new change made, if they are empty
+remove_made() {
+    local folder="${path%/*}"
+    [ -n "${made:-}" ] || return 0
+    while rmdir "$root/$folder" 2>/dev/null && [ "$folder" != "$made" ]; do folder="${folder%/*}"; done
+    return 0
+}
+
+# restore_file ENTRY: fails if the file cannot be written
+restore_file() {
+    local path="${field[path]}" made="${field[made]}"
+    if [ "${field[before]}" = absent ]; then
+        rm -f "$root/$path" || return 1
+        remove_made
+        say "removed /$path"
     else
-        [ -z "$undo" ] || record command "$undo"
-        say "running: $*"
-        "$@" || {
-            warn "'$*' failed"
+        read_text_of "$1.before" && replace "$path" "$REPLY" || return 1
+        say "restored /$path"
+    fi
+}
+
+# read_text_of FILE: as read_text, for a file of the records
+read_text_of() {
+    REPLY=$(cat -- "$1" 2>/dev/null && printf x) || return 1
+    REPLY="${REPLY%x}"
+}
+
+# remove_added ENTRY: takes the added text out of a file that was changed since; fails if it is not there once, as it was added
+remove_added() {
+    local added text
+    [ -e "$1.added" ] && read_text_of "$1.added" || return 1
+    added="$REPLY"
+    read_text "${field[path]}" || return 1
+    text="$REPLY"
+    [[ "$text" == *"$added"* && "${text#*"$added"}" != *"$added"* ]] || return 1
+    # Line feeds at either end of the added text end other lines.
+    [[ "$added" != $'\n'* ]] || added="${added#$'\n'}"
+    replace "${field[path]}" "${text%%"$added"*}${text#*"$added"}" || return 1
+    say "removed what was added to /${field[path]}, which was changed since"
+}
+
+# keep_copy ENTRY: keeps the former content of a file that stays; sets REPLY to a text that names the copy
+keep_copy() {
+    local copy
+    if [ "${field[before]}" = absent ]; then
+        REPLY="before it did not exist"
+        return 0
+    fi
+    copy="${records%/*}/kept/$script-$(date +%Y%m%d-%H%M%S)-${1##*/}-${field[path]##*/}"
+    mkdir -p "${copy%/*}" && chmod 700 "${copy%/*}" && cp -p "$1.before" "$copy"
+    REPLY="its former content is ${copy}"
+}
+
+undo_file() {
+    local path="${field[path]}"
+    rm -f "$root/${path%/*}/.${path##*/}.ringpoll"
+    hash_of "$path"
+    if [ "$REPLY" = "${field[before]}" ]; then
+        say "as before: /$path"
+        # Interrupted before the change: its readers know no other content.
+        [ -n "${field[after]+set}" ] || { made="${field[made]}" remove_made && return 0; }
+    elif is_ours "$REPLY"; then
+        [ -n "${field[after]+set}" ] || amend "$1" after "$REPLY"
+        if ! restore_file "$1"; then
+            warn "/$path could not be restored; --undo tries again"
             failures=$((failures + 1))
-        }
-    fi
-}
-
-undo_line() { # KIND TARGET OLD; fails if it could not be restored
-    case "$1" in
-        value)
-            { printf '%s\n' "$3" > "$root/$2"; } 2>/dev/null || {
-                warn "/$2 could not be set back to '$3'"
-                return 1
-            }
-            say "set back /$2: $3"
-            ;;
-        file)
-            printf '%s' "$3" | base64 -d > "$root/$2" || return 1
-            say "restored /$2"
-            ;;
-        absent)
-            rm -f "$root/$2"
-            say "removed /$2"
-            ;;
-        command)
-            if [ -n "$root" ]; then
-                say "not run below $root: $2"
-            else
-                say "running: $2"
-                # The line was written by this script, as root.
-                bash -c "$2" || {
-                    warn "'$2' failed"
-                    return 1
-                }
-            fi
-            ;;
-        *)
-            warn "unknown line in $(undo_file): $1"
             return 1
-            ;;
-    esac
+        fi
+    elif ! remove_added "$1"; then
+        keep_copy "$1"
+        warn "/$path was changed since: it stays as it is; $REPLY"
+        failures=$((failures + 1))
+        return 0
+    fi
+    run_for "$1"
 }
 
-# undo: restores the last change first; lines that fail stay recorded
+# --- undo ------------------------------------------------------------------------------------------------------------
+
 undo() {
-    local file kind target old left=""
-    file=$(undo_file)
-    if [ ! -s "$file" ]; then
+    local number
+    undo_folder
+    if [ ! -d "$REPLY" ]; then
         say "nothing is recorded: $script has changed nothing here, or it is undone already"
         return 0
     fi
-    while IFS=$'\t' read -r kind target old; do
-        if ! undo_line "$kind" "$target" "$old"; then
-            left="$kind"$'\t'"$target"$'\t'"$old"$'\n'"$left"
-            failures=$((failures + 1))
-        fi
-    done < <(tac "$file")
-    if [ -n "$left" ]; then
-        printf '%s' "$left" > "$file"
-    else
-        rm -f "$file"
+    lock_records
+    all_records
+    earlier=0
+    [ "${#entries[@]}" -gt 0 ] || say "nothing is recorded: $script has changed nothing here, or it is undone already"
+    for ((number = ${#entries[@]} - 1; number >= 0; number--)); do
+        load "${entries[number]}"
+        # An incomplete record is of a change that was not made.
+        if [ -z "${field[end]+set}" ] || "undo_${field[kind]}" "${entries[number]}"; then drop "${entries[number]}"; fi
+    done
+    [ "$earlier" = 0 ] || say "values set before the last boot, which has set them anew and which stay: $earlier"
+    all_records
+    if [ "${#entries[@]}" = 0 ]; then
+        rm -rf "$records"
+        rmdir "$root/var/lib/ringpoll/undo" "$root/var/lib/ringpoll" 2>/dev/null || true
     fi
+}
+
+# restore_environment: for a command of the user
+restore_environment() {
+    if [ -n "$caller_locale" ]; then export LC_ALL="$caller_locale"; else unset LC_ALL; fi
 }
 
 # finish: the last line, and the exit code
@@ -315,3 +695,6 @@ finish() {
     fi
     [ "$failures" = 0 ] || exit 1
 }
+
+declare -A field=()
+declare -a entries=()
