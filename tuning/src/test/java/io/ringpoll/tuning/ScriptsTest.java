@@ -51,6 +51,7 @@ class ScriptsTest {
 
     private Path root;
     private Path fakes;
+    private final Map<String, String> environment = new TreeMap<>();
 
     /** The result of a script. */
     private record Outcome(int exit, String out, String err) {
@@ -77,6 +78,7 @@ class ScriptsTest {
         command.set(0, SCRIPTS.resolve(arguments[0]).toString());
         final ProcessBuilder builder = new ProcessBuilder(command);
         builder.environment().put("ROOT", root.toString());
+        builder.environment().putAll(environment);
         builder.environment().put("PATH", fakes + ":" + System.getenv("PATH"));
         final Path out = folder.resolve("out");
         final Path err = folder.resolve("err");
@@ -125,8 +127,8 @@ class ScriptsTest {
         succeed(line + " --apply");
         final Map<String, String> applied = snapshot();
         final String script = line.substring(0, line.indexOf(' '));
-        assertTrue(applied.containsKey(UNDO + script));
-        assertFalse(without(applied, UNDO + script).equals(before), "--apply changed nothing");
+        assertTrue(applied.containsKey(UNDO + script + "/000001"), applied::toString);
+        assertFalse(without(applied, UNDO).equals(before), "--apply changed nothing");
 
         final Outcome again = succeed(line + " --apply");
         assertFalse(again.out().contains("set /"), again::out);
@@ -137,51 +139,285 @@ class ScriptsTest {
         assertTrue(succeed(script + " --undo").out().contains("nothing is recorded"));
     }
 
-    private static Map<String, String> without(final Map<String, String> files, final String path) {
+    private static Map<String, String> without(final Map<String, String> files, final String folder) {
         final Map<String, String> rest = new TreeMap<>(files);
-        rest.remove(path);
+        rest.keySet().removeIf(path -> path.startsWith(folder));
         return rest;
+    }
+
+    private static String isolation(final String cpus, final String others) {
+        return "isolcpus=managed_irq,domain," + cpus + " nohz_full=" + cpus + " rcu_nocbs=" + cpus + " irqaffinity=" + others;
+    }
+
+    /** The value that a shell gives the variable of the normal boot entries. */
+    private String commandLineOf(final String file) throws IOException, InterruptedException {
+        final Process process = new ProcessBuilder("sh", "-euc", ". \"$0\"; printf %s \"$GRUB_CMDLINE_LINUX_DEFAULT\"",
+            root.resolve(file).toString()).redirectErrorStream(true).start();
+        final String value = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertEquals(0, process.waitFor(), value);
+        return value;
     }
 
     @Test
     void shouldIsolateCpusThroughTheBootLoaderSettings() throws Exception {
         expand(RecordedTree.named("two-socket-smt").with("usr/sbin/update-grub", ""));
         Files.setPosixFilePermissions(root.resolve("usr/sbin/update-grub"), PosixFilePermissions.fromString("rwxr-xr-x"));
-        final String options = "isolcpus=managed_irq,domain,17-18,49-50 nohz_full=17-18,49-50 rcu_nocbs=17-18,49-50 "
-            + "irqaffinity=0-16,19-48,51-63";
         final Outcome outcome = succeed("isolate-cpus --cpus 17,18,49-50 --apply");
-        assertTrue(content("etc/default/grub").endsWith("GRUB_CMDLINE_LINUX=\"" + options + "\""), content("etc/default/grub"));
+        assertEquals("quiet " + isolation("17-18,49-50", "0-16,19-48,51-63"), commandLineOf("etc/default/grub"));
         assertTrue(outcome.out().contains("not run below " + root + ": update-grub"), outcome::out);
         final Outcome undone = succeed("isolate-cpus --undo");
-        assertTrue(undone.out().indexOf("restored /etc/default/grub") < undone.out().indexOf("update-grub"), undone::out);
+        final int restored = undone.out().indexOf("restored /etc/default/grub");
+        assertTrue(restored >= 0 && restored < undone.out().indexOf("update-grub"), undone::out);
+    }
+
+    @Test
+    void shouldReadZerosBeforeNumbersAsDecimal() throws Exception {
+        expand(RecordedTree.named("two-socket-smt"));
+        assertTrue(succeed("isolate-cpus --cpus 010-011,0018").out().contains("isolcpus=managed_irq,domain,10-11,18 "));
+        assertTrue(succeed("huge-pages --pages 0512").out().contains("nr_hugepages: 0 -> 512"));
+        assertTrue(succeed("locked-memory --service x.service --limit 010").out().contains("LimitMEMLOCK=10240"));
+        final Outcome states = succeed("cpu-power --cpus 08 --max-exit-us 010");
+        assertTrue(states.out().contains("/cpu8/cpuidle/state3/disable: 0 -> 1"), states::out);
+        assertEquals("0a 00 00 00", succeed("run-pinned --latency-us 010 --apply -- od -An -tx1 " + root + "/dev/cpu_dma_latency")
+            .out().strip());
     }
 
     @Test
     void shouldPreferADropInToEditingTheBootLoaderSettings() throws Exception {
         expand(RecordedTree.named("two-socket-smt").with("etc/default/grub.d/init-select.cfg", ""));
         succeed("isolate-cpus --cpus 17 --apply");
-        assertTrue(content("etc/default/grub.d/ringpoll.cfg").startsWith(
-            "GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX isolcpus=managed_irq,domain,17 nohz_full=17"));
+        assertEquals(isolation("17", "0-16,18-63"), commandLineOf("etc/default/grub.d/zz-ringpoll.cfg"));
         succeed("isolate-cpus --undo");
-        assertFalse(Files.exists(root.resolve("etc/default/grub.d/ringpoll.cfg")));
+        assertFalse(Files.exists(root.resolve("etc/default/grub.d/zz-ringpoll.cfg")));
     }
 
-    @Test
-    void shouldKeepExistingOptions() throws Exception {
-        expand(RecordedTree.named("two-socket-smt").with("etc/default/grub",
-            "GRUB_CMDLINE_LINUX=\"crashkernel=auto\"\\nGRUB_X=1"));
+    /** Settings, as the bytes of the file, and the command line that a shell reads from them. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
+        "GRUB_CMDLINE_LINUX_DEFAULT=\"a b\"\\nGRUB_X=1\\n|a b",
+        "GRUB_CMDLINE_LINUX_DEFAULT='a b' # it's a comment\\n|a b",
+        "GRUB_CMDLINE_LINUX_DEFAULT=\"a \\\\\\nb\"\\n|a b",
+        "GRUB_CMDLINE_LINUX_DEFAULT=a GRUB_Y=2\\n|a",
+        "GRUB_CMDLINE_LINUX_DEFAULT=a\\nGRUB_X=1 \\\\\\n|a",
+        "GRUB_CMDLINE_LINUX_DEFAULT=a\\nGRUB_X=1\\\\|a",
+        "GRUB_CMDLINE_LINUX_DEFAULT=a\\n# isolcpus=3 # 'quoted|a",
+        "GRUB_CMDLINE_LINUX_DEFAULT=a #isolcpus=3\\n|a",
+        "GRUB_X='no line feed at the end'|``"})
+    void shouldKeepSettingsOfTheBootLoaderValid(final String settings, final String before) throws Exception {
+        expand(RecordedTree.named("two-socket-smt"));
+        final String text = settings.replace("\\n", "\n").replace("\\\\", "\\");
+        final Path file = root.resolve("etc/default/grub");
+        Files.writeString(file, text);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
         succeed("isolate-cpus --cpus 17 --apply");
-        assertTrue(content("etc/default/grub").startsWith("GRUB_CMDLINE_LINUX=\"crashkernel=auto isolcpus="),
-            content("etc/default/grub"));
-        assertTrue(content("etc/default/grub").endsWith("\nGRUB_X=1"));
+        assertEquals((before.isEmpty() ? "" : before + " ") + isolation("17", "0-16,18-63"), commandLineOf("etc/default/grub"));
+        assertEquals("rw-r-----", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
+        succeed("isolate-cpus --undo");
+        assertEquals(text, Files.readString(file));
+        assertEquals("rw-r-----", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
     }
 
     @Test
-    void shouldNotIsolateTwice() throws Exception {
-        expand(RecordedTree.named("two-socket-smt").with("etc/default/grub", "GRUB_CMDLINE_LINUX=\"isolcpus=4\""));
+    void shouldLeaveSettingsThatNoShellCanReadAsTheyAre() throws Exception {
+        expand(RecordedTree.named("two-socket-smt").with("etc/default/grub", "GRUB_CMDLINE_LINUX=\"quiet"));
+        final Outcome outcome = run("isolate-cpus", "--cpus", "17", "--apply");
+        assertEquals(1, outcome.exit());
+        assertTrue(outcome.err().contains("/etc/default/grub is no valid shell"), outcome::err);
+        assertFalse(Files.exists(root.resolve("var/lib/ringpoll")));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"GRUB_CMDLINE_LINUX=\"isolcpus=4\"", "GRUB_X='#' GRUB_CMDLINE_LINUX=\"a nohz_full=4\"",
+        "GRUB_CMDLINE_LINUX=\"a # irqaffinity=4\"", "GRUB_CMDLINE_LINUX=\"a\\n\\\\\\n rcu_nocbs=4\""})
+    void shouldNotIsolateTwice(final String settings) throws Exception {
+        expand(RecordedTree.named("two-socket-smt").with("etc/default/grub", settings));
         final Outcome outcome = run("isolate-cpus", "--cpus", "17");
         assertEquals(1, outcome.exit());
         assertTrue(outcome.err().contains("/etc/default/grub isolates CPUs already"), outcome::err);
+    }
+
+    @Test
+    void shouldRefuseToIsolateOtherCpusBeforeItsOwnAreUndone() throws Exception {
+        expand(RecordedTree.named("two-socket-smt"));
+        succeed("isolate-cpus --cpus 17 --apply");
+        final Outcome outcome = run("isolate-cpus", "--cpus", "18", "--apply");
+        assertEquals(1, outcome.exit());
+        assertTrue(outcome.err().contains("isolate-cpus --undo"), outcome::err);
+    }
+
+    @Test
+    void shouldAddALineToTheCommandLineOfKernelInstall() throws Exception {
+        expand(RecordedTree.named("two-socket-smt").without("etc/default").with("etc/kernel/cmdline", "root=/dev/sda1 quiet"));
+        final Outcome outcome = succeed("isolate-cpus --cpus 17 --apply");
+        assertEquals("root=/dev/sda1 quiet\n" + isolation("17", "0-16,18-63"), content("etc/kernel/cmdline"));
+        assertTrue(outcome.out().contains("kernel-install add-all"), outcome::out);
+        assertTrue(succeed("isolate-cpus --cpus 17 --apply").out().contains("as it should be"));
+        succeed("isolate-cpus --undo");
+        assertEquals("root=/dev/sda1 quiet", content("etc/kernel/cmdline"));
+    }
+
+    @Test
+    void shouldKeepEditsThatWereMadeBesideItsOwn() throws Exception {
+        expand(RecordedTree.named("two-socket-smt"));
+        succeed("isolate-cpus --cpus 17 --apply");
+        final Path file = root.resolve("etc/default/grub");
+        Files.writeString(file, "GRUB_TIMEOUT=1\n" + Files.readString(file) + "GRUB_Z=1\n");
+        final Outcome undone = succeed("isolate-cpus --undo");
+        assertTrue(undone.out().contains("removed what was added to /etc/default/grub"), undone::out);
+        assertEquals("GRUB_TIMEOUT=1\nGRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\nGRUB_CMDLINE_LINUX=\"\"\nGRUB_Z=1\n",
+            Files.readString(file));
+    }
+
+    @Test
+    void shouldNameAFileThatWasChangedSinceAndLeaveIt() throws Exception {
+        expand(RecordedTree.named("two-socket-smt"));
+        succeed("locked-memory --user alice --apply");
+        final Path file = root.resolve("etc/security/limits.d/90-ringpoll-alice.conf");
+        Files.writeString(file, "alice - memlock 1\n");
+        final Outcome undone = run("locked-memory", "--undo");
+        assertEquals(1, undone.exit());
+        assertTrue(undone.err().contains("90-ringpoll-alice.conf was changed since: it stays as it is"), undone::err);
+        assertEquals("alice - memlock 1\n", Files.readString(file));
+        assertTrue(succeed("locked-memory --undo").out().contains("nothing is recorded"));
+    }
+
+    @Test
+    void shouldKeepTheFormerContentOfAFileThatStays() throws Exception {
+        expand(RecordedTree.named("two-socket-smt"));
+        succeed("move-interrupts --away-from 17-21 --apply");
+        Files.writeString(root.resolve("etc/default/irqbalance"), "IRQBALANCE_ARGS=x\n");
+        final Outcome undone = run("move-interrupts", "--undo");
+        assertEquals(1, undone.exit());
+        final String copy = undone.err().replaceAll("(?s).*its former content is (\\S+).*", "$1");
+        assertEquals("#IRQBALANCE_BANNED_CPULIST=\nIRQBALANCE_ARGS=\n", Files.readString(Path.of(copy)));
+        assertEquals("IRQBALANCE_ARGS=x", content("etc/default/irqbalance"));
+        assertEquals("17", content("proc/irq/202/smp_affinity_list"));
+    }
+
+    @Test
+    void shouldNameAValueThatWasChangedSinceAndLeaveIt() throws Exception {
+        expand(RecordedTree.named("two-socket-smt"));
+        succeed("cpu-power --cpus 17-18 --governor performance --apply");
+        Files.writeString(root.resolve(CPU + "cpu17/cpufreq/scaling_governor"), "ondemand\n");
+        final Outcome undone = run("cpu-power", "--undo");
+        assertEquals(1, undone.exit());
+        assertTrue(undone.err().contains("cpu17/cpufreq/scaling_governor is 'ondemand', not 'performance'"), undone::err);
+        assertEquals(1, undone.err().lines().count(), undone::err);
+        assertEquals("ondemand", content(CPU + "cpu17/cpufreq/scaling_governor"));
+        assertEquals("powersave", content(CPU + "cpu18/cpufreq/scaling_governor"));
+    }
+
+    @Test
+    void shouldLeaveValuesOfAnotherBoot() throws Exception {
+        final String boot = "proc/sys/kernel/random/boot_id";
+        expand(RecordedTree.named("two-socket-smt").with(boot, "first"));
+        succeed("huge-pages --pages 512 --apply");
+        succeed("locked-memory --user alice --apply");
+        Files.writeString(root.resolve(boot), "second\n");
+        // By chance the value is that of the script: the boot has set it.
+        final Outcome undone = succeed("huge-pages --undo");
+        assertTrue(undone.out().contains("values set before the last boot, which has set them anew and which stay: 1"),
+            undone::out);
+        assertEquals("512", content("sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"));
+        assertTrue(succeed("huge-pages --undo").out().contains("nothing is recorded"));
+        succeed("locked-memory --undo");
+        assertFalse(Files.exists(root.resolve("etc/security/limits.d/90-ringpoll-alice.conf")));
+    }
+
+    @Test
+    void shouldUndoSeveralDifferentCallsToTheFirstState() throws Exception {
+        expand(RecordedTree.named("two-socket-smt").with("proc/irq/default_smp_affinity", "ffffffff,ffffffff"));
+        final Map<String, String> before = snapshot();
+        succeed("move-interrupts --away-from 17 --apply");
+        succeed("move-interrupts --away-from 18-19 --apply");
+        assertEquals("ffffffff,fff1ffff", content("proc/irq/default_smp_affinity"));
+        assertTrue(content("etc/default/irqbalance").endsWith(
+            "IRQBALANCE_BANNED_CPUS=000e0000\nIRQBALANCE_BANNED_CPULIST=17-19"), content("etc/default/irqbalance"));
+        // Interrupts that had CPU 18 only do not go to CPU 17, which the first call has closed.
+        assertEquals("16,20-31,48-63", content("proc/irq/203/smp_affinity_list"));
+        succeed("move-interrupts --undo");
+        assertEquals(before, snapshot());
+    }
+
+    @Test
+    void shouldKeepWhatIrqbalanceBansByItself() throws Exception {
+        expand(RecordedTree.named("two-socket-smt").with(CPU + "isolated", "40-41").with(CPU + "nohz_full", "(null)")
+            .with("etc/default/irqbalance", "IRQBALANCE_BANNED_CPUS=\\\"1,00000000\\\"".replace("\\\"", "\"")));
+        succeed("move-interrupts --away-from 17 --apply");
+        assertTrue(content("etc/default/irqbalance").endsWith("IRQBALANCE_BANNED_CPUS=00000301,00020000\n"
+            + "IRQBALANCE_BANNED_CPULIST=17,32,40-41"), content("etc/default/irqbalance"));
+    }
+
+    /** A file that can be read, but not written, not even by root. */
+    private void makeUnwritable(final String path) throws IOException {
+        Files.delete(root.resolve(path));
+        Files.createSymbolicLink(root.resolve(path), Path.of("/proc/sys/kernel/ostype"));
+    }
+
+    @Test
+    void shouldUndoTheRestAfterAChangeThatFailed() throws Exception {
+        expand(RecordedTree.named("two-socket-smt"));
+        final String pages = "sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages";
+        makeUnwritable("sys/kernel/mm/transparent_hugepage/enabled");
+        assertEquals(1, run("huge-pages", "--pages", "512", "--transparent", "madvise", "--apply").exit());
+        assertEquals("512", content(pages));
+        succeed("huge-pages --undo");
+        assertEquals("0", content(pages));
+        assertTrue(succeed("huge-pages --undo").out().contains("nothing is recorded"));
+    }
+
+    @Test
+    void shouldNameInterruptsThatTheKernelDoesNotMove() throws Exception {
+        expand(RecordedTree.named("two-socket-smt"));
+        final Path file = root.resolve("proc/irq/202/smp_affinity_list");
+        Files.delete(file);
+        // It reads as a CPU that is to be left, and takes no other value.
+        Files.createSymbolicLink(file, Path.of("/proc/sys/kernel/ngroups_max"));
+        final String value = Files.readAllLines(file).getFirst();
+        Files.writeString(root.resolve(CPU + "online"), "0-63," + value + "\n");
+        final Outcome outcome = succeed("move-interrupts --away-from " + value + " --apply");
+        assertTrue(outcome.err().contains("does not move these interrupts"), outcome::toString);
+        assertTrue(outcome.err().endsWith(": 202\n"), outcome::err);
+        assertFalse(succeed("move-interrupts --undo").out().contains("/proc/irq/202/"));
+    }
+
+    /** Ends a script before each of its commands, counted from the first record, by the trap that bash runs before a command. */
+    private Outcome runUntil(final int step, final String signal, final String... arguments) throws Exception {
+        final Path hook = folder.resolve("hook.bash");
+        Files.writeString(hook, "steps=0\ntrap 'if [ -n \"${records:-}\" ]; then steps=$((steps + 1));"
+            + " [ \"$steps\" != " + step + " ] || kill -" + signal + " $$; fi' DEBUG\nset -T\n");
+        environment.put("BASH_ENV", hook.toString());
+        try {
+            return run(arguments);
+        } finally {
+            environment.remove("BASH_ENV");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"locked-memory --user alice --service x.service, 7", "move-interrupts --away-from 18, 47",
+        "huge-pages --pages 512 --transparent never, 7"})
+    void shouldUndoAChangeThatWasInterruptedAtAnyStep(final String line, final int stride) throws Exception {
+        final RecordedTree tree = RecordedTree.parse("sys/devices/system/cpu/online\t0-63\netc/default/irqbalance\tX=1\n"
+            + "proc/irq/7/smp_affinity_list\t18\nproc/irq/8/smp_affinity_list\t0-63\n"
+            + "sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages\t0\nsys/kernel/mm/transparent_hugepage/enabled\tmadvise\n");
+        expand(tree);
+        final Map<String, String> before = snapshot();
+        final String[] apply = (line + " --apply").split(" ");
+        int step = 1;
+        boolean interrupted = true;
+        while (interrupted) {
+            interrupted = runUntil(step, step % 2 == 0 ? "KILL" : "TERM", apply).exit() > 128;
+            if (step % 3 == 0) {
+                // Applied again to the end, interrupted while it is undone.
+                assertEquals(0, run(apply).exit());
+                runUntil(step, "KILL", apply[0], "--undo");
+            }
+            succeed(apply[0] + " --undo");
+            assertEquals(before, snapshot(), "after step " + step);
+            step += stride;
+        }
+        assertTrue(step > 60, "only " + step + " steps");
     }
 
     @Test
@@ -193,7 +429,8 @@ class ScriptsTest {
         assertEquals("0-16,22-63", content("proc/irq/9/smp_affinity_list"));
         assertEquals("16", content("proc/irq/201/smp_affinity_list"));
         assertEquals("ffffffff,ffc1ffff", content("proc/irq/default_smp_affinity"));
-        assertEquals("IRQBALANCE_ARGS=\nIRQBALANCE_BANNED_CPULIST=17-21", content("etc/default/irqbalance"));
+        assertTrue(content("etc/default/irqbalance").endsWith(
+            "\nIRQBALANCE_BANNED_CPUS=003e0000\nIRQBALANCE_BANNED_CPULIST=17-21"), content("etc/default/irqbalance"));
         succeed("move-interrupts --undo");
         assertEquals("17", content("proc/irq/202/smp_affinity_list"));
     }
@@ -218,9 +455,8 @@ class ScriptsTest {
 
     @Test
     void shouldReportAValueThatTheKernelRejectsAndFail() throws Exception {
-        expand(RecordedTree.named("two-socket-smt").without("sys/kernel/mm/transparent_hugepage/enabled"));
-        // A file that can be read, but not written, not even by root.
-        Files.createSymbolicLink(root.resolve("sys/kernel/mm/transparent_hugepage/enabled"), Path.of("/proc/sys/kernel/ostype"));
+        expand(RecordedTree.named("two-socket-smt"));
+        makeUnwritable("sys/kernel/mm/transparent_hugepage/enabled");
         final Outcome outcome = run("huge-pages", "--transparent", "madvise", "--apply");
         assertEquals(1, outcome.exit());
         assertTrue(outcome.err().contains("the kernel does not take 'madvise'"), outcome::err);
@@ -245,17 +481,43 @@ class ScriptsTest {
     }
 
     @Test
-    void shouldMoveTheThreadsOfAProcess() throws Exception {
+    void shouldMoveTheThreadsOfAProcessThatAreNotPinned() throws Exception {
         expand(RecordedTree.named("two-socket-smt").with("proc/77/task/77/status", "Cpus_allowed_list:\\t0-63")
             .with("proc/77/task/78/status", "Cpus_allowed_list:\\t3").with("proc/77/task/79/status",
-                "Cpus_allowed_list:\\t22-23"));
+                "Cpus_allowed_list:\\t22-23").with("proc/77/task/80/status", "Cpus_allowed_list:\\t3-4"));
         final Outcome outcome = succeed("run-pinned --pid 77 --cpus 22-23 --apply");
         assertTrue(outcome.out().contains("taskset -pc 22-23 77\n"), outcome::out);
-        assertTrue(outcome.out().contains("taskset -pc 22-23 78\n"), outcome::out);
+        assertTrue(outcome.out().contains("taskset -pc 22-23 80\n"), outcome::out);
+        assertTrue(outcome.out().contains("pinned to one CPU, and left there: threads 78\n"), outcome::out);
         assertFalse(outcome.out().contains(" 79\n"), outcome::out);
         final Outcome undone = succeed("run-pinned --undo");
-        assertTrue(undone.out().contains("taskset -pc 3 78\n"), undone::out);
+        assertTrue(undone.out().contains("taskset -pc 3-4 80\n"), undone::out);
         assertTrue(undone.out().contains("taskset -pc 0-63 77\n"), undone::out);
+    }
+
+    @Test
+    void shouldLimitTheLatencyOfSomeCpus() throws Exception {
+        final String file = CPU + "cpu17/power/pm_qos_resume_latency_us";
+        expand(RecordedTree.named("two-socket-smt").with(file, "0"));
+        succeed("cpu-power --cpus 17 --resume-latency-us 2 --apply");
+        assertEquals("2", content(file));
+        succeed("cpu-power --undo");
+        assertEquals("0", content(file));
+    }
+
+    @Test
+    void shouldAdviseAgainstALatencyThatMakesAllCoresSpin() throws Exception {
+        expand(RecordedTree.named("two-socket-smt"));
+        final Outcome outcome = succeed("run-pinned --latency-us 0 --apply -- true");
+        assertTrue(outcome.err().contains("prefer 1 or 2, or cpu-power --cpus LIST --resume-latency-us 1"), outcome::err);
+        assertEquals("", succeed("run-pinned --latency-us 1 --apply -- true").err());
+    }
+
+    @Test
+    void shouldRunACommandInTheCallersLocale() throws Exception {
+        expand(RecordedTree.named("two-socket-smt"));
+        environment.put("LC_ALL", "C.UTF-8");
+        assertEquals("C.UTF-8\n", succeed("run-pinned --latency-us 1 --apply -- printenv LC_ALL").out());
     }
 
     @ParameterizedTest
@@ -268,6 +530,12 @@ class ScriptsTest {
         "move-interrupts --away-from x|move-interrupts: --away-from 'x' is not a list",
         "move-interrupts --away-from 2 --to 2-3|move-interrupts: --to 2-3 and --away-from 2 have CPUs in common",
         "cpu-power --cpus 2|cpu-power: nothing to do",
+        "isolate-cpus --apply --undo|isolate-cpus: --apply and --undo exclude each other",
+        "move-interrupts --undo --away-from 3 --apply|move-interrupts: --apply and --undo exclude each other",
+        "cpu-power --undo --cpus 3|cpu-power: --undo takes back all that cpu-power has changed: give no other option",
+        "cpu-power --cpus 2 --resume-latency-us 0|cpu-power: --resume-latency-us 0 means no limit to the kernel",
+        "run-pinned --cpus 2 --pid 1 --node 0|run-pinned: --node and --latency-us need a command",
+        "record-tree --root /no/such/folder|record-tree: --root /no/such/folder is not a folder",
         "cpu-power --cpus 2 --max-exit-us y|cpu-power: --max-exit-us 'y'",
         "huge-pages --pages many|huge-pages: --pages 'many' is not a number",
         "huge-pages --transparent often|huge-pages: --transparent 'often' is none of",
