@@ -105,7 +105,8 @@ class PagesTest {
     /** Their plans, on a recorded server, as nothing is applied. */
     @Test
     void shouldShowScriptsThatPlanAChange() throws Exception {
-        RecordedTree.named("two-socket-smt").expand(folder);
+        RecordedTree.named("two-socket-smt")
+            .withEach(2, 6, "sys/devices/system/cpu/cpu#/power/pm_qos_resume_latency_us", "0").expand(folder);
         final List<String> shown = pages().stream().flatMap(page -> SCRIPT.matcher(page.text()).results())
             .map(MatchResult::group).filter(line -> !line.contains(" USER ")).toList();
         assertTrue(shown.size() > 4, shown::toString);
