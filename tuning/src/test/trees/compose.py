@@ -156,6 +156,7 @@ class Tree:
                                         "rw,nsdelegate,memory_recursiveprot")
         self.put("sys/fs/cgroup/cpuset.cpus.effective", cpus)
         self.put("sys/fs/cgroup/cpuset.cpus.isolated")
+        self.put("sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory hugetlb pids rdma misc")
         folder = "sys/fs/cgroup"
         for part in path.strip("/").split("/"):
             folder += "/" + part
@@ -332,6 +333,7 @@ def container(version):
         del tree.files[f"proc/2/{name}"]
     if version == 2:
         tree.process("0-15", groups="0::/", memlock=65536)
+        tree.put(".dockerenv")
         tree.put("proc/self/mountinfo", "1203 1190 0:28 / /sys/fs/cgroup ro,nosuid,nodev,noexec,relatime - cgroup2 cgroup rw")
         tree.put("sys/fs/cgroup/cpu.max", "250000 100000")
         tree.put("sys/fs/cgroup/cpuset.cpus.effective", "0-15")

@@ -587,7 +587,8 @@ class ScriptsTest {
 
     @Test
     void shouldRecordATreeThatReadsAsTheMachineItIs() throws Exception {
-        expand(RecordedTree.named("two-socket-smt"));
+        // It leaves out the list of controllers, so a plan for a recording prints no partition.
+        expand(RecordedTree.named("two-socket-smt").without("sys/fs/cgroup/cgroup.controllers"));
         final Map<String, String> recorded = new TreeMap<>();
         final Outcome outcome = succeed("record-tree");
         final Path copy = Files.createDirectory(folder.resolve("copy"));

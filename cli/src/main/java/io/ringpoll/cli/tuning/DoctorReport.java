@@ -8,6 +8,7 @@ import io.ringpoll.internal.tuning.doctor.Examined;
 import io.ringpoll.internal.tuning.doctor.Finding;
 import io.ringpoll.internal.tuning.doctor.Verdict;
 import io.ringpoll.internal.tuning.topology.MachineDescription;
+import io.ringpoll.internal.tuning.topology.Surroundings;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
@@ -48,6 +49,10 @@ final class DoctorReport {
     private void head(final PrintWriter out) {
         out.println(MachineDescription.of(examined.files(), examined.topology()).line());
         out.println("hot CPUs: " + examined.hot() + " (--cpus selects others)");
+        final Surroundings surroundings = examined.surroundings();
+        if (surroundings.kind() != Surroundings.Kind.SESSION) {
+            out.println("runs in " + surroundings.kind() + " (" + surroundings.evidence() + ")");
+        }
         out.println();
     }
 
@@ -76,6 +81,7 @@ final class DoctorReport {
         final ObjectNode root = Json.object();
         Json.describe(root.putObject("machine"), MachineDescription.of(examined.files(), examined.topology()));
         root.put("hotCpus", examined.hot().toString());
+        root.put("surroundings", examined.surroundings().kind().name().toLowerCase(Locale.ROOT));
         root.put("worst", Doctor.worst(results).toString());
         final ObjectNode counts = root.putObject("counts");
         for (final Verdict verdict : Verdict.values()) {

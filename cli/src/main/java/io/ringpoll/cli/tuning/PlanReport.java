@@ -44,8 +44,10 @@ final class PlanReport {
         list(out, "run it, hot threads pinned:", List.of(settings.run()));
         list(out, "the same with auxiliary threads kept off the hot CPUs:", settings.confined());
         list(out, "as a systemd service:", settings.systemd());
+        list(out, "as a container:", settings.container());
         list(out, "in Java:", settings.builder());
         list(out, "to make it quieter:", settings.preparations());
+        list(out, "to isolate these CPUs at once, until the partition is removed:", settings.partition());
     }
 
     private static void list(final PrintWriter out, final String heading, final List<String> lines) {
@@ -73,8 +75,10 @@ final class PlanReport {
         root.put("pin", plan.pinOption()).put("run", settings.run());
         put(root.putArray("confined"), settings.confined());
         put(root.putArray("systemd"), settings.systemd());
+        put(root.putArray("container"), settings.container());
         put(root.putArray("java"), settings.builder());
         put(root.putArray("preparations"), settings.preparations());
+        put(root.putArray("partition"), settings.partition());
         return Json.text(root);
     }
 

@@ -39,7 +39,7 @@ class CommandTest {
         assertTrue(text.contains("hot CPUs: 17-21"), text);
         assertTrue(text.contains("warning      isolated CPUs: hot CPUs 17-21: no CPU is isolated\n"), text);
         assertTrue(text.contains("The scheduler puts other threads on a CPU"), text);
-        assertTrue(text.contains("-> sudo tuning/scripts/isolate-cpus --cpus 17-21,49-53 --apply   # then reboot\n"), text);
+        assertTrue(text.contains("-> sudo tuning/scripts/isolate-cpus --cpus 17-21,49-53 --apply   # then reboot"), text);
         assertFalse(text.contains("System.nanoTime reads it"), "only findings are explained");
         assertTrue(text.lines().anyMatch(line -> line.matches("\\d+ more, of less effect: .*numa-balancing.*")), text);
         assertEquals("", calls.err());

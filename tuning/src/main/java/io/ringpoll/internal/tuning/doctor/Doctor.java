@@ -27,13 +27,14 @@ public final class Doctor {
     }
 
     /**
-     * Performs all checks.
+     * Performs all checks, and adapts the commands to the surroundings of the process.
      *
      * @param machine to examine
      * @return a result per check, in order
      */
     public static List<CheckResult> examine(final Examined machine) {
-        return CHECKS.stream().map(check -> new CheckResult(check, check.examination().apply(machine))).toList();
+        return CHECKS.stream().map(check -> new CheckResult(check,
+            Remedies.adapted(check, check.examination().apply(machine), machine.surroundings()))).toList();
     }
 
     /**

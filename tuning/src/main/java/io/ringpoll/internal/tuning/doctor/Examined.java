@@ -6,6 +6,7 @@ import io.ringpoll.internal.tuning.plan.Preparation;
 import io.ringpoll.internal.tuning.topology.CpuSet;
 import io.ringpoll.internal.tuning.topology.MachineFiles;
 import io.ringpoll.internal.tuning.topology.RdmaDevice;
+import io.ringpoll.internal.tuning.topology.Surroundings;
 import io.ringpoll.internal.tuning.topology.Topology;
 import io.ringpoll.verbs.DeviceAttributes;
 import java.util.List;
@@ -59,6 +60,15 @@ public record Examined(MachineFiles files, Topology topology, CpuSet hot, int ho
     /** The hot CPUs and their SMT siblings: nothing else should run on any of them. */
     CpuSet hotCores() {
         return preparation().cores();
+    }
+
+    /**
+     * What this process runs in.
+     *
+     * @return a session, a service or a container
+     */
+    public Surroundings surroundings() {
+        return Surroundings.read(files);
     }
 
     /** The CPUs for all other threads. */

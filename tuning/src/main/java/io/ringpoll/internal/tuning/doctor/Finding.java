@@ -8,6 +8,11 @@ package io.ringpoll.internal.tuning.doctor;
  * @param command the command or other action that corrects it; empty if none is needed
  */
 public record Finding(Verdict verdict, String reading, String command) {
+    /** The same with another command. */
+    Finding with(final String other) {
+        return new Finding(verdict, reading, other);
+    }
+
     static Finding ok(final String reading) {
         return new Finding(Verdict.OK, reading, "");
     }

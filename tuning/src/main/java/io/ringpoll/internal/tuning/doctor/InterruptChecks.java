@@ -32,7 +32,7 @@ final class InterruptChecks {
                 HIGH, MACHINE, InterruptChecks::interrupts, OK, WARNING, UNKNOWN),
             new Check("irqbalance", "irqbalance",
                 "The daemon moves interrupts between CPUs every ten seconds, also onto hot ones that it is not configured to "
-                    + "exclude.", MEDIUM, MACHINE, InterruptChecks::balancer, OK, WARNING),
+                    + "exclude.", MEDIUM, MACHINE, InterruptChecks::balancer, OK, WARNING, UNKNOWN),
             new Check("receive-steering", "receive packet steering (RPS)",
                 "The kernel processes packets of the network on the CPUs that an interface's mask names.",
                 MEDIUM, MACHINE, InterruptChecks::steering, OK, WARNING, UNKNOWN));
@@ -58,7 +58,8 @@ final class InterruptChecks {
     private static Finding balancer(final Examined machine) {
         final Optional<IrqBalance> daemon = IrqBalance.running(machine.files());
         if (daemon.isEmpty()) {
-            return Finding.ok("not running");
+            return machine.surroundings().kind().isContainer() ? Finding.unknown("the host's processes are not visible")
+                : Finding.ok("not running");
         }
         final CpuSet open = machine.hotCores().minus(daemon.get().banned());
         if (open.isEmpty()) {

@@ -71,6 +71,19 @@ public final class PlanSettings {
     }
 
     /**
+     * The options of a container.
+     *
+     * @return lines for Docker and for Kubernetes
+     */
+    public List<String> container() {
+        final CpuSet all = plan.auxiliary().or(plan.hotCpus());
+        final String node = topology.cpuNodes().size() > 1 ? " --cpuset-mems " + plan.node() : "";
+        return List.of("docker run --cpuset-cpus " + all + node + " --ulimit memlock=-1 --device /dev/infiniband IMAGE",
+            "Kubernetes: kubelet with cpuManagerPolicy: static" + (node.isEmpty() ? "" : " and topologyManagerPolicy: "
+                + "single-numa-node") + ", limits of cpu: " + all.size() + " equal to the requests");
+    }
+
+    /**
      * The builder calls for the default three handlers.
      *
      * @return lines of Java
@@ -95,6 +108,15 @@ public final class PlanSettings {
             }
         }
         return lines;
+    }
+
+    /**
+     * Isolates the plan's CPUs without a reboot.
+     *
+     * @return lines for one shell; empty if that is not possible or not needed
+     */
+    public List<String> partition() {
+        return new Partition(topology, plan).commands(run());
     }
 
     /**

@@ -30,7 +30,8 @@ public record Preparation(Topology topology, CpuSet hot) {
     public Optional<String> isolate() {
         final CpuSet boot = CpuSet.of(topology.online().first().orElse(0));
         return hot.intersects(boot) ? Optional.empty()
-            : Optional.of("sudo tuning/scripts/isolate-cpus --cpus " + cores().minus(boot) + " --apply   # then reboot");
+            : Optional.of("sudo tuning/scripts/isolate-cpus --cpus " + cores().minus(boot) + " --apply   # then reboot"
+                + (topology.controlGroup().partitions() ? "; or at once: the partition of ./ringpoll tune plan" : ""));
     }
 
     /**

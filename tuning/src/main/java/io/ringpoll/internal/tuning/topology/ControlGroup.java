@@ -13,7 +13,8 @@ import java.util.OptionalLong;
  * @param periodUs    the quota's period in microseconds; empty if unlimited
  * @param throttled   number of periods in which the group was throttled; empty if unknown
  * @param isolated    the CPUs of isolated cpuset partitions
+ * @param partitions  whether root can make isolated cpuset partitions here
  */
 public record ControlGroup(int version, CpuSet cpuset, boolean cpusetKnown, OptionalDouble quotaCpus, OptionalLong periodUs,
-                           OptionalLong throttled, CpuSet isolated) {
+                           OptionalLong throttled, CpuSet isolated, boolean partitions) {
 }

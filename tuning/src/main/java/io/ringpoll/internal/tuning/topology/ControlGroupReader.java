@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Reads a process's control groups, version 1, 2 or both, also inside a container.
@@ -16,6 +18,8 @@ import java.util.OptionalLong;
  * @see <a href="https://man7.org/linux/man-pages/man7/cgroups.7.html">cgroups(7)</a>
  */
 final class ControlGroupReader {
+    private static final Pattern RELEASE = Pattern.compile("(\\d{1,4})\\.(\\d{1,4})");
+
     private final MachineFiles files;
     private final CpuSet online;
     private final List<Mount> mounts = new ArrayList<>();
@@ -56,11 +60,12 @@ final class ControlGroupReader {
         final Optional<Group> cpusetV1 = legacyGroup("cpuset");
         final Optional<CpuSet> cpuset = cpusetV1.flatMap(this::legacyCpuset).or(() -> unified.flatMap(this::unifiedCpuset));
         final CpuSet isolated = unified.map(this::isolatedPartitions).orElse(CpuSet.EMPTY);
+        final boolean partitions = unified.filter(this::hasPartitions).isPresent();
         final CpuSet allowed = cpuset.map(online::and).filter(set -> !set.isEmpty()).orElse(online);
         final int version = cpuV1.isPresent() ? 1 : unified.isPresent() ? 2 : 0;
         if (version == 0) {
             return new ControlGroup(0, allowed, cpuset.isPresent(), OptionalDouble.empty(), OptionalLong.empty(),
-                OptionalLong.empty(), isolated);
+                OptionalLong.empty(), isolated, partitions);
         }
         final Group group = version == 1 ? cpuV1.get() : unified.get();
         double tightest = Double.POSITIVE_INFINITY;
@@ -75,7 +80,7 @@ final class ControlGroupReader {
         final boolean limited = tightest != Double.POSITIVE_INFINITY;
         return new ControlGroup(version, allowed, cpuset.isPresent(),
             limited ? OptionalDouble.of(tightest) : OptionalDouble.empty(),
-            limited ? OptionalLong.of(period) : OptionalLong.empty(), throttled(group.folder), isolated);
+            limited ? OptionalLong.of(period) : OptionalLong.empty(), throttled(group.folder), isolated, partitions);
     }
 
     private Optional<Group> unifiedGroup() {
@@ -132,6 +137,14 @@ final class ControlGroupReader {
             }
         }
         return isolated;
+    }
+
+    /** At the top of the whole hierarchy, which alone has no type, with the cpuset controller, as of Linux 6.1. */
+    private boolean hasPartitions(final Group group) {
+        final Matcher release = RELEASE.matcher(files.text("proc/sys/kernel/osrelease").orElse(""));
+        return release.lookingAt() && Integer.parseInt(release.group(1)) * 1000 + Integer.parseInt(release.group(2)) >= 6001
+            && !files.exists(group.top + "/cgroup.type") && files.text(group.top + "/cgroup.controllers")
+            .filter(controllers -> Arrays.asList(controllers.split(" ")).contains("cpuset")).isPresent();
     }
 
     private long[] unifiedQuota(final String folder) {

@@ -206,6 +206,7 @@ final class DoctorCases {
             ofTree("interrupt-affinity", UNKNOWN, "/proc/irq shows no affinity", tree -> tree.without("proc/irq")),
             ofTree("interrupt-affinity", UNKNOWN, "/proc/interrupts needs root", tree -> tree.denying("proc/interrupts")),
             ofTree("irqbalance", OK, "not running", tree -> tree),
+            ofTree("irqbalance", UNKNOWN, "the host's processes are not visible", tree -> tree.with(".dockerenv", "")),
             ofTree("irqbalance", OK, "excludes hot CPUs 2-6 by its default", tree -> tree.with(DAEMON, "irqbalance")),
             ofTree("irqbalance", OK, "IRQBALANCE_BANNED_CPULIST=1-7",
                 tree -> unisolated(tree).with(SETTINGS, "IRQBALANCE_BANNED_CPULIST=\"1-7\"")),

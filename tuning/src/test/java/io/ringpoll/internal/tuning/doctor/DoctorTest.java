@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -151,6 +152,42 @@ class DoctorTest {
 
     private static Examined examine(final MachineFiles files, final FollowedAdvice advice) {
         return Examined.of(files, Optional.empty(), advice.jvm(), DoctorCase.GOOD_VERBS);
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        ".dockerenv||docker run --ulimit memlock=-1|docker run --cpuset-cpus LIST, without --cpus",
+        "run/.containerenv||podman run --ulimit memlock=-1|podman run --cpuset-cpus LIST",
+        "proc/1/environ|container=systemd-nspawn|LimitMEMLOCK=infinity in the container's unit|CPUQuota= (empty)",
+        "run/systemd/container|lxc|the container's manager: the equivalent of LimitMEMLOCK=infinity|the container's manager",
+        "proc/1/cgroup|0::/kubepods/pod1|add IPC_LOCK to|cpuManagerPolicy: static of the kubelet"})
+    void shouldNameTheOptionsOfTheContainerAndSendTheRestToTheHost(final String file, final String content,
+                                                                   final String memory, final String quota) {
+        final Examined machine = Examined.of(RecordedTree.named("container-cgroup-v2").without(".dockerenv")
+            .with(file, content == null ? "" : content).expand(root), Optional.empty(), DoctorCase.GOOD_JVM, Optional.empty());
+        final List<CheckResult> results = Doctor.examine(machine);
+        assertTrue(command(results, "locked-memory").startsWith(memory), command(results, "locked-memory"));
+        assertTrue(command(results, "cpu-quota").startsWith(quota), command(results, "cpu-quota"));
+        for (final CheckResult result : results) {
+            final String command = result.finding().command();
+            assertTrue(result.check().scope() != Scope.MACHINE || command.isEmpty() || command.startsWith("on the host: ")
+                || command.contains("./ringpoll"), result.check().id() + ": " + command);
+            assertFalse(result.check().scope() != Scope.MACHINE && command.startsWith("on the host"), command);
+        }
+    }
+
+    @Test
+    void shouldNameTheSettingsOfTheUnitOfAService() {
+        final Examined machine = Examined.of(RecordedTree.named("two-socket-smt").with("proc/self/limits",
+            "Max locked memory 65536 65536 bytes").with("proc/self/cgroup", "0::/system.slice/trading.service").expand(root),
+            Optional.empty(), DoctorCase.GOOD_JVM, DoctorCase.GOOD_VERBS);
+        final List<CheckResult> results = Doctor.examine(machine);
+        assertEquals("LimitMEMLOCK=infinity in the unit: sudo systemctl edit trading.service", command(results, "locked-memory"));
+        assertTrue(command(results, "isolation").startsWith("sudo tuning/scripts/isolate-cpus"), command(results, "isolation"));
+    }
+
+    private static String command(final List<CheckResult> results, final String id) {
+        return results.stream().filter(result -> result.check().id().equals(id)).findFirst().orElseThrow().finding().command();
     }
 
     private static List<String> ids(final List<CheckResult> results, final Verdict verdict) {

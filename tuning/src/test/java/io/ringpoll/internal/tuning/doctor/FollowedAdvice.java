@@ -34,6 +34,7 @@ final class FollowedAdvice {
     private final Map<String, String> flags = new TreeMap<>(DoctorCase.GOOD_JVM.flags());
     private final List<String> arguments = new ArrayList<>();
     private final List<String> bootOptions = new ArrayList<>();
+    private boolean lockedMemory;
 
     FollowedAdvice(final Path root, final MachineFiles files) {
         this.root = root;
@@ -67,6 +68,8 @@ final class FollowedAdvice {
             }
         } else if (options.matches()) {
             Arrays.stream(options.group(1).split(" ")).forEach(this::javaOption);
+        } else if (command.startsWith("LimitMEMLOCK=infinity in the unit: ")) {
+            lockedMemory = true;
         } else if (append.find()) {
             bootOptions.add(append.group(1));
         } else if (configuration.matches()) {
@@ -126,7 +129,7 @@ final class FollowedAdvice {
         if (bootOptions.contains("iommu=pt") || bootOptions.contains("iommu.passthrough=1")) {
             write("sys/class/infiniband/mlx5_0/device/iommu_group/type", "identity");
         }
-        if (files.exists("etc/security/limits.d")) {
+        if (lockedMemory || files.exists("etc/security/limits.d")) {
             write("proc/self/limits", "Max locked memory         unlimited            unlimited            bytes");
         }
     }

@@ -115,6 +115,7 @@ final class MoreDoctorCases {
                 tree -> tree.with("proc/900/comm", "tuned").with("etc/tuned/active_profile", "network-latency")),
             ofTree("tuned", WARNING, "running, with the profile balanced",
                 tree -> tree.with("proc/900/comm", "tuned").with("etc/tuned/active_profile", "balanced")),
+            ofTree("tuned", UNKNOWN, "the host's processes are not visible", tree -> tree.with("run/.containerenv", "")),
             ofTree("tuned", UNKNOWN, "shows no profile", tree -> tree.with("proc/900/comm", "tuned")),
             ofTree("split-locks", OK, "the processor detects none", tree -> tree),
             ofTree("split-locks", OK, "on", tree -> tree.with("proc/cpuinfo", "flags\\t\\t: fpu split_lock_detect")),

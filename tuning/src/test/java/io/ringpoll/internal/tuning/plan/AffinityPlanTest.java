@@ -276,4 +276,25 @@ class AffinityPlanTest {
     private static String refusal(final Topology machine, final PlanRequest request) {
         return assertThrows(IllegalArgumentException.class, () -> AffinityPlan.plan(machine, request)).getMessage();
     }
+
+    @Test
+    void shouldIsolateThePlansCoresAndOneOtherCpuByAPartitionOfControlGroups() {
+        final Topology topology = RecordedTree.named("two-socket-smt").topology(root);
+        final AffinityPlan plan = AffinityPlan.plan(topology, PlanRequest.ofPipeline());
+        final List<String> lines = new PlanSettings(topology, plan).partition();
+        assertEquals("echo 16-21,49-53 | sudo tee /sys/fs/cgroup/ringpoll/cpuset.cpus", lines.get(2));
+        assertEquals("echo isolated | sudo tee /sys/fs/cgroup/ringpoll/cpuset.cpus.partition", lines.get(3));
+        assertTrue(lines.get(5).startsWith("taskset -c 16 ./ringpoll run --pin poller=17,"), lines.get(5));
+    }
+
+    @Test
+    void shouldPrintNoPartitionWhereTheKernelHasNoneOrTheCpusAreIsolated() {
+        for (final RecordedTree tree : List.of(RecordedTree.named("epyc-many-l3"), RecordedTree.named("tuned-server"),
+            RecordedTree.named("two-socket-smt").with("sys/fs/cgroup/cgroup.type", "domain"),
+            RecordedTree.named("two-socket-smt").with("sys/fs/cgroup/cgroup.controllers", "cpu memory"))) {
+            final Topology topology = tree.topology(root.resolve(Integer.toString(System.identityHashCode(tree))));
+            final AffinityPlan plan = AffinityPlan.plan(topology, PlanRequest.ofPipeline());
+            assertEquals(List.of(), new PlanSettings(topology, plan).partition());
+        }
+    }
 }
