@@ -48,20 +48,19 @@ final class BatchDelivery extends Delivery {
     private void collect(final long first, final int count) {
         final long address = addressOf(first);
         int received = 0;
+        long statuses = 0;
         for (int i = 0; i < count; i++) {
             final long record = address + i * (long) IbvWc.SIZE_BYTES;
             final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
-            final int path = CompletionPaths.bit(statusAndOpcode);
-            if ((acceptedPaths & path) != 0) {
-                if (path == ERROR) {
-                    onError(statusAndOpcode);
-                } else {
-                    received += CompletionPaths.receiveBit(statusAndOpcode);
-                }
+            received += CompletionPaths.receiveBit(statusAndOpcode);
+            statuses |= statusAndOpcode;
+            if (accepts(statusAndOpcode)) {
                 batch.add(record);
             }
         }
-        onReceives(received);
+        if (countsWhileDelivering()) {
+            onDelivered(first, count, received, statuses);
+        }
     }
 
     private int deliverBatch() throws HandlerHalted {

@@ -18,7 +18,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * checks would take a third of the loop.
  */
 abstract class Delivery {
-    static final int ERROR = CompletionPaths.bits(EnumSet.of(CompletionPath.ERROR));
+    private static final int ERROR = CompletionPaths.bits(EnumSet.of(CompletionPath.ERROR));
 
     private static final int SEND_WRITE = CompletionPaths.bits(EnumSet.of(CompletionPath.SEND_WRITE));
     private static final int RECEIVE = CompletionPaths.bits(EnumSet.of(CompletionPath.RECEIVE));
@@ -36,12 +36,13 @@ abstract class Delivery {
     /** The paths that are counted here; a bit set. */
     private int countedPaths;
     private PollerCounterSet pathCounters;
-    /** Delivered receives of the range. */
+    private boolean countsWhileDelivering;
+    /** Whether the number of delivered completions is that of the only path. */
+    private boolean countsHandled;
+    /** Receives of the range, if they are counted while it is delivered. */
     private int receives;
-    /** Delivered errors of the range. */
+    /** Errors of the range, if they are counted while it is delivered. */
     private int errors;
-    /** Delivered queue faults of the range. */
-    private int faults;
 
     Delivery(
         final HandlerConfig config, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
@@ -66,14 +67,18 @@ abstract class Delivery {
         try {
             handled = deliverRange(first, last);
         } catch (final HandlerHalted halt) {
-            count(first, halt.sequence(), halt.handled());
+            if (countedPaths != 0) {
+                count(first, halt.sequence(), halt.handled());
+            }
             throw halt;
         }
-        count(first, last, handled);
+        if (countedPaths != 0) {
+            count(first, last, handled);
+        }
         return handled;
     }
 
-    /** Delivers a range, see {@link #deliver}; calls {@link #onReceives} and {@link #onError} for delivered completions. */
+    /** Delivers a range, see {@link #deliver}; calls {@link #onDelivered} if {@link #countsWhileDelivering()}. */
     abstract long deliverRange(long first, long last) throws HandlerHalted;
 
     /**
@@ -84,21 +89,36 @@ abstract class Delivery {
     final void countPaths(final Set<CompletionPath> paths, final PollerCounterSet counters) {
         countedPaths = CompletionPaths.bits(paths);
         pathCounters = counters;
+        countsWhileDelivering = countedPaths != 0 && acceptedPaths == ALL_PATHS;
+        countsHandled = countedPaths == acceptedPaths && Integer.bitCount(acceptedPaths) == 1;
     }
 
-    /** Counts delivered receives. */
-    final void onReceives(final int number) {
-        // Only if there are any: other handlers may read fields on the same cache line.
-        if (number != 0) {
-            receives += number;
+    /** Whether this handler accepts all completions and counts them while they are in its core's cache. */
+    final boolean countsWhileDelivering() {
+        return countsWhileDelivering;
+    }
+
+    /**
+     * Counts contiguous completions.
+     *
+     * @param received number of receives, if none has failed
+     * @param statuses their statuses and opcodes, combined by or
+     */
+    final void onDelivered(final long first, final int number, final int received, final long statuses) {
+        if (CompletionPaths.isError(statuses)) {
+            classify(first, number);
+        } else {
+            receives += received;
         }
     }
 
-    /** Counts a delivered error. */
-    final void onError(final long statusAndOpcode) {
-        errors++;
+    /** Counts contiguous completions of which some may have failed. */
+    final void classify(final long first, final int number) {
+        final long errorsAndReceives = CompletionPaths.tallyWithErrors(addressOf(first), number);
+        receives += (int) errorsAndReceives;
+        errors += (int) (errorsAndReceives >>> Integer.SIZE);
         if ((countedPaths & ERROR) != 0) {
-            pathCounters.onError(CompletionPaths.status(statusAndOpcode));
+            countStatuses(first, number);
         }
     }
 
@@ -157,7 +177,6 @@ abstract class Delivery {
         if (!isFault(statusAndOpcode) || !accepts(statusAndOpcode)) {
             return false;
         }
-        faults++;
         final int offset = CompletionSlab.offset(slot, mask);
         final int queueIndex = source.queueIndex(addressOf(slot));
         try {
@@ -168,63 +187,53 @@ abstract class Delivery {
         return true;
     }
 
-    /** Counts the completions of a range by path, of which some were delivered. */
+    /** Counts the completions of a range by path. */
     private void count(final long first, final long last, final long handled) {
-        if (countedPaths != 0) {
-            if ((countedPaths & SEND_WRITE & acceptedPaths) != 0) {
-                pathCounters.onSendWrites(handled - receives - errors - faults);
+        if (countsHandled) {
+            countHandled(first, last, handled);
+        } else if (first != last || !isFault(UnsafeApi.getLong(addressOf(first) + IbvWc.STATUS_OFFSET))) {
+            for (long slot = first; slot <= last && !countsWhileDelivering; slot += contiguous(slot, last)) {
+                classify(slot, contiguous(slot, last));
             }
-            if ((countedPaths & RECEIVE & acceptedPaths) != 0) {
-                pathCounters.onReceives(receives);
-            }
-            if ((countedPaths & ERROR & acceptedPaths) != 0) {
-                pathCounters.onErrors(errors);
-            }
-            if ((countedPaths & ~acceptedPaths) != 0) {
-                countDiscarded(first, last);
-            }
-        }
-        if ((receives | errors | faults) != 0) {
-            receives = 0;
-            errors = 0;
-            faults = 0;
+            addClasses(last - first + 1);
         }
     }
 
-    /** Counts the completions of the discarded paths in a range. */
-    private void countDiscarded(final long first, final long last) {
-        if (first == last && isFault(UnsafeApi.getLong(addressOf(first) + IbvWc.STATUS_OFFSET))) {
-            return;
-        }
-        final int discarded = countedPaths & ~acceptedPaths;
-        long slot = first;
-        while (slot <= last) {
-            final int number = contiguous(slot, last);
-            final long errorsAndReceives = CompletionPaths.tally(addressOf(slot), number);
-            final int received = (int) errorsAndReceives;
-            final int failed = (int) (errorsAndReceives >>> Integer.SIZE);
-            if ((discarded & SEND_WRITE) != 0) {
-                pathCounters.onSendWrites(number - received - failed);
+    /** Counts the completions of the only path, those that were delivered. */
+    private void countHandled(final long first, final long last, final long handled) {
+        if (acceptedPaths == SEND_WRITE) {
+            pathCounters.onSendWrites(handled);
+        } else if (acceptedPaths == RECEIVE) {
+            pathCounters.onReceives(handled);
+        } else if (handled != 0 && !isFault(UnsafeApi.getLong(addressOf(first) + IbvWc.STATUS_OFFSET))) {
+            for (long slot = first; slot <= last; slot += contiguous(slot, last)) {
+                countStatuses(slot, contiguous(slot, last));
             }
-            if ((discarded & RECEIVE) != 0) {
-                pathCounters.onReceives(received);
-            }
-            if ((discarded & ERROR) != 0 && failed != 0) {
-                countErrors(slot, number);
-            }
-            slot += number;
+            pathCounters.onErrors(handled);
         }
     }
 
-    private void countErrors(final long first, final int number) {
-        int failed = 0;
+    private void addClasses(final long slots) {
+        if ((countedPaths & SEND_WRITE) != 0) {
+            pathCounters.onSendWrites(slots - receives - errors);
+        }
+        if ((countedPaths & RECEIVE) != 0) {
+            pathCounters.onReceives(receives);
+        }
+        if ((countedPaths & ERROR) != 0) {
+            pathCounters.onErrors(errors);
+        }
+        receives = 0;
+        errors = 0;
+    }
+
+    /** Counts the errors of contiguous slots by status. */
+    private void countStatuses(final long first, final int number) {
         for (int i = 0; i < number; i++) {
             final long statusAndOpcode = UnsafeApi.getLong(addressOf(first + i) + IbvWc.STATUS_OFFSET);
             if (CompletionPaths.isError(statusAndOpcode)) {
                 pathCounters.onError(CompletionPaths.status(statusAndOpcode));
-                failed++;
             }
         }
-        pathCounters.onErrors(failed);
     }
 }

@@ -63,38 +63,61 @@ final class SingleDelivery extends Delivery {
      * permits.
      */
     private int deliverContiguous(final long first, final int count, final long end) throws HandlerHalted {
+        if (countsWhileDelivering()) {
+            return deliverAll(first, count, end);
+        }
         final long address = addressOf(first);
         int handled = 0;
-        int received = 0;
         for (int i = 0; i < count; i++) {
-            final long record = address + i * (long) IbvWc.SIZE_BYTES;
-            final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
-            final int path = CompletionPaths.bit(statusAndOpcode);
-            if ((acceptedPaths & path) != 0) {
-                if (path == ERROR) {
-                    onError(statusAndOpcode);
-                } else {
-                    received += CompletionPaths.receiveBit(statusAndOpcode);
-                }
-                try {
-                    completionHandler.onCompletion(RecordAddress.show(completion, record), first + i, first + i == end);
-                } catch (final Throwable failure) {
-                    onFailure(failure, first + i, handled, received);
-                }
-                handled++;
+            try {
+                handled += deliver(address + i * (long) IbvWc.SIZE_BYTES, first + i, end);
+            } catch (final HandlerHalted halt) {
+                throw halt.after(handled);
             }
         }
-        onReceives(received);
         return handled;
     }
 
-    private void onFailure(final Throwable failure, final long slot, final int handled, final int received)
-        throws HandlerHalted {
-        try {
-            failures.onFailure(failure, slot, 1);
-        } catch (final HandlerHalted halt) {
-            onReceives(received);
-            throw halt.after(handled);
+    /** As above, for a handler that accepts all completions and counts them by path. */
+    private int deliverAll(final long first, final int count, final long end) throws HandlerHalted {
+        final long address = addressOf(first);
+        int received = 0;
+        long statuses = 0;
+        for (int i = 0; i < count; i++) {
+            final long record = address + i * (long) IbvWc.SIZE_BYTES;
+            // Without a branch on the path: it would be mispredicted.
+            final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
+            received += CompletionPaths.receiveBit(statusAndOpcode);
+            statuses |= statusAndOpcode;
+            try {
+                completionHandler.onCompletion(RecordAddress.show(completion, record), first + i, first + i == end);
+            } catch (final Throwable failure) {
+                onFailure(failure, first, i);
+            }
         }
+        onDelivered(first, count, received, statuses);
+        return count;
+    }
+
+    private void onFailure(final Throwable failure, final long first, final int index) throws HandlerHalted {
+        try {
+            failures.onFailure(failure, first + index, 1);
+        } catch (final HandlerHalted halt) {
+            classify(first, index + 1);
+            throw halt.after(index);
+        }
+    }
+
+    /** Delivers a completion if the handler accepts it; returns the number of completions delivered. */
+    private int deliver(final long record, final long slot, final long end) throws HandlerHalted {
+        if (!accepts(UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET))) {
+            return 0;
+        }
+        try {
+            completionHandler.onCompletion(RecordAddress.show(completion, record), slot, slot == end);
+        } catch (final Throwable failure) {
+            failures.onFailure(failure, slot, 1);
+        }
+        return 1;
     }
 }
