@@ -2,6 +2,8 @@ package io.ringpoll.internal.lifecycle;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -196,24 +198,31 @@ public final class HotCalls {
 
     /** Waits until the threads of these marks are outside, or in another call by now, hence not in the one that was under way. */
     private static void awaitOutside(final Set<HotMark> marks) {
+        // Of all marks before any wait: during a wait for one, the calls of the others end as well, and later ones begin.
+        final Map<HotMark, Integer> callsUnderWay = new HashMap<>();
+        for (final HotMark mark : marks) {
+            if (mark.isInside()) {
+                // In this order: a change of this word is the end of the call that was seen, or of a later one.
+                callsUnderWay.put(mark, mark.word());
+            }
+        }
         final UninterruptiblePause pause = new UninterruptiblePause();
         try {
             final long startNs = System.nanoTime();
-            for (final HotMark mark : marks) {
-                if (mark.isInside()) {
-                    // In this order: a change of this word is the end of the call that was seen, or of a later one.
-                    final int call = mark.word();
-                    while (mark.word() == call && mark.isInside()) {
-                        if (System.nanoTime() - startNs > QUIESCENCE_TIMEOUT_NS) {
-                            throw new IllegalStateException(
-                                "a call into C has not returned for 10 s; its memory cannot be freed");
-                        }
-                        pause.parkNanos(QUIESCENCE_POLL_NS);
-                    }
+            while (!haveEnded(callsUnderWay)) {
+                if (System.nanoTime() - startNs > QUIESCENCE_TIMEOUT_NS) {
+                    throw new IllegalStateException("a call into C has not returned for 10 s; its memory cannot be freed");
                 }
+                pause.parkNanos(QUIESCENCE_POLL_NS);
             }
         } finally {
             pause.end();
         }
+    }
+
+    /** Forgets the calls that have ended; true if none is left. */
+    private static boolean haveEnded(final Map<HotMark, Integer> calls) {
+        calls.entrySet().removeIf(call -> call.getKey().word() != call.getValue() || !call.getKey().isInside());
+        return calls.isEmpty();
     }
 }

@@ -22,6 +22,8 @@ public final class HotMark extends HotMarkWord {
 
     private static final int SPINS = 100;
     private static final long LOCK_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+    /** A thread waits for so long until it comes next. Its turn costs time if it does not run, so this happens rarely. */
+    private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
     static {
         try {
@@ -32,6 +34,8 @@ public final class HotMark extends HotMarkWord {
     }
 
     private final Thread owner;
+    /** The thread that enters this lock before all others; null for none. */
+    private volatile Thread next;
     /** The cache lines behind the word. */
     long p15;
     long p16;
@@ -90,29 +94,65 @@ public final class HotMark extends HotMarkWord {
     }
 
     /**
-     * Begins a call of any thread, after the calls of others.
+     * Begins a call of any thread, after the calls of others. A thread that has waited for long enters before all others, which
+     * would otherwise enter again as soon as they leave, and keep it out if their calls are long.
      *
      * @throws IllegalStateException if another thread's call does not end within 10 seconds
      */
     void enterLock() {
-        int spins = 0;
-        long startNs = 0;
-        while (true) {
-            final int latest = (int) WORD.getOpaque(this);
-            if (!CallTurn.isPlain(latest) && WORD.weakCompareAndSet(this, latest, latest + CallTurn.PERIOD - 1)) {
+        final Thread thread = Thread.currentThread();
+        for (int i = 0; i < SPINS; i++) {
+            if (tryEnterLock(thread)) {
                 return;
             }
-            if (spins++ < SPINS) {
-                Thread.onSpinWait();
-                continue;
-            }
-            if (startNs == 0) {
-                startNs = System.nanoTime() | 1;
-            } else if (System.nanoTime() - startNs > LOCK_TIMEOUT_NS) {
-                throw new IllegalStateException("another thread's call into C has not returned for 10 s");
-            }
-            Thread.yield();
+            Thread.onSpinWait();
         }
+        awaitLock(thread);
+    }
+
+    private boolean tryEnterLock(final Thread thread) {
+        final int latest = (int) WORD.getOpaque(this);
+        final Thread first = next;
+        return (first == null || first == thread) && !CallTurn.isPlain(latest) &&
+            WORD.weakCompareAndSet(this, latest, latest + CallTurn.PERIOD - 1);
+    }
+
+    private void awaitLock(final Thread thread) {
+        final long startNs = System.nanoTime();
+        long changeNs = startNs;
+        int seen = (int) WORD.getOpaque(this);
+        try {
+            while (!tryEnterLock(thread)) {
+                final long nowNs = System.nanoTime();
+                final int latest = (int) WORD.getOpaque(this);
+                if (latest != seen) {
+                    seen = latest;
+                    changeNs = nowNs;
+                } else if (nowNs - changeNs > LOCK_TIMEOUT_NS) {
+                    throw new IllegalStateException("another thread's call into C has not returned for 10 s");
+                }
+                // The next thread may not run: a virtual one for which there is no carrier.
+                final boolean passesOver = !CallTurn.isPlain(latest) && nowNs - changeNs > PATIENCE_NS;
+                if (passesOver || next == null && nowNs - startNs > PATIENCE_NS) {
+                    putNext(thread);
+                }
+                Thread.yield();
+            }
+        } finally {
+            if (next == thread) {
+                next = null;
+            }
+        }
+    }
+
+    /** Lets a thread enter this lock before all others. */
+    void putNext(final Thread thread) {
+        next = thread;
+    }
+
+    /** Whether a thread waits for this lock that enters it before all others. */
+    boolean hasNext() {
+        return next != null;
     }
 
     /** The count, which changes when the call that is under way ends. */

@@ -3,6 +3,7 @@ package io.ringpoll.internal.lifecycle;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -19,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import org.agrona.UnsafeApi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -309,6 +311,87 @@ class HotCallsTest {
         caller.result();
     }
 
+    @Test
+    void shouldNotWaitForLaterCallsOfAThreadWhileItWaitsForAnother() throws InterruptedException {
+        final HotCalls other = HotCalls.register(HotCaller.class);
+        // In both orders, as the order in which threads are waited for is undefined.
+        for (final boolean otherFirst : List.of(true, false)) {
+            final AtomicBoolean quiescent = new AtomicBoolean();
+            final TwoCalls one = new TwoCalls(calls, quiescent);
+            final TwoCalls two = new TwoCalls(other, quiescent);
+            final Thread closer = new Thread(() -> {
+                HotCalls.awaitQuiescence();
+                quiescent.set(true);
+            });
+            closer.start();
+            while (closer.getState() != Thread.State.TIMED_WAITING) {
+                Thread.sleep(1);
+            }
+            (otherFirst ? two : one).beginSecond();
+            (otherFirst ? one : two).beginSecond();
+            one.await();
+            two.await();
+            closer.join();
+        }
+        other.discard();
+    }
+
+    @Test
+    void shouldLetAThreadInThatHasWaitedForLongBeforeOthersEnterAgain() throws InterruptedException {
+        final HotMark lock = HotMark.lock();
+        lock.enterLock();
+        final AtomicBoolean entered = new AtomicBoolean();
+        final OtherThread<Void> waiting = OtherThread.run(() -> {
+            lock.enterLock();
+            entered.set(true);
+            lock.leave();
+            return null;
+        });
+        while (!lock.hasNext()) {
+            Thread.sleep(1);
+        }
+        lock.leave();
+        lock.enterLock();
+        assertTrue(entered.get(), "a thread that left entered again before one that has waited");
+        lock.leave();
+        waiting.result();
+        assertFalse(lock.hasNext());
+    }
+
+    @Test
+    void shouldWaitForALockAsLongAsItsCallsEnd() {
+        final HotMark lock = HotMark.lock();
+        lock.enterLock();
+        final OtherThread<Void> waiting = OtherThread.run(() -> {
+            lock.enterLock();
+            lock.leave();
+            return null;
+        });
+        final long startNs = System.nanoTime();
+        while (System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(11)) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+            // A call ends and the next one begins, faster than the waiting thread looks.
+            lock.word += CallTurn.PERIOD;
+        }
+        lock.leave();
+        waiting.result();
+    }
+
+    @Test
+    void shouldPassOverAThreadThatDoesNotEnterALockInItsTurn() throws InterruptedException {
+        final HotMark lock = HotMark.lock();
+        lock.enterLock();
+        final Thread absent = new Thread(() -> { });
+        lock.putNext(absent);
+        lock.leave();
+        assertNull(OtherThread.run(() -> {
+            lock.enterLock();
+            lock.leave();
+            return null;
+        }).result());
+        assertFalse(lock.hasNext());
+    }
+
     /** The second call follows without delay: a waiting thread must distinguish it from the first. */
     @HotCall
     private Void callTwice(final CountDownLatch entered, final CountDownLatch waiting, final CountDownLatch quiescent)
@@ -360,6 +443,42 @@ class HotCallsTest {
                 HotCaller.call(some);
                 return null;
             }).result();
+        }
+    }
+
+    /** Two calls of a thread, of which the second does not end before others are quiescent. */
+    private static final class TwoCalls {
+        private final CountDownLatch goOn = new CountDownLatch(1);
+        private final CountDownLatch inSecond = new CountDownLatch(1);
+        private final OtherThread<Void> caller;
+
+        TwoCalls(final HotCalls calls, final AtomicBoolean quiescent) throws InterruptedException {
+            final CountDownLatch inFirst = new CountDownLatch(1);
+            caller = OtherThread.run(() -> {
+                HotCaller.call(calls, mark -> {
+                    inFirst.countDown();
+                    return goOn.await(50, TimeUnit.SECONDS);
+                });
+                return HotCaller.call(calls, mark -> {
+                    inSecond.countDown();
+                    final long startNs = System.nanoTime();
+                    while (!quiescent.get()) {
+                        assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(8), "the wait was for a later call");
+                        Thread.sleep(1);
+                    }
+                    return null;
+                });
+            });
+            assertTrue(inFirst.await(30, TimeUnit.SECONDS));
+        }
+
+        void beginSecond() throws InterruptedException {
+            goOn.countDown();
+            assertTrue(inSecond.await(30, TimeUnit.SECONDS));
+        }
+
+        void await() {
+            caller.result();
         }
     }
 
