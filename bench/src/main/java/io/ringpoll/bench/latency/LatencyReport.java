@@ -95,6 +95,7 @@ record LatencyReport(String name, List<LatencyRun> runs) {
         if (runs.getFirst().windows().size() > 1) {
             printByTurn(out);
         }
+        printAllocations(out);
         for (final LatencyRun run : runs) {
             if (!run.marks().isEmpty()) {
                 out.println(run.label() + ": " + run.marks().stream().map(mark -> describe(mark, run))
@@ -102,6 +103,15 @@ record LatencyReport(String name, List<LatencyRun> runs) {
             }
         }
         out.flush();
+    }
+
+    private void printAllocations(final PrintWriter out) {
+        final String allocated = runs.stream().filter(run -> !Double.isNaN(run.allocatedBytes()))
+            .map(run -> String.format(Locale.ROOT, "%s %.2f", run.label(), run.allocatedBytes()))
+            .collect(Collectors.joining(", "));
+        if (!allocated.isEmpty()) {
+            out.printf("%nallocated for each completion, bytes: %s%n", allocated);
+        }
     }
 
     private void printByTurn(final PrintWriter out) {
@@ -151,6 +161,9 @@ record LatencyReport(String name, List<LatencyRun> runs) {
         turn.put("max", window.latencyNs().getMaxValue()).put("longestGapNs", window.longestGapNs())
             .put("runDelayNs", window.loss().runDelayNs()).put("stealNs", window.loss().stealNs())
             .put("involuntarySwitches", window.loss().involuntarySwitches()).put("lostCpu", window.lostCpu());
+        if (!Double.isNaN(window.allocatedBytes())) {
+            turn.put("allocatedBytes", window.allocatedBytes());
+        }
         if (!window.fault().isEmpty()) {
             turn.put("fault", window.fault());
         }

@@ -1,6 +1,7 @@
 package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.measure.AllocationWatch;
 import io.ringpoll.bench.measure.Spread;
 import java.util.EnumSet;
 import java.util.List;
@@ -67,6 +68,13 @@ record LatencyRun(String label, List<LatencyWindow> windows, Set<RunMark> marks)
         final double[] values = windows.stream().filter(window -> window.latencyNs().getTotalCount() > 0)
             .mapToDouble(window -> window.percentileNs(percentile)).toArray();
         return values.length == 0 ? Spread.of(0) : Spread.of(values);
+    }
+
+    /** The median over turns of the bytes allocated for each operation; NaN if that is not known. */
+    double allocatedBytes() {
+        final double[] values = windows.stream().mapToDouble(LatencyWindow::allocatedBytes)
+            .filter(value -> !Double.isNaN(value)).toArray();
+        return values.length == 0 ? AllocationWatch.UNKNOWN : Spread.of(values).median();
     }
 
     /** The number of turns with a fault or without recorded latencies. */

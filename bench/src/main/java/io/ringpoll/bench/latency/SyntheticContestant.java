@@ -4,6 +4,7 @@ import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.Job;
 import io.ringpoll.bench.handoff.Mixes;
 import io.ringpoll.bench.handoff.Outcome;
+import io.ringpoll.bench.measure.AllocationWatch;
 import io.ringpoll.bench.measure.CpuLoss;
 import io.ringpoll.bench.measure.CpuWatch;
 import io.ringpoll.bench.measure.Timing;
@@ -51,11 +52,14 @@ final class SyntheticContestant implements Contestant {
         source.start(SyntheticProgram.of(Mixes.usual(), schedule).startingAt(startNs).limitedTo(all));
         Timing.sleepUntil(fromNs);
         final CpuWatch watch = CpuWatch.ofThisProcess();
+        final AllocationWatch allocations = new AllocationWatch();
+        allocations.start();
         watch.start();
         source.takeLongestGapNs();
         final long before = running.handled();
         Timing.sleepUntil(untilNs);
         final long onTime = running.handled() - before;
+        final double allocatedBytes = allocations.stop(onTime);
         final long gapNs = source.takeLongestGapNs();
         final CpuLoss loss = watch.stop();
         // Late completions that were due in the time have the highest latencies and must not be missing.
@@ -66,7 +70,7 @@ final class SyntheticContestant implements Contestant {
             (outcome.fault().isEmpty() ? "incomplete" : outcome.fault())
                 + " (due " + all + ", polled " + outcome.polled() + ", handled " + outcome.handled() + ")";
         return new LatencyWindow(turn.round(), label(), outcome.latencyNs(), schedule.dueWithin(turn.lengthNs()), onTime, loss,
-            gapNs, fault);
+            gapNs, allocatedBytes, fault);
     }
 
     @Override

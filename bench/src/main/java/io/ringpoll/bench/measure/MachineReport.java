@@ -11,9 +11,11 @@ import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Optional;
+import org.agrona.DirectBuffer;
 
 /** The description of the machine and the JVM that is saved with a result. */
 public final class MachineReport {
+    private static final long MIB = 1 << 20;
     private static final String CPU0 = "sys/devices/system/cpu/cpu0/";
 
     private MachineReport() {
@@ -56,6 +58,17 @@ public final class MachineReport {
             text(files, "proc/loadavg", "unknown").replaceFirst("^(\\S+) .*", "$1");
     }
 
+    /**
+     * Describes in text what of this JVM changes the cost of objects and of buffers.
+     *
+     * @return one line: collectors, heap, bounds checks
+     */
+    public static String jvmLine() {
+        final Runtime runtime = Runtime.getRuntime();
+        return "collector " + collectors() + "; heap " + runtime.totalMemory() / MIB + " of at most " +
+            runtime.maxMemory() / MIB + " MiB; bounds checks of Agrona " + (DirectBuffer.SHOULD_BOUNDS_CHECK ? "on" : "off");
+    }
+
     private static ArrayNode caches(final MachineFiles files) {
         final ArrayNode caches = JsonNodeFactory.instance.arrayNode();
         for (int index = 0; files.text(CPU0 + "cache/index" + index + "/size").isPresent(); index++) {
@@ -71,10 +84,15 @@ public final class MachineReport {
         node.put("version", System.getProperty("java.vm.name") + " " + System.getProperty("java.vm.version"));
         final ArrayNode flags = node.putArray("flags");
         ManagementFactory.getRuntimeMXBean().getInputArguments().forEach(flags::add);
+        node.put("collectors", collectors()).put("heapBytes", Runtime.getRuntime().totalMemory())
+            .put("maxHeapBytes", Runtime.getRuntime().maxMemory()).put("agronaBoundsChecks", DirectBuffer.SHOULD_BOUNDS_CHECK);
+        return node;
+    }
+
+    private static String collectors() {
         final List<String> collectors = ManagementFactory.getGarbageCollectorMXBeans().stream()
             .map(GarbageCollectorMXBean::getName).toList();
-        node.put("collectors", String.join(", ", collectors));
-        return node;
+        return String.join(", ", collectors);
     }
 
     private static String text(final MachineFiles files, final String path, final String otherwise) {

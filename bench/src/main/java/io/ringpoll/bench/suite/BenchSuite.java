@@ -60,6 +60,7 @@ public final class BenchSuite {
         startNs = System.nanoTime();
         Device.choose(DeviceKind.LOOPBACK);
         log.println(MachineReport.line());
+        log.println(MachineReport.jvmLine());
         progress = new Progress(log, RunPlan.of(parts, effort, folder));
         progress.begin();
         final JmhRounds rounds = new JmhRounds(effort);

@@ -3,6 +3,7 @@ package io.ringpoll.bench.throughput;
 import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.Job;
 import io.ringpoll.bench.handoff.Outcome;
+import io.ringpoll.bench.measure.AllocationWatch;
 import io.ringpoll.bench.measure.CpuLoss;
 import io.ringpoll.bench.measure.CpuWatch;
 import io.ringpoll.bench.measure.Timing;
@@ -64,6 +65,8 @@ final class ThroughputMeter {
         source.start(SyntheticProgram.of(mix, Schedule.saturation()));
         Timing.sleepUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.leadInMs()));
         final CpuWatch watch = CpuWatch.ofThisProcess();
+        final AllocationWatch allocations = new AllocationWatch();
+        allocations.start();
         watch.start();
         final long firstNs = System.nanoTime();
         final long first = running.handled();
@@ -79,12 +82,13 @@ final class ThroughputMeter {
         final long lastNs = System.nanoTime();
         final long last = running.handled();
         final CpuLoss lost = watch.stop();
+        final double allocatedBytes = allocations.stop(last - first);
         final CpuLoss loss = config.cpus().areExclusive(config.handlers()) ? lost : lost.stolenOnly();
         source.stop();
         final Outcome outcome = running.stop();
         final double costNs = (lastNs - firstNs) / (double) (last - first);
         return new ThroughputWindow(round, handOff.label(), regime, costNs,
-            Math.min(1, waiting / (double) samples / config.ringSize()), loss, fault(outcome));
+            Math.min(1, waiting / (double) samples / config.ringSize()), loss, allocatedBytes, fault(outcome));
     }
 
     private static String fault(final Outcome outcome) {

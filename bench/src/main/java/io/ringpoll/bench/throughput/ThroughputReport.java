@@ -79,16 +79,17 @@ public final class ThroughputReport {
     }
 
     void printTable(final PrintWriter out) {
-        out.printf("%n%-26s %8s %8s %14s %-24s %-20s %6s %6s%n", "hand-off", "ns", "+-", "completions/s", "ours/its (95 %)",
-            "our cost", "turns", "lost");
+        out.printf("%n%-28s %8s %8s %14s %-24s %-20s %6s %6s %9s%n", "hand-off", "ns", "+-", "completions/s",
+            "ours/its (95 %)", "our cost", "turns", "lost", "allocated");
         for (final HandOff each : handOffs) {
             final double[] costs = costs(valid(each, null).values());
             if (costs.length > 0) {
                 final Spread spread = Spread.of(costs);
                 final Optional<BenchResult> ratio = each == handOffs.getFirst() ? Optional.empty() : compare(each, null);
-                out.printf(Locale.ROOT, "%-26s %8.2f %8.2f %,14.0f %-24s %-20s %6d %6d%n", each.label(), spread.median(),
+                out.printf(Locale.ROOT, "%-28s %8.2f %8.2f %,14.0f %-24s %-20s %6d %6d %9s%n", each.label(), spread.median(),
                     spread.width(), NS_PER_SECOND / spread.median(), ratio.map(BenchResult::ratioText).orElse(""),
-                    ratio.map(BenchResult::difference).map(Object::toString).orElse(""), spread.runs(), lost(each));
+                    ratio.map(BenchResult::difference).map(Object::toString).orElse(""), spread.runs(), lost(each),
+                    allocated(valid(each, null).values()));
             }
         }
         printRegimes(out);
@@ -104,9 +105,16 @@ public final class ThroughputReport {
         out.flush();
     }
 
+    /** Bytes of the Java heap for each completion. */
+    private static String allocated(final Collection<ThroughputWindow> windows) {
+        final double[] bytes = windows.stream().mapToDouble(ThroughputWindow::allocatedBytes)
+            .filter(each -> !Double.isNaN(each)).toArray();
+        return bytes.length == 0 ? "-" : String.format(Locale.ROOT, "%.2f B", Spread.of(bytes).median());
+    }
+
     /** The regime is an outcome too: how often each hand-off runs in it, and at which cost. */
     private void printRegimes(final PrintWriter out) {
-        out.printf("%n%-26s", "share of turns, ns");
+        out.printf("%n%-28s", "share of turns, ns");
         for (final Regime regime : Regime.values()) {
             out.printf(" %16s", regime);
         }
@@ -114,7 +122,7 @@ public final class ThroughputReport {
         for (final HandOff each : handOffs) {
             final int all = valid(each, null).size();
             if (all > 0 && each.hasRing()) {
-                out.printf("%-26s", each.label());
+                out.printf("%-28s", each.label());
                 for (final Regime regime : Regime.values()) {
                     final double[] costs = costs(valid(each, regime).values());
                     out.printf(Locale.ROOT, " %16s", costs.length == 0 ? "0 %" :
@@ -145,11 +153,15 @@ public final class ThroughputReport {
     void addWindows(final ObjectNode root) {
         final ArrayNode array = root.putArray("windows");
         for (final ThroughputWindow window : windows) {
-            array.addObject().put("round", window.round()).put("handOff", window.label())
+            final ObjectNode node = array.addObject();
+            node.put("round", window.round()).put("handOff", window.label())
                 .put("asked", window.asked().toString()).put("regime", window.regime().toString())
                 .put("nsPerCompletion", window.nsPerCompletion()).put("occupied", window.occupiedShare())
                 .put("runDelayNs", window.loss().runDelayNs()).put("stealNs", window.loss().stealNs())
                 .put("counts", window.counts());
+            if (!Double.isNaN(window.allocatedBytes())) {
+                node.put("allocatedBytes", window.allocatedBytes());
+            }
         }
     }
 

@@ -11,10 +11,11 @@ import io.ringpoll.bench.measure.CpuLoss;
  * @param nsPerCompletion cost of a completion; infinite if none was handled
  * @param occupiedShare   share of the ring that was waiting to be handled, on average
  * @param loss            CPU time that its threads lost
+ * @param allocatedBytes  bytes that its Java threads allocated for each completion; NaN if that is not known
  * @param fault           reason why it is invalid; empty if it is valid
  */
 public record ThroughputWindow(int round, String label, Regime asked, double nsPerCompletion, double occupiedShare, CpuLoss loss,
-                               String fault) {
+                               double allocatedBytes, String fault) {
     /**
      * The maximum loss of a valid window: the losses of its hot threads, added, are less than a tenth of its length, for instance
      * 50 ms of 500. Lost time changes the figure by at most the same share. A virtual machine always loses some time, equally in

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.HandOffs;
 import io.ringpoll.bench.handoff.RingpollHandOff;
+import io.ringpoll.bench.measure.AllocationWatch;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.CpuLoss;
 import java.io.PrintWriter;
@@ -23,6 +24,7 @@ class ThroughputReportTest {
     private static final CpuLoss LOSS = new CpuLoss(1_000_000_000, 200_000_000, 0, 5);
 
     private static final List<HandOff> RINGPOLL_AND_C = List.of(new RingpollHandOff(), HandOffs.of("c"));
+    private static final double BYTES = 24;
     private static final double EXACT = 1e-9;
 
     private final StringWriter out = new StringWriter();
@@ -89,6 +91,15 @@ class ThroughputReportTest {
     }
 
     @Test
+    void shouldPrintTheBytesAllocatedForACompletion() {
+        report(RINGPOLL_AND_C, List.of(window(0, "ringpoll", 11, 0, NO_LOSS),
+            new ThroughputWindow(0, "c", Regime.CLOSE, 10, 0, NO_LOSS, AllocationWatch.UNKNOWN, "")))
+            .printTable(new PrintWriter(out, true));
+        assertTrue(out.toString().lines().anyMatch(line -> line.matches("ringpoll .* 24.00 B")), out.toString());
+        assertTrue(out.toString().lines().anyMatch(line -> line.matches("c .* -")), out.toString());
+    }
+
+    @Test
     void shouldReportWhyATableIsEmpty() {
         report(RINGPOLL_AND_C, List.of(
             window(0, "ringpoll", 11, 0, LOSS), window(0, "c", 10, 0, NO_LOSS))).printTable(new PrintWriter(out, true));
@@ -99,7 +110,7 @@ class ThroughputReportTest {
     @Test
     void shouldNotCountATurnInWhichSomethingWasLost() {
         final ThroughputWindow window =
-            new ThroughputWindow(0, "ringpoll", Regime.CLOSE, 10, 0, NO_LOSS, "polled 4 completions, handled 3");
+            new ThroughputWindow(0, "ringpoll", Regime.CLOSE, 10, 0, NO_LOSS, 0, "polled 4 completions, handled 3");
         assertFalse(window.counts());
         assertFalse(window(0, "ringpoll", Double.POSITIVE_INFINITY, 0, NO_LOSS).counts(), "nothing was handled");
         assertTrue(window(0, "ringpoll", 10, 0, NO_LOSS).counts());
@@ -111,10 +122,10 @@ class ThroughputReportTest {
 
     private static ThroughputWindow window(
         final int round, final String label, final double costNs, final double occupied, final CpuLoss loss) {
-        return new ThroughputWindow(round, label, Regime.CLOSE, costNs, occupied, loss, "");
+        return new ThroughputWindow(round, label, Regime.CLOSE, costNs, occupied, loss, BYTES, "");
     }
 
     private static ThroughputWindow asked(final Regime asked, final int round, final String label, final double costNs) {
-        return new ThroughputWindow(round, label, asked, costNs, 0, NO_LOSS, "");
+        return new ThroughputWindow(round, label, asked, costNs, 0, NO_LOSS, BYTES, "");
     }
 }

@@ -97,6 +97,7 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
         Device.choose(options.over() == LatencyConfig.Over.RDMA ? DeviceKind.RDMA : DeviceKind.LOOPBACK);
         progress.println(MachineReport.line());
+        progress.println(MachineReport.jvmLine());
         progress.println(config);
         hotThreads.compromises().forEach(compromise -> progress.println("note: " + compromise));
         progress.flush();

@@ -111,6 +111,7 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
             seed);
         Device.choose(DeviceKind.LOOPBACK);
         progress.println(MachineReport.line());
+        progress.println(MachineReport.jvmLine());
         progress.println(config);
         hotThreads.compromises().forEach(compromise -> progress.println("note: " + compromise));
         progress.flush();
