@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Checks the memory that hand-offs allocate, which their figures depend on: a collection of garbage stops all threads. */
 @Timeout(120)
-class AllocationTest {
+class HandOffAllocationTest {
     private static final long WARM_UP = 200_000;
     private static final long COMPLETIONS = 500_000;
     /** A few kilobytes: what the JVM allocates when it compiles or links late. */
