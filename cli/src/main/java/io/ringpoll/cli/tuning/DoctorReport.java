@@ -36,14 +36,14 @@ final class DoctorReport {
             out.println(findings.size() - SHOWN + " more, of less effect: " + String.join(", ",
                 findings.stream().skip(SHOWN).map(result -> result.check().id()).toList()));
         }
-        foot(out, findings.isEmpty() ? "" : "./ringpoll doctor --verbose prints all results; ");
+        foot(out);
     }
 
     /** Prints all results in the order of the checks, each with its explanation. */
     void printAll(final PrintWriter out) {
         head(out);
         results.forEach(result -> print(out, result));
-        foot(out, "");
+        foot(out);
     }
 
     private void head(final PrintWriter out) {
@@ -65,12 +65,12 @@ final class DoctorReport {
         }
     }
 
-    private void foot(final PrintWriter out, final String more) {
+    private void foot(final PrintWriter out) {
         out.println();
         out.printf(Locale.ROOT, "%d checks: %d ok, %d unknown, %d warning, %d bad%n", results.size(), count(Verdict.OK),
             count(Verdict.UNKNOWN), count(Verdict.WARNING), count(Verdict.BAD));
-        out.println("next: " + more + "./ringpoll tune plan prints a CPU for each thread; docs/operations/doctor.md names the "
-            + "source of each check");
+        out.println("all results: ./ringpoll doctor --verbose; their sources: docs/operations/doctor.md");
+        out.println("next: ./ringpoll tune plan prints a CPU for each thread");
     }
 
     private long count(final Verdict verdict) {

@@ -64,7 +64,7 @@ final class IdleStateChecks {
                 : Examined.described(deep) + ", kept out");
         }
         final Reading file = files.read(GLOBAL);
-        return file.state() == Reading.State.DENIED
+        return file.state() == Reading.State.DENIED || file.state() == Reading.State.FAILED
             ? Finding.unknown(Examined.described(reachable) + ", unless a process limits the latency: " + file.reason(),
                 "sudo ./ringpoll doctor")
             : Finding.warning(Examined.described(reachable), Examined.script("cpu-power --cpus " + machine.hot()

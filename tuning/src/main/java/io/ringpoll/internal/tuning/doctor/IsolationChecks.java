@@ -15,7 +15,7 @@ import java.util.OptionalLong;
 
 /** Checks of the isolation of hot CPUs: other threads, SMT siblings, ticks, callbacks. */
 final class IsolationChecks {
-    private static final String TOPOLOGY = "sys/devices/system/cpu/cpu";
+    private static final String CPUS = "sys/devices/system/cpu/";
 
     private IsolationChecks() {
     }
@@ -24,7 +24,7 @@ final class IsolationChecks {
         return List.of(
             new Check("isolation", "isolated CPUs",
                 "The scheduler puts other threads on a CPU that is not isolated, and a preempted poller stops for "
-                    + "milliseconds.", HIGH, MACHINE, IsolationChecks::isolation, OK, WARNING, BAD),
+                    + "milliseconds.", HIGH, MACHINE, IsolationChecks::isolation, OK, WARNING, BAD, UNKNOWN),
             new Check("smt", "SMT siblings of hot CPUs",
                 "Two threads of one core share its execution units and first caches: a busy sibling slows the poller.",
                 HIGH, MACHINE, IsolationChecks::smt, OK, WARNING, UNKNOWN),
@@ -33,7 +33,7 @@ final class IsolationChecks {
                 MEDIUM, MACHINE, IsolationChecks::tick, OK, WARNING, UNKNOWN),
             new Check("rcu-callbacks", "RCU callbacks (rcu_nocbs)",
                 "The kernel frees memory in callbacks, in batches, on the CPU that asked for it, unless they are moved away.",
-                MEDIUM, MACHINE, IsolationChecks::rcu, OK, WARNING),
+                MEDIUM, MACHINE, IsolationChecks::rcu, OK, WARNING, UNKNOWN),
             new Check("timer-migration", "migration of timers",
                 "Idle CPUs hand their timers over to busy ones, and a spinning thread makes its CPU a busy one.",
                 LOW, MACHINE, IsolationChecks::timers, OK, WARNING, UNKNOWN));
@@ -46,9 +46,16 @@ final class IsolationChecks {
                 + (machine.topology().online().size() == 1 ? "the machine has one" : "./ringpoll tune plan"));
         }
         final CpuSet missing = machine.hot().minus(machine.topology().isolated());
+        if (!missing.isEmpty() && !machine.files().exists(CPUS + "isolated") && unknownBootOptions(machine)) {
+            return Finding.unknown("neither /" + CPUS + "isolated nor /proc/cmdline can be read");
+        }
         return missing.isEmpty() ? Finding.ok(machine.hot().named() + " isolated")
             : Finding.warning("hot " + missing.named() + (machine.topology().isolated().isEmpty() ? ": no CPU is isolated"
                 : " not isolated (isolated: " + machine.topology().isolated() + ")"), isolate(machine));
+    }
+
+    private static boolean unknownBootOptions(final Examined machine) {
+        return machine.topology().bootOptions().options().isEmpty();
     }
 
     /** The hot CPUs with their siblings: all checks of this class name the same command. */
@@ -66,17 +73,16 @@ final class IsolationChecks {
             return Finding.ok(siblings.named() + ", isolated: nothing runs there that was not put there");
         }
         if (!siblings.isEmpty()) {
-            return Finding.warning(siblings.named() + " on cores of hot " + machine.hot().named(), isolate(machine)
-                + "; leave " + siblings + " idle");
+            return Finding.warning(siblings.named() + " on cores of hot " + machine.hot().named(), isolate(machine));
         }
-        if (machine.hot().stream().noneMatch(cpu -> machine.files().exists(TOPOLOGY + cpu + "/topology"))) {
+        if (machine.hot().stream().noneMatch(cpu -> machine.files().exists(CPUS + "cpu" + cpu + "/topology"))) {
             return Finding.unknown("the kernel does not show which CPUs share a core");
         }
         return Finding.ok(machine.topology().smt() ? "no sibling of a hot CPU is online" : "no core has more than one CPU");
     }
 
     private static Finding tick(final Examined machine) {
-        if (!machine.files().exists("sys/devices/system/cpu/nohz_full") && !machine.topology().bootOptions().has("nohz_full")) {
+        if (!machine.files().exists(CPUS + "nohz_full") && !machine.topology().bootOptions().has("nohz_full")) {
             return Finding.unknown("this kernel was built without CONFIG_NO_HZ_FULL: the tick cannot be stopped",
                 "use a kernel with CONFIG_NO_HZ_FULL (the distributions' server kernels have it)");
         }
@@ -87,6 +93,9 @@ final class IsolationChecks {
 
     private static Finding rcu(final Examined machine) {
         final CpuSet missing = machine.hot().minus(machine.topology().rcuNocbs());
+        if (!missing.isEmpty() && unknownBootOptions(machine)) {
+            return Finding.unknown("/proc/cmdline cannot be read");
+        }
         return missing.isEmpty() ? Finding.ok("moved away from hot " + machine.hot().named())
             : Finding.warning("may run on hot " + missing.named(), isolate(machine));
     }
