@@ -80,6 +80,15 @@ public final class ChangeTrial {
             change.canBeUndone());
     }
 
+    /**
+     * Whether the change may be in effect.
+     *
+     * @return true if it was made, at least in part, and not undone since
+     */
+    public boolean isApplied() {
+        return applied;
+    }
+
     private void measureAll(final boolean changed) throws IOException, InterruptedException {
         for (int round = 0; round < settings.rounds(); round++) {
             measure(changed);

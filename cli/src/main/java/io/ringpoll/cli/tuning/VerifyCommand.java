@@ -24,10 +24,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -195,7 +198,11 @@ public final class VerifyCommand implements Callable<Integer>, CheckedOptions {
                 spec.commandLine().getOut().println(json ? Json.text(Json.object().put("saved", before.toString())) :
                     "saved to " + before + "; make the change, then: ./ringpoll tune verify --after " + before);
             } else {
-                print(trial(probe, settings));
+                final Optional<ChangeReport> report = trial(probe, settings);
+                if (report.isEmpty()) {
+                    return ExitCode.SOFTWARE;
+                }
+                print(report.get());
             }
         }
         spec.commandLine().getOut().flush();
@@ -218,21 +225,34 @@ public final class VerifyCommand implements Callable<Integer>, CheckedOptions {
         spec.commandLine().getErr().flush();
     }
 
-    /** A signal ends the trial as a failure does: a change that can be undone is undone. */
-    private ChangeReport trial(final ChangeProbe probe, final ChangeSettings settings) throws IOException, InterruptedException {
+    /** Empty if a signal has ended the trial: it does so as a failure does, a change that can be undone is undone. */
+    private Optional<ChangeReport> trial(final ChangeProbe probe, final ChangeSettings settings)
+        throws IOException, InterruptedException {
         probe.warmUp();
         final ChangeTrial trial = new ChangeTrial(settings, probe, probe::environment,
             new CommandChange(command, undoWords(), (long) (settleSeconds * 1e3), spec.commandLine().getErr()),
             (round, changed) -> showRound(round, settings, changed ? ", after the change" : ", before the change"));
         final Thread measuring = Thread.currentThread();
         final CountDownLatch ended = new CountDownLatch(1);
+        final AtomicBoolean signalled = new AtomicBoolean();
         final Thread onSignal = new Thread(() -> {
+            signalled.set(true);
             measuring.interrupt();
             awaitEnd(ended);
         }, "ringpoll-signal");
         Runtime.getRuntime().addShutdownHook(onSignal);
         try {
-            return trial.run();
+            return Optional.of(trial.run());
+        } catch (final IOException | InterruptedException | RuntimeException failed) {
+            if (!signalled.get()) {
+                throw failed;
+            }
+            // Before the JVM ends, which it does when the hook has ended.
+            final String reason = failed instanceof IOException ? failed.getMessage() :
+                trial.isApplied() ? "interrupted; the change is not undone" : "interrupted; the change is not in effect";
+            spec.commandLine().getErr().println("ringpoll tune verify: " + Execution.oneLine(reason));
+            spec.commandLine().getErr().flush();
+            return Optional.empty();
         } finally {
             ended.countDown();
             forget(onSignal);
