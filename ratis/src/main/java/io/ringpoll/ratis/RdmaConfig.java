@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 /** Reads the settings of {@link RdmaConfigKeys}, and logs them at debug level. */
 final class RdmaConfig {
     private static final Consumer<String> LOG = LoggerFactory.getLogger(RdmaConfigKeys.class)::debug;
+    private static final int CLOSE_TIMEOUT_MS = 10_000;
 
     private RdmaConfig() {
     }
@@ -77,7 +78,7 @@ final class RdmaConfig {
         final int cachedBytes = size(properties, RdmaConfigKeys.REGION_CACHE_SIZE_KEY, RdmaConfigKeys.REGION_CACHE_SIZE_DEFAULT,
             0, Integer.MAX_VALUE);
         return new NodeConfig(name, bufferBytes, credits, connections, messageBytes, cachedBytes,
-            connectTimeout.toIntExact(TimeUnit.MILLISECONDS), poller(properties), countersFile);
+            connectTimeout.toIntExact(TimeUnit.MILLISECONDS), CLOSE_TIMEOUT_MS, poller(properties), countersFile);
     }
 
     private static PollerConfig poller(final RaftProperties properties) {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
+import static org.mockito.Mockito.atLeastOnce;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
@@ -36,6 +37,7 @@ import org.apache.ratis.server.leader.FollowerInfo;
 import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.TimeDuration;
 import org.apache.ratis.util.Timestamp;
 import org.junit.jupiter.api.AfterEach;
@@ -62,6 +64,7 @@ class LogAppenderTurnTest {
     private volatile StateMachineLogEntryProto entry = StateMachineLogEntryProto.getDefaultInstance();
     private volatile boolean connected = true;
     private volatile boolean broken;
+    private volatile long silenceMs;
     private RdmaLogAppender appender;
 
     /** A request in flight. */
@@ -115,8 +118,8 @@ class LogAppenderTurnTest {
             return setBack.complete(Thread.currentThread());
         }).when(follower).setNextIndex(anyLong());
         when(follower.updateMatchIndex(anyLong())).thenReturn(true);
-        when(follower.getLastRpcResponseTime()).thenReturn(Timestamp.currentTime());
-        when(follower.getLastHeartbeatSendTime()).thenReturn(Timestamp.currentTime());
+        when(follower.getLastRpcResponseTime()).thenAnswer(call -> Timestamp.currentTime().addTimeMs(-silenceMs));
+        when(follower.getLastHeartbeatSendTime()).thenAnswer(call -> Timestamp.currentTime().addTimeMs(-silenceMs));
         when(follower.getLastRpcSendTime()).thenReturn(Timestamp.currentTime());
         when(leader.newAppendEntriesRequestProto(any(), any(), any(), anyLong())).thenAnswer(call ->
             AppendEntriesRequestProto.newBuilder().addAllEntries(call.<List<LogEntryProto>>getArgument(1)).setLeaderCommit(-1)
@@ -216,6 +219,61 @@ class LogAppenderTurnTest {
         entry = StateMachineLogEntryProto.newBuilder().setStateMachineEntry(StateMachineEntryProto.getDefaultInstance()).build();
         append();
         assertSame(own, next().by());
+    }
+
+    @Test
+    void shouldSendTheFirstEntryOfTheLogDirectlyAndEarlierOnesOnTheAppendersThread() throws Exception {
+        final Thread own = follow();
+        when(log.getStartIndex()).thenReturn(1L);
+        append();
+        final Sent first = sent.poll();
+        assertNotNull(first);
+        assertSame(Thread.currentThread(), first.by());
+        first.answer(AppendResult.SUCCESS);
+        when(log.getStartIndex()).thenReturn(3L);
+        append();
+        assertSame(own, next().by());
+    }
+
+    @Test
+    void shouldSendEntriesOfAFewBytesDirectlyAndLongOnesOnTheAppendersThread() throws Exception {
+        final Thread own = follow();
+        final int limit = 16 << 10;
+        int length = limit;
+        do {
+            entry = withData(--length);
+        } while (entry(1).getSerializedSize() > limit);
+        assertEquals(limit, entry(1).getSerializedSize());
+        append();
+        final Sent few = sent.poll();
+        assertNotNull(few);
+        assertSame(Thread.currentThread(), few.by());
+        few.answer(AppendResult.SUCCESS);
+        entry = withData(length + 1);
+        append();
+        assertSame(own, next().by());
+    }
+
+    private static StateMachineLogEntryProto withData(final int bytes) {
+        return StateMachineLogEntryProto.newBuilder().setLogData(ByteString.copyFrom(new byte[bytes])).build();
+    }
+
+    @Test
+    void shouldSendADueHeartbeatOnTheAppendersThread() throws Exception {
+        final Thread own = follow();
+        // A heartbeat is due after half of the time-out without a reply: now.
+        silenceMs = LONG_MS / 2;
+        append();
+        assertSame(own, next().by());
+    }
+
+    @Test
+    void shouldCheckTheHealthOfItsFollower() throws Exception {
+        final Thread own = follow();
+        connected = false;
+        append();
+        assertSame(own, next().by());
+        verify(leader, atLeastOnce()).checkHealth(follower);
     }
 
     @Test

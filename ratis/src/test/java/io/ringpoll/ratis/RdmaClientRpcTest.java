@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.internal.transport.MessageType;
 import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.TransportCounters;
+import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
@@ -192,6 +193,7 @@ class RdmaClientRpcTest {
         assertEquals(MessageType.GROUP_LIST, atServer.type());
         atServer.reply().complete(ClientProtoUtils.toGroupListReplyProto(new GroupListReply(list, List.of(GROUP))));
         assertEquals(List.of(GROUP), ((GroupListReply) listed.get(30, TimeUnit.SECONDS)).getGroupIds());
+        assertTrue(rpc.counters().value(Count.FRAMES_SENT) > requests.size());
     }
 
     @Test

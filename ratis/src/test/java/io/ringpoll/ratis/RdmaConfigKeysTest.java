@@ -26,7 +26,7 @@ class RdmaConfigKeysTest {
     @Test
     void shouldHaveTheDocumentedDefaults() {
         final NodeConfig config = nodeConfig();
-        assertEquals(new NodeConfig("node", 16 << 10, 32, 128, 64 << 20, 32 << 20, 2_000,
+        assertEquals(new NodeConfig("node", 16 << 10, 32, 128, 64 << 20, 32 << 20, 2_000, 10_000,
             new PollerConfig(false, -1, WaitMode.BLOCK, 20_000, HandlerThreads.POLLER, WaitMode.BLOCK), true),
             config);
         assertNull(RdmaConfig.serverHost(properties));
@@ -61,7 +61,7 @@ class RdmaConfigKeysTest {
         assertEquals("10.0.0.1", RdmaConfig.serverHost(properties));
         assertEquals(65_535, RdmaConfig.serverPort(properties));
         assertEquals("10.0.0.2", RdmaConfig.clientHost(properties));
-        assertEquals(new NodeConfig("node", 8 << 10, 7, 3, 1 << 20, 0, 3_000,
+        assertEquals(new NodeConfig("node", 8 << 10, 7, 3, 1 << 20, 0, 3_000, 10_000,
             new PollerConfig(false, 1, WaitMode.BLOCK, 5_000, HandlerThreads.PARALLEL, WaitMode.BUSY_SPIN), true),
             nodeConfig());
         assertEquals(1, RdmaConfig.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));

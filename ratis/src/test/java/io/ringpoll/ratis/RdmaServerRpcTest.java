@@ -17,6 +17,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
@@ -39,6 +40,7 @@ import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 import org.apache.ratis.util.CodeInjectionForTesting;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -248,6 +250,20 @@ class RdmaServerRpcTest {
         sender.close();
         assertThrows(IOException.class, () -> sender.requestVote(vote()));
         assertDoesNotThrow(() -> sender.executeOnRequestThread(() -> { }));
+    }
+
+    @Test
+    void shouldPreserveAnInterruptDuringItsClose() throws Exception {
+        final CountDownLatch ends = new CountDownLatch(1);
+        final RdmaServerRpc sender = sender();
+        sender.executeOnRequestThread(() -> Uninterruptibles.awaitUninterruptibly(ends));
+        Thread.currentThread().interrupt();
+        sender.close();
+        assertTrue(Thread.interrupted());
+        ends.countDown();
+        while (threads(SENDER + "-rdma") > 0) {
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.ringpoll.ratis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
@@ -63,6 +64,99 @@ class SnapshotSenderTest {
     }
 
     @Test
+    void shouldAnnounceTheEndOfAnEmptyLogToAFollowerThatIsBehind() throws Exception {
+        final SnapshotSender sender = sender(false, 19);
+        final TermIndex end = TermIndex.valueOf(7, 20);
+        when(appender.getRaftLog().getStartIndex()).thenReturn(-1L);
+        when(appender.getRaftLog().getTermIndex(-1)).thenReturn(null);
+        when(appender.getServer().getInfo().getCurrentTerm()).thenReturn(7L);
+        answer(InstallSnapshotResult.IN_PROGRESS, -1);
+        assertEquals(SnapshotSender.Need.TIME, sender.send());
+        verify(appender).newInstallSnapshotNotificationRequest(end);
+        when(follower.getNextIndex()).thenReturn(20L);
+        assertEquals(SnapshotSender.Need.ENTRIES, sender.send());
+        verify(appender.getServerRpc()).installSnapshot(any());
+    }
+
+    @Test
+    void shouldAnnounceTheFirstEntryToANewFollowerOnce() throws Exception {
+        final SnapshotSender sender = sender(false, 10);
+        when(appender.getLeaderState().isFollowerBootstrapping(follower)).thenReturn(true);
+        answer(InstallSnapshotResult.SNAPSHOT_EXPIRED, -1);
+        assertEquals(SnapshotSender.Need.TIME, sender.send());
+        verify(appender).newInstallSnapshotNotificationRequest(FIRST);
+        verify(follower).updateLastRpcSendTime(false);
+        verify(follower).updateLastRpcResponseTime();
+        verify(follower).setAttemptedToInstallSnapshot();
+        when(follower.hasAttemptedToInstallSnapshot()).thenReturn(true);
+        assertEquals(SnapshotSender.Need.ENTRIES, sender.send());
+    }
+
+    @Test
+    void shouldContinueAfterASnapshotThatTheFollowerHad() throws Exception {
+        final SnapshotSender sender = sender(false, 5);
+        answer(InstallSnapshotResult.ALREADY_INSTALLED, 12);
+        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send());
+        verify(follower).setAttemptedToInstallSnapshot();
+        verify(follower).updateNextIndex(13);
+        verify(appender.getLeaderState()).onFollowerCommitIndex(follower, 12);
+        verify(appender.getServer().getStateMachine().event(), never()).notifySnapshotInstalled(any(), anyLong(), any());
+    }
+
+    @Test
+    void shouldNotMoveAFollowerWithAnEmptySnapshot() throws Exception {
+        final SnapshotSender sender = sender(false, 5);
+        answer(InstallSnapshotResult.SNAPSHOT_INSTALLED, -1);
+        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send());
+        verify(follower).setAttemptedToInstallSnapshot();
+        verify(follower, never()).updateNextIndex(anyLong());
+    }
+
+    @Test
+    void shouldNotifyTheStateMachineOnlyOfASnapshotThatReachesTheLog() throws Exception {
+        final SnapshotSender sender = sender(false, 5);
+        answer(InstallSnapshotResult.SNAPSHOT_INSTALLED, 8);
+        sender.send();
+        verify(appender.getServer().getStateMachine().event(), never()).notifySnapshotInstalled(any(), anyLong(), any());
+        answer(InstallSnapshotResult.SNAPSHOT_INSTALLED, 9);
+        sender.send();
+        verify(appender.getServer().getStateMachine().event()).notifySnapshotInstalled(InstallSnapshotResult.SUCCESS, 9, PEER);
+    }
+
+    @Test
+    void shouldStepDownForAFollowerOfALaterTerm() throws Exception {
+        final SnapshotSender sender = sender(false, 5);
+        when(appender.getServerRpc().installSnapshot(any())).thenReturn(
+            InstallSnapshotReplyProto.newBuilder().setResult(InstallSnapshotResult.NOT_LEADER).setTerm(9).build());
+        assertEquals(SnapshotSender.Need.TIME, sender.send());
+        verify(appender).onFollowerTerm(9);
+    }
+
+    @Test
+    void shouldStopAtAPieceThatTheFollowerHasNotInstalled() throws Exception {
+        final SnapshotSender sender = sender(true, 5);
+        when(appender.shouldInstallSnapshot()).thenReturn(mock(SnapshotInfo.class));
+        final InstallSnapshotRequestProto piece = InstallSnapshotRequestProto.getDefaultInstance();
+        when(appender.newInstallSnapshotRequests(any(), any())).thenReturn(List.of(piece, piece));
+        when(appender.getServerRpc().installSnapshot(any())).thenReturn(
+            InstallSnapshotReplyProto.newBuilder().setResult(InstallSnapshotResult.SUCCESS).build());
+        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send());
+        verify(appender.getServerRpc()).installSnapshot(piece);
+        verify(follower, never()).setSnapshotIndex(anyLong());
+        verify(follower).setAttemptedToInstallSnapshot();
+    }
+
+    @Test
+    void shouldWaitForASnapshotWithoutPieces() throws Exception {
+        final SnapshotSender sender = sender(true, 5);
+        when(appender.shouldInstallSnapshot()).thenReturn(mock(SnapshotInfo.class));
+        when(appender.newInstallSnapshotRequests(any(), any())).thenReturn(List.of());
+        assertEquals(SnapshotSender.Need.TIME, sender.send());
+        when(appender.shouldInstallSnapshot()).thenReturn(null);
+        assertEquals(SnapshotSender.Need.ENTRIES, sender.send());
+    }
+
+    @Test
     void shouldContinueAfterASnapshotThatTheFollowerHasFetched() throws Exception {
         final SnapshotSender sender = sender(false, 5);
         answer(InstallSnapshotResult.SNAPSHOT_INSTALLED, 12);
@@ -102,5 +196,6 @@ class SnapshotSenderTest {
         assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send());
         verify(appender.getServerRpc(), times(2)).installSnapshot(piece);
         verify(follower).setSnapshotIndex(15);
+        verify(appender.getServer().getRaftServerMetrics()).onSnapshotInstalled();
     }
 }

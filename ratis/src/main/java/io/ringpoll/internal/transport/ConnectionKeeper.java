@@ -18,7 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.agrona.CloseHelper;
+import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 
 /**
  * Owns the lifecycle of a node's connections on a thread of its own: accepts requests of peers, processes connection events, and
@@ -30,7 +30,6 @@ import org.agrona.CloseHelper;
 final class ConnectionKeeper {
     private static final int TICK_MS = 100;
     private static final long GRACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
-    private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final Node node;
     private final DescriptorPoll descriptors = new DescriptorPoll();
@@ -38,7 +37,6 @@ final class ConnectionKeeper {
     private final Map<Link, Kept> links = new IdentityHashMap<>();
     private final Thread thread;
     private Endpoint endpoint;
-    private ConnectionConfig acceptConfig;
     /** The reason for which connections are no longer accepted; null until the node closes. */
     private volatile IOException closing;
     private volatile boolean stopped;
@@ -70,10 +68,9 @@ final class ConnectionKeeper {
     }
 
     /** Starts to accept requests of peers. */
-    void listen(final Endpoint listening, final ConnectionConfig config) {
+    void listen(final Endpoint listening) {
         execute(() -> {
             endpoint = listening;
-            acceptConfig = config;
             descriptors.add(listening.fd(), this::accept);
         });
     }
@@ -100,22 +97,7 @@ final class ConnectionKeeper {
             closing = new IOException("this node is closed");
             new ArrayList<>(links.keySet()).forEach(link -> link.fail(closing));
         });
-        final long deadlineNs = System.nanoTime() + STOP_NS;
-        boolean interrupted = false;
-        while (thread.isAlive() && System.nanoTime() - deadlineNs < 0) {
-            if (node.hasNoLinks() && closing != null) {
-                stopped = true;
-                descriptors.wakeUp();
-            }
-            try {
-                thread.join(1);
-            } catch (final InterruptedException later) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Uninterruptibles.joinUninterruptibly(thread, node.config().closeTimeoutMs(), TimeUnit.MILLISECONDS);
         if (thread.isAlive()) {
             stopped = true;
             node.warn("its connections have not ended");
@@ -131,7 +113,8 @@ final class ConnectionKeeper {
     }
 
     private void run() {
-        while (!stopped) {
+        // A closed node creates no more connections; those it has created are passed to this thread.
+        while (!stopped && (closing == null || !node.hasNoLinks())) {
             try {
                 descriptors.await(links.isEmpty() ? TICK_MS : TICK_MS / 2);
                 for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
@@ -145,8 +128,8 @@ final class ConnectionKeeper {
     }
 
     private void accept() {
-        try {
-            final Optional<ConnectionRequest> some = endpoint.nextRequest(acceptConfig, 0);
+        try (ConnectionConfig config = node.connectionConfig()) {
+            final Optional<ConnectionRequest> some = endpoint.nextRequest(config, 0);
             if (some.isPresent()) {
                 accept(some.get());
             }
@@ -236,16 +219,9 @@ final class ConnectionKeeper {
 
     private void closeOverdue() {
         final long nowNs = System.nanoTime();
-        List<Kept> overdue = null;
-        for (final Kept kept : links.values()) {
+        for (final Kept kept : List.copyOf(links.values())) {
             kept.link.expire(nowNs);
             if ((kept.dropped || !kept.established) && nowNs - kept.deadlineNs >= 0) {
-                overdue = overdue == null ? new ArrayList<>() : overdue;
-                overdue.add(kept);
-            }
-        }
-        if (overdue != null) {
-            for (final Kept kept : overdue) {
                 kept.link.fail(new ConnectException("the connection was not established in time"));
                 startDisconnect(kept);
                 finish(kept);
@@ -282,7 +258,6 @@ final class ConnectionKeeper {
         if (endpoint != null) {
             descriptors.remove(endpoint.fd());
             endpoint.close();
-            CloseHelper.close(acceptConfig);
             endpoint = null;
         }
     }

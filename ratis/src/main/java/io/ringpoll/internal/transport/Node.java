@@ -41,9 +41,6 @@ import org.slf4j.LoggerFactory;
 public final class Node implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Node.class);
 
-    /** Number of attempts to leave the poller; each waits some seconds for handlers on the poller's thread. */
-    private static final int LEAVE_ATTEMPTS = 3;
-
     private final NodeConfig config;
     private final Peer peer;
     private final RequestHandler requests;
@@ -78,52 +75,35 @@ public final class Node implements AutoCloseable {
         this.peer = peer;
         this.requests = requests;
         this.counters = counters;
-        final int mostReceives = config.maxConnections() * config.receivesPerConnection();
-        try (SharedReceiveQueueConfig sizes = SharedReceiveQueueConfig.create()) {
-            sizes.rqSize(mostReceives).rcqSize(mostReceives);
-            receiveQueue = peer.sharedReceiveQueue(sizes);
-        }
+        keeper = new ConnectionKeeper(this);
+        receiveQueue = openReceiveQueue();
         receives = new ReceiveBuffers(peer, receiveQueue, config.bufferBytes());
         advertised = new RegionPool(peer, MemoryUsage.READ_SOURCE, config.cachedRegionBytes());
         landing = new RegionPool(peer, MemoryUsage.READ_DESTINATION, config.cachedRegionBytes());
-        keeper = openKeeper();
         poller = openPoller();
-        startKeeper();
     }
 
-    private ConnectionKeeper openKeeper() {
-        try {
-            return new ConnectionKeeper(this);
+    private SharedReceiveQueue openReceiveQueue() {
+        final int mostReceives = config.maxConnections() * config.receivesPerConnection();
+        try (SharedReceiveQueueConfig sizes = SharedReceiveQueueConfig.create()) {
+            return peer.sharedReceiveQueue(sizes.rqSize(mostReceives).rcqSize(mostReceives));
         } catch (final RuntimeException | Error failure) {
-            receiveQueue.close();
+            keeper.abandon();
             throw failure;
         }
     }
 
+    /** Starts the poller, then the keeper, which uses it on command only. */
     private NodePoller openPoller() {
         NodePoller opened = null;
-        boolean polls = false;
         try {
             opened = NodePoller.of(config);
             opened.add(receiveQueue.receiveCompletionQueue().orElseThrow(), paths);
-            polls = true;
-            return opened;
-        } finally {
-            if (!polls) {
-                releaseAll(opened);
-            }
-        }
-    }
-
-    private void startKeeper() {
-        boolean started = false;
-        try {
             keeper.start();
-            started = true;
-        } finally {
-            if (!started) {
-                releaseAll(poller);
-            }
+            return opened;
+        } catch (final RuntimeException | Error failure) {
+            releaseAll(opened);
+            throw failure;
         }
     }
 
@@ -132,7 +112,6 @@ public final class Node implements AutoCloseable {
         keeper.abandon();
         if (opened == null || leave(opened)) {
             receiveQueue.close();
-            receives.close();
         }
     }
 
@@ -144,19 +123,12 @@ public final class Node implements AutoCloseable {
      * @throws IOException if it cannot
      */
     public void listen(final String address, final int port) throws IOException {
-        final ConnectionConfig connectionConfig = connectionConfig();
-        boolean listening = false;
         try {
-            keeper.listen(peer.listen(address, Integer.toString(port)), connectionConfig);
-            listening = true;
+            keeper.listen(peer.listen(address, Integer.toString(port)));
         } catch (final WaitInterruptedException e) {
             throw new InterruptedIOException("interrupted while looking up " + address);
         } catch (final RpmaException e) {
             throw new IOException("cannot listen on " + address + ":" + port + ": " + e.getMessage(), e);
-        } finally {
-            if (!listening) {
-                connectionConfig.close();
-            }
         }
     }
 
@@ -258,7 +230,8 @@ public final class Node implements AutoCloseable {
         return fewer;
     }
 
-    private ConnectionConfig connectionConfig() {
+    /** The configuration of a new connection, to be closed. */
+    ConnectionConfig connectionConfig() {
         // A send per buffer, a read per long message being fetched, and one for the disconnect.
         final int requestsAtOnce = config.receivesPerConnection() + NodeConfig.CONTROL_FRAMES + Rendezvous.MAX_LANDINGS + 2;
         return ConnectionConfig.create().sharedReceiveQueue(receiveQueue).sqSize(requestsAtOnce).cqSize(requestsAtOnce);
@@ -411,16 +384,12 @@ public final class Node implements AutoCloseable {
 
     /** Removes this node from its poller; returns true if no handler uses the node any more, so that it can be released. */
     private boolean leave(final NodePoller left) {
-        for (int attempt = 1; ; attempt++) {
-            try {
-                left.leave(paths);
-                return true;
-            } catch (final TimeoutException e) {
-                if (attempt == LEAVE_ATTEMPTS) {
-                    warn("its memory is not released: " + e.getMessage());
-                    return false;
-                }
-            }
+        try {
+            left.leave(paths, TimeUnit.MILLISECONDS.toNanos(config.closeTimeoutMs()));
+            return true;
+        } catch (final TimeoutException e) {
+            warn("its memory is not released: " + e.getMessage());
+            return false;
         }
     }
 }

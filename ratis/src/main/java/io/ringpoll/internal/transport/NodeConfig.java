@@ -10,12 +10,13 @@ package io.ringpoll.internal.transport;
  * @param maxMessageBytes   longer messages are rejected
  * @param cachedRegionBytes unused memory for long messages that remains registered
  * @param connectTimeoutMs  time-out of a connect, in milliseconds
+ * @param closeTimeoutMs    time for the connections to end at a close, and again for the handlers, in milliseconds
  * @param poller            polls the node's queues
  * @param countersFile      whether {@code ringpoll stat} can read the counters of this node's own poller; a shared poller always
  *     has a counters file
  */
 public record NodeConfig(String name, int bufferBytes, int credits, int maxConnections, int maxMessageBytes,
-    long cachedRegionBytes, int connectTimeoutMs, PollerConfig poller, boolean countersFile) {
+    long cachedRegionBytes, int connectTimeoutMs, int closeTimeoutMs, PollerConfig poller, boolean countersFile) {
     /** Minimum length of a frame: an advertisement must fit. */
     public static final int MIN_BUFFER_BYTES = 256;
 

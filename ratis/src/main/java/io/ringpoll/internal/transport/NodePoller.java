@@ -34,7 +34,6 @@ final class NodePoller {
     private static final Logger LOG = LoggerFactory.getLogger(NodePoller.class);
     private static final String SHARED_NAME = "shared-rdma-";
     private static final int RING_SIZE = 4096;
-    private static final long CLOSE_NS = TimeUnit.SECONDS.toNanos(5);
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /** The shared pollers; guarded by itself, as are their use counts and {@link #nodes}. */
@@ -151,12 +150,13 @@ final class NodePoller {
      * Ends a node's use of this poller: its paths are not called any more, and its queues are not polled. Not on a thread that
      * runs paths.
      *
-     * @param paths of the node
-     * @throws TimeoutException if the poller or a handler still uses the node, which must not be released; call again
+     * @param paths     of the node
+     * @param timeoutNs to wait for the end of the node's own poller
+     * @throws TimeoutException if the poller or a handler still uses the node, which must not be released
      */
-    void leave(final NodePaths paths) throws TimeoutException {
+    void leave(final NodePaths paths, final long timeoutNs) throws TimeoutException {
         if (!config.shared()) {
-            if (!ends()) {
+            if (!ends(timeoutNs)) {
                 throw new TimeoutException("a handler of " + pipeline.pollerThread().getName() + " does not return");
             }
             return;
@@ -171,7 +171,7 @@ final class NodePoller {
                 SHARED.remove(config, this);
             }
         }
-        if (last && !ends()) {
+        if (last && !ends(timeoutNs)) {
             LOG.warn("{} does not end", pipeline.pollerThread().getName());
         }
     }
@@ -193,9 +193,9 @@ final class NodePoller {
         return indexes.toIntArray();
     }
 
-    private boolean ends() {
-        final long deadlineNs = System.nanoTime() + CLOSE_NS;
-        pipeline.close(CLOSE_NS);
+    private boolean ends(final long timeoutNs) {
+        final long deadlineNs = System.nanoTime() + timeoutNs;
+        pipeline.close(timeoutNs);
         final List<Thread> threads = new ArrayList<>(pipeline.handlerThreads());
         threads.add(pipeline.pollerThread());
         // A second close does not wait.

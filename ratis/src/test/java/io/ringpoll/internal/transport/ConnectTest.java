@@ -1,10 +1,13 @@
 package io.ringpoll.internal.transport;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
@@ -37,7 +40,7 @@ class ConnectTest {
 
     private Node client(final int connectTimeoutMs) {
         return nodes.node(new NodeConfig("client", Nodes.BUFFER_BYTES, Nodes.CREDITS, 8, Nodes.MAX_MESSAGE_BYTES, 0,
-            connectTimeoutMs, PollerConfig.own(HandlerThreads.POLLER), false), Nodes::echo, counters);
+            connectTimeoutMs, Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false), Nodes::echo, counters);
     }
 
     private Link connect(final Node client) throws IOException {
@@ -59,6 +62,37 @@ class ConnectTest {
         assertEquals(0, counters.value(Count.CONNECTIONS_CLOSED));
         // No place in the pool of connections is lost.
         assertEquals(1, client.poller().queues());
+    }
+
+    @Test
+    void shouldForgetAPeerThatDoesNotCompleteItsConnect() throws Exception {
+        final Node server = client(SHORT_MS);
+        server.listen(TestDevice.address(), Integer.parseInt(port));
+        final long startNs = System.nanoTime();
+        // The peer does not fetch the event that the node has accepted it, which would complete the connect.
+        try (Peer peer = Peer.ofRemote(TestDevice.address());
+            ConnectionRequest request = peer.request(TestDevice.address(), port);
+            Connection half = request.connect(new Hello(Nodes.CREDITS, Nodes.BUFFER_BYTES).bytes())) {
+            Nodes.await("the attempt", () -> !server.hasNoLinks());
+            Nodes.await("its end", server::hasNoLinks);
+            assertTrue(System.nanoTime() - startNs >= TimeUnit.MILLISECONDS.toNanos(SHORT_MS));
+            assertTrue(half.eventFd() >= 0);
+        }
+        assertEquals(0, counters.value(Count.CONNECTIONS_OPENED));
+        assertEquals(0, counters.value(Count.CONNECTIONS_CLOSED));
+    }
+
+    @Test
+    void shouldForgetAPeerThatDoesNotReplyToADisconnect() throws Exception {
+        final Node server = client(SHORT_MS);
+        server.listen(TestDevice.address(), Integer.parseInt(port));
+        try (RawPeer peer = new RawPeer(Integer.parseInt(port), Nodes.CREDITS)) {
+            Nodes.await("the connection", () -> counters.value(Count.CONNECTIONS_OPENED) == 1);
+            server.link(1).fail(new IOException("enough"));
+            Nodes.await("its end", server::hasNoLinks);
+            assertFalse(peer.peer().isClosed());
+        }
+        assertEquals(1, counters.value(Count.CONNECTIONS_CLOSED));
     }
 
     @Test

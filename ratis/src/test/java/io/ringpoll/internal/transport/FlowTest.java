@@ -112,7 +112,7 @@ class FlowTest {
 
     private static NodeConfig config(final String name, final int credits) {
         return new NodeConfig(name, Nodes.BUFFER_BYTES, credits, 8, Nodes.MAX_MESSAGE_BYTES, Nodes.MAX_MESSAGE_BYTES, 10_000,
-            PollerConfig.own(HandlerThreads.POLLER), false);
+            Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false);
     }
 
     @Test

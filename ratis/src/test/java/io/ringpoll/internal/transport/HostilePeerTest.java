@@ -82,6 +82,16 @@ class HostilePeerTest {
     }
 
     @Test
+    void shouldReuseTheReceivesOfMessagesThatAreTooLong() throws Exception {
+        // More messages than receives of two connections.
+        final int messages = 2 * (Nodes.CREDITS + NodeConfig.CONTROL_FRAMES) + 1;
+        for (int i = 0; i < messages; i++) {
+            assertConnectionLost(buffer -> Nodes.BUFFER_BYTES + 1);
+        }
+        assertEquals(messages, server.counters().value(Count.COMPLETION_ERRORS));
+    }
+
+    @Test
     void shouldEndTheConnectionOfAPeerThatReturnsTooManyCredits() {
         assertConnectionLost(buffer -> {
             new FrameHeader(FrameKind.CREDIT, (byte) 0, (byte) 0, 1000, 0, 0, 0).write(buffer);

@@ -45,7 +45,7 @@ class LinkTest {
     private Nodes.Server serverThatIsSlow() throws IOException {
         // Enough credits that no credit frame is sent, which would count as a sign of life.
         final NodeConfig config = new NodeConfig("slow", Nodes.BUFFER_BYTES, 32, 8, Nodes.MAX_MESSAGE_BYTES, 0, 10_000,
-            PollerConfig.own(HandlerThreads.POLLER), false);
+            Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false);
         return nodes.server(config, (type, request) -> {
             if (!((RaftClientRequestProto) request).getMessage().getContent().equals(SLOW)) {
                 return Nodes.echo(type, request);

@@ -1,16 +1,22 @@
 package io.ringpoll.internal.transport;
 
+import static java.lang.Thread.State.BLOCKED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.pipeline.WaitMode;
+import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.testing.CallFault;
 import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -18,12 +24,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.protocol.exceptions.GroupMismatchException;
+import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.junit.jupiter.api.AfterEach;
@@ -36,6 +44,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class NodeTest {
+    private static final int NO_MEMORY = 12;
+
     private final Nodes nodes = new Nodes();
 
     @AfterEach
@@ -167,7 +177,7 @@ class NodeTest {
         final Nodes.Server server = nodes.server(Nodes::echo);
         final TransportCounters counters = new TransportCounters();
         final Node client = nodes.node(new NodeConfig("client", Nodes.BUFFER_BYTES, Nodes.CREDITS, 1, Nodes.MAX_MESSAGE_BYTES,
-            0, ConnectedPair.TIMEOUT_MS, PollerConfig.own(HandlerThreads.POLLER), false), Nodes::echo, counters);
+            0, ConnectedPair.TIMEOUT_MS, Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false), Nodes::echo, counters);
         final Link only = Nodes.connect(client, server.port());
         final ConnectException failure = assertThrows(ConnectException.class, () -> Nodes.connect(client, server.port()));
         assertTrue(failure.getCause().getMessage().contains("raft.rdma.connections.max"), failure.toString());
@@ -298,6 +308,130 @@ class NodeTest {
     }
 
     @Test
+    void shouldReleaseEverythingWhenItsReceiveQueueCannotBeCreated() throws Exception {
+        assumeTrue(TestDevice.isLoopback(), "only calls into the loopback device can be made to fail");
+        int failures = 0;
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            final int files = ProcessResources.fileDescriptors();
+            while (failsToOpen(peer, failures + 1)) {
+                failures++;
+                Nodes.await("the close of all files", () -> ProcessResources.fileDescriptors() <= files);
+            }
+        }
+        assertTrue(failures > 0);
+    }
+
+    /** Whether a node does not open if the n-th of its calls into the device fails. */
+    private static boolean failsToOpen(final Peer peer, final int n) {
+        CallFault.plan(n, NO_MEMORY);
+        try {
+            final Node opened =
+                new Node(Nodes.config("fails", HandlerThreads.POLLER), peer, Nodes::echo, new TransportCounters());
+            CallFault.plan(0, 0);
+            opened.close();
+            return false;
+        } catch (final RpmaException e) {
+            return true;
+        } finally {
+            CallFault.plan(0, 0);
+        }
+    }
+
+    @Test
+    void shouldHaveRoomForASendPerBufferAndAReadPerLanding() throws Exception {
+        final int credits = 8;
+        final CompletableFuture<MessageLite> answer = new CompletableFuture<>();
+        final Nodes.Server server = nodes.server((type, request) -> answer);
+        final Link link = Nodes.connect(nodes.node(new NodeConfig("client", Nodes.BUFFER_BYTES, credits, 8,
+            Nodes.MAX_MESSAGE_BYTES, 0, ConnectedPair.TIMEOUT_MS, Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false),
+            Nodes::echo, new TransportCounters()), server.port());
+        // On the poller's thread, so that no completion makes room meanwhile.
+        final CompletableFuture<Integer> posted = Nodes.reply(link, Nodes.random(10)).thenApply(reply -> {
+            int posts = 0;
+            while (posts < 1000 && link.connection().send(link.buffers().region(), 0, 1, CompletionFlag.ALWAYS, 1)) {
+                posts++;
+            }
+            return posts;
+        });
+        answer.complete(RaftClientReplyProto.getDefaultInstance());
+        final int buffers = credits + 2 * NodeConfig.CONTROL_FRAMES;
+        final int disconnect = 1;
+        // The first request may occupy an entry until a later send is signalled.
+        assertTrue(posted.get(30, TimeUnit.SECONDS) + 1 >= buffers + Rendezvous.MAX_LANDINGS + disconnect, posted::toString);
+    }
+
+    @Test
+    void shouldServeARequestThatArrivesBeforeItsConnectionIsRegistered() throws Exception {
+        final Nodes.Server server = nodes.server(new RequestHandler() {
+            @Override
+            public CompletableFuture<? extends MessageLite> handle(final MessageType type, final MessageLite request) {
+                return Nodes.echo(type, request);
+            }
+
+            @Override
+            public RequestHandler forConnection() {
+                try {
+                    Nodes.await("a request that waits for the connection", () -> thread("server-poller").getState() == BLOCKED);
+                } catch (final InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+                return this;
+            }
+        });
+        final ByteString content = Nodes.random(10);
+        try (RawPeer peer = new RawPeer(server.port(), Nodes.CREDITS)) {
+            peer.request(1, Nodes.request(content));
+            assertEquals(content, ((RaftClientReplyProto) peer.next().message()).getMessage().getContent());
+        }
+    }
+
+    @Test
+    void shouldNotReleaseItsMemoryWhileAHandlerUsesIt() throws Exception {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch ends = new CountDownLatch(1);
+        final Peer device = Peer.ofLocal(TestDevice.address());
+        final Node server = new Node(impatient("stuck-handler", HandlerThreads.ONE), device, (type, request) -> {
+            entered.countDown();
+            Uninterruptibles.awaitUninterruptibly(ends);
+            return Nodes.echo(type, request);
+        }, new TransportCounters());
+        final int port = Integer.parseInt(ConnectedPair.anyPort());
+        server.listen(TestDevice.address(), port);
+        Nodes.reply(Nodes.connect(nodes.client(), port), Nodes.random(10));
+        entered.await();
+        server.close();
+        assertFalse(device.isClosed());
+        ends.countDown();
+        Nodes.await("the end of all its threads", () -> threads("stuck-handler") == 0);
+    }
+
+    @Test
+    void shouldContinueToPollWhileAConnectionHasNotEnded() throws Exception {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch ends = new CountDownLatch(1);
+        final Nodes.Server server = nodes.server((type, request) -> new CompletableFuture<>());
+        final Peer device = Peer.ofLocal(TestDevice.address());
+        final Node client =
+            new Node(impatient("stuck-keeper", HandlerThreads.POLLER), device, Nodes::echo, new TransportCounters());
+        // Runs on the thread that ends the connections.
+        Nodes.reply(Nodes.connect(client, server.port()), Nodes.random(10)).whenComplete((reply, failure) -> {
+            entered.countDown();
+            Uninterruptibles.awaitUninterruptibly(ends);
+        });
+        client.close();
+        entered.await();
+        assertFalse(device.isClosed());
+        assertTrue(thread("stuck-keeper-poller").isAlive());
+        ends.countDown();
+        Nodes.await("the end of the thread", () -> threads("stuck-keeper-connections") == 0);
+    }
+
+    private static NodeConfig impatient(final String name, final HandlerThreads handlers) {
+        return new NodeConfig(name, Nodes.BUFFER_BYTES, Nodes.CREDITS, 8, Nodes.MAX_MESSAGE_BYTES, 0, ConnectedPair.TIMEOUT_MS,
+            500, PollerConfig.own(handlers), false);
+    }
+
+    @Test
     void shouldLeakNoThread() throws Exception {
         try (Nodes own = new Nodes()) {
             final Link link = Nodes.connect(own.client(), own.server(Nodes::echo).port());
@@ -310,6 +444,11 @@ class NodeTest {
     private static long threads(final String... names) {
         return Thread.getAllStackTraces().keySet().stream()
             .filter(thread -> Stream.of(names).anyMatch(name -> thread.getName().startsWith(name))).count();
+    }
+
+    private static Thread thread(final String name) {
+        return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().equals(name)).findAny()
+            .orElseThrow();
     }
 
     private static Throwable failureOf(final CompletableFuture<?> reply) {

@@ -24,6 +24,7 @@ final class Nodes implements AutoCloseable {
     static final int CREDITS = 4;
     static final int BUFFER_BYTES = 1024;
     static final int MAX_MESSAGE_BYTES = 16 << 20;
+    static final int CLOSE_MS = 10_000;
 
     private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(20);
 
@@ -60,7 +61,7 @@ final class Nodes implements AutoCloseable {
 
     static NodeConfig config(final String name, final PollerConfig poller) {
         return new NodeConfig(name, BUFFER_BYTES, CREDITS, 8, MAX_MESSAGE_BYTES, 1 << 20, ConnectedPair.TIMEOUT_MS,
-            poller, false);
+            CLOSE_MS, poller, false);
     }
 
     Node node(final String name, final RequestHandler requests, final TransportCounters counters) {

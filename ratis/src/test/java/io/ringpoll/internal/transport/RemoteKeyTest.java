@@ -75,7 +75,7 @@ class RemoteKeyTest {
 
         private Session(final int cachedBytes) throws Exception {
             final NodeConfig config = new NodeConfig("server", Nodes.BUFFER_BYTES, CREDITS, 8, Nodes.MAX_MESSAGE_BYTES,
-                cachedBytes, ConnectedPair.TIMEOUT_MS, PollerConfig.own(HandlerThreads.POLLER), false);
+                cachedBytes, ConnectedPair.TIMEOUT_MS, Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false);
             final ByteString content = Nodes.random(MESSAGE_BYTES - 100);
             node = new Node(config, Peer.ofLocal(TestDevice.address()),
                 (type, request) -> Nodes.echo(type, Nodes.request(content)), new TransportCounters());

@@ -198,7 +198,7 @@ final class RatisNode implements AutoCloseable {
 
     private static Node node(final String name, final RequestHandler requests) {
         final NodeConfig config = new NodeConfig(name, BUFFER_BYTES, CREDITS, CONNECTIONS, LONGEST_MESSAGE, LONGEST_MESSAGE,
-            TIMEOUT_MS, PollerConfig.own(HandlerThreads.ONE), false);
+            TIMEOUT_MS, TIMEOUT_MS, PollerConfig.own(HandlerThreads.ONE), false);
         return new Node(config, Peer.ofLocal(LiveConnection.ADDRESS), requests, new TransportCounters());
     }
 
