@@ -61,13 +61,22 @@ class RdmaServerRpcTest {
     private final int port = Integer.parseInt(ConnectedPair.anyPort());
 
     @AfterEach
-    void close() throws IOException {
+    void close() throws Exception {
         CodeInjectionForTesting.remove(RdmaServerRpc.SEND_SERVER_REQUEST);
         for (final RdmaServerRpc rpc : opened) {
             rpc.close();
         }
-        assertEquals(0, threads(SENDER + "-rdma"));
-        assertEquals(0, threads(RECEIVER + "-rdma"));
+        awaitEndOfThreads(SENDER + "-rdma");
+        awaitEndOfThreads(RECEIVER + "-rdma");
+    }
+
+    /** A request thread may end a moment after its executor. */
+    private static void awaitEndOfThreads(final String name) throws InterruptedException {
+        final long startNs = System.nanoTime();
+        while (threads(name) > 0) {
+            assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(20), "threads of " + name);
+            TimeUnit.MILLISECONDS.sleep(1);
+        }
     }
 
     private static long threads(final String name) {
@@ -261,9 +270,6 @@ class RdmaServerRpcTest {
         sender.close();
         assertTrue(Thread.interrupted());
         ends.countDown();
-        while (threads(SENDER + "-rdma") > 0) {
-            TimeUnit.MILLISECONDS.sleep(1);
-        }
     }
 
     @Test
