@@ -132,6 +132,7 @@ public final class HotCalls {
             final HotMark lock = current;
             if (lock.isLock()) {
                 lock.enterLock();
+                lock.hold();
                 return lock;
             }
             own(thread);

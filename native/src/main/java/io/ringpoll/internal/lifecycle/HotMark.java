@@ -24,6 +24,8 @@ public final class HotMark extends HotMarkWord {
     private static final long LOCK_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
     /** A thread waits for so long until it comes next. Its turn costs time if it does not run, so this happens rarely. */
     private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(50);
+    /** A thread that waits looks for the holder at this interval. */
+    private static final long SEARCH_NS = TimeUnit.MILLISECONDS.toNanos(100);
 
     static {
         try {
@@ -36,6 +38,9 @@ public final class HotMark extends HotMarkWord {
     private final Thread owner;
     /** The thread that enters this lock before all others; null for none. */
     private volatile Thread next;
+    /** The thread whose call of this lock has the {@link #heldWord}. */
+    private volatile Thread holder;
+    private volatile int heldWord;
     /** The cache lines behind the word. */
     long p15;
     long p16;
@@ -120,6 +125,7 @@ public final class HotMark extends HotMarkWord {
     private void awaitLock(final Thread thread) {
         final long startNs = System.nanoTime();
         long changeNs = startNs;
+        long searchNs = startNs;
         int seen = (int) WORD.getOpaque(this);
         try {
             while (!tryEnterLock(thread)) {
@@ -130,6 +136,10 @@ public final class HotMark extends HotMarkWord {
                     changeNs = nowNs;
                 } else if (nowNs - changeNs > LOCK_TIMEOUT_NS) {
                     throw new IllegalStateException("another thread's call into C has not returned for 10 s");
+                }
+                if (nowNs - searchNs > SEARCH_NS) {
+                    searchNs = nowNs;
+                    releaseIfAbandoned(latest);
                 }
                 // The next thread may not run: a virtual one for which there is no carrier.
                 final boolean passesOver = !CallTurn.isPlain(latest) && nowNs - changeNs > PATIENCE_NS;
@@ -143,6 +153,33 @@ public final class HotMark extends HotMarkWord {
                 next = null;
             }
         }
+    }
+
+    /**
+     * Names the holder of this lock, which has entered it. By its stack other threads find out if it has lost the lock: a stack
+     * overflow can end a method before it leaves.
+     */
+    void hold() {
+        final int inside = word;
+        holder = Thread.currentThread();
+        heldWord = inside;
+    }
+
+    private void releaseIfAbandoned(final int inside) {
+        if (isAbandoned(inside)) {
+            WORD.compareAndSet(this, inside, inside + 1);
+        }
+    }
+
+    /** Whether the thread that holds this lock has ended its call without leaving. */
+    private boolean isAbandoned(final int inside) {
+        if (!CallTurn.isPlain(inside) || heldWord != inside) {
+            return false;
+        }
+        final Thread thread = holder;
+        final boolean outside = thread == Thread.currentThread() ||
+            HotFrames.canObserve(thread) && !HotFrames.isInside(thread);
+        return outside && word() == inside;
     }
 
     /** Lets a thread enter this lock before all others. */
@@ -166,7 +203,8 @@ public final class HotMark extends HotMarkWord {
      */
     boolean isInside() {
         if (owner == null) {
-            return this != NOBODY && CallTurn.isPlain(word());
+            final int latest = word();
+            return this != NOBODY && CallTurn.isPlain(latest) && !isAbandoned(latest);
         }
         return owner != Thread.currentThread() && HotFrames.isInside(owner);
     }

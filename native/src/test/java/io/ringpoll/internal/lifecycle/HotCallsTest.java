@@ -392,6 +392,43 @@ class HotCallsTest {
         assertFalse(lock.hasNext());
     }
 
+    @Test
+    void shouldReleaseALockWhoseHolderHasEndedItsCallWithoutLeaving() throws InterruptedException {
+        takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
+        HotFrames.register(HotCallsTest.class);
+        final CountDownLatch lost = new CountDownLatch(1);
+        final CountDownLatch goOn = new CountDownLatch(1);
+        final OtherThread<Void> other = OtherThread.run(() -> {
+            loseTheMark();
+            lost.countDown();
+            assertTrue(goOn.await(30, TimeUnit.SECONDS));
+            return null;
+        });
+        assertTrue(lost.await(30, TimeUnit.SECONDS));
+        HotCalls.awaitQuiescence();
+        HotCaller.call(calls);
+        loseTheMark();
+        HotCaller.call(calls);
+        goOn.countDown();
+        other.result();
+    }
+
+    @Test
+    void shouldNotReleaseALockDuringALongCall() throws InterruptedException {
+        takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
+        final StuckCall stuck = new StuckCall(calls, () -> count = 7);
+        final OtherThread<Long> next = OtherThread.run(() -> HotCaller.call(calls, mark -> count));
+        Thread.sleep(500);
+        stuck.end();
+        assertEquals(7, next.result());
+    }
+
+    /** As a method does that a stack overflow ends. */
+    @HotCall
+    private void loseTheMark() {
+        calls.enter();
+    }
+
     /** The second call follows without delay: a waiting thread must distinguish it from the first. */
     @HotCall
     private Void callTwice(final CountDownLatch entered, final CountDownLatch waiting, final CountDownLatch quiescent)
