@@ -49,7 +49,8 @@ final class CommandQueue {
 
     /** Whether the poller must not sleep now; polling thread only. */
     boolean isWakeUpDue() {
-        return phase == PollerState.STOPPING || hasPending();
+        // Also if a command is being added, which cannot be executed yet.
+        return phase == PollerState.STOPPING || !queue.isEmpty();
     }
 
     /**
@@ -75,9 +76,9 @@ final class CommandQueue {
         submit(command, deadlineNs, true);
     }
 
-    /** Whether a command is pending; a snapshot. */
+    /** Whether a command can be executed; a snapshot. */
     boolean hasPending() {
-        return !queue.isEmpty();
+        return queue.peek() != null;
     }
 
     /** Executes the pending commands; polling thread only. */
