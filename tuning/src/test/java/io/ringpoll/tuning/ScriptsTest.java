@@ -11,6 +11,8 @@ import io.ringpoll.internal.tuning.doctor.Finding;
 import io.ringpoll.internal.tuning.doctor.Jvm;
 import io.ringpoll.internal.tuning.doctor.Verdict;
 import io.ringpoll.internal.tuning.topology.MachineFiles;
+import io.ringpoll.internal.tuning.topology.Surroundings;
+import io.ringpoll.internal.tuning.topology.Topology;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,16 +25,19 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The scripts for production machines, on recorded trees only: with a root other than / they run no command. */
@@ -41,10 +46,7 @@ class ScriptsTest {
     private static final Path SCRIPTS = Path.of("scripts").toAbsolutePath();
     private static final String UNDO = "var/lib/ringpoll/undo/";
     private static final String CPU = "sys/devices/system/cpu/";
-    /** The checks whose files record-tree leaves out: they are unknown in a recording. */
-    private static final Set<String> NOT_RECORDED = Set.of("workqueues", "kernel-threads", "receive-steering", "rt-throttling",
-        "compaction", "page-merging", "verbs-environment", "iommu", "pcie-aspm", "pcie-read-request", "pcie-relaxed-ordering",
-        "roce-loss", "roce-priority");
+    private static final String ADAPTER = "sys/class/infiniband/mlx5_0/device/";
 
     @TempDir
     private Path folder;
@@ -585,26 +587,68 @@ class ScriptsTest {
         return Doctor.examine(Examined.of(new MachineFiles(root), Optional.empty(), Jvm.ofThisProcess(), Optional.empty()));
     }
 
-    @Test
-    void shouldRecordATreeThatReadsAsTheMachineItIs() throws Exception {
-        // It leaves out the list of controllers, so a plan for a recording prints no partition.
-        expand(RecordedTree.named("two-socket-smt").without("sys/fs/cgroup/cgroup.controllers"));
-        final Map<String, String> recorded = new TreeMap<>();
-        final Outcome outcome = succeed("record-tree");
-        final Path copy = Files.createDirectory(folder.resolve("copy"));
-        final MachineFiles files = RecordedTree.parse(outcome.out()).expand(copy);
-        outcome.out().lines().forEach(line -> recorded.put(line.substring(0, line.indexOf('\t')), ""));
-        assertEquals(io.ringpoll.internal.tuning.topology.Topology.read(new MachineFiles(root)),
-            io.ringpoll.internal.tuning.topology.Topology.read(files));
-        assertTrue(recorded.containsKey("dev/cpu_dma_latency"));
-        final Map<String, Finding> seen = findings(files);
-        findings(new MachineFiles(root)).forEach((id, finding) -> {
-            if (NOT_RECORDED.contains(id)) {
-                assertEquals(Verdict.UNKNOWN, seen.get(id).verdict(), id);
-            } else {
-                assertEquals(finding.reading(), seen.get(id).reading(), id);
+    /** Recorded machines, and some with what only few machines have. */
+    static Stream<Named<RecordedTree>> machines() {
+        final RecordedTree limited = RecordedTree.named("two-socket-smt").withEach(0, 63, CPU
+            + "cpu#/power/pm_qos_resume_latency_us", "5").without("dev/cpu_dma_latency").with("proc/900/comm", "tuned")
+            .with("etc/tuned/active_profile", "balanced").with("proc/812/environ", "IRQBALANCE_BANNED_CPULIST=0-63\\x00")
+            .with("proc/self/environ", "A=1\\x00MLX5_SINGLE_THREADED=1\\x00MLX5_FREEZE_ON_ERROR_CQE=1\\x00")
+            .with("sys/fs/cgroup/user.slice/cpu.max", "400000 100000").with("sys/fs/cgroup/cgroup.type", "domain")
+            .with("proc/self/stat", "1 (a (b) c) S" + " 0".repeat(37) + " 1 0 0")
+            .without(ADAPTER + "iommu_group/type").with(ADAPTER + "iommu_group/reserved_regions", "0x0 0x1 msi")
+            .with("usr/local/lib/librpma.so.1", "").without("usr/lib/x86_64-linux-gnu/librpma.so.0");
+        final RecordedTree contained = RecordedTree.named("tuned-server").with("run/.containerenv", "name=\"x\"")
+            .without(ADAPTER + "iommu_group").with("sys/kernel/iommu_groups/0/type", "DMA")
+            .without(ADAPTER + "link").with("sys/module/pcie_aspm/parameters/policy", "default [performance] powersave")
+            .with("proc/device-tree/hypervisor/compatible", "x")
+            .with("proc/cpuinfo", "flags\\t\\t: fpu bus_lock_detect").with("proc/sys/kernel/split_lock_mitigate", "0");
+        final RecordedTree software = RecordedTree.named("tuned-server").without("sys/class/infiniband")
+            .with("sys/class/infiniband/rxe0/parent", "eth0").with("sys/class/infiniband/rxe0/ports/1/state", "4: ACTIVE")
+            .with("sys/class/infiniband/rxe0/ports/1/link_layer", "Ethernet")
+            .with("sys/class/net/eth0/napi_defer_hard_irqs", "2").with("sys/class/net/eth0/gro_flush_timeout", "200000")
+            .with("proc/self/environ", "KUBERNETES_SERVICE_HOST=10.9.8.7\\x00MLX5_SHUT_UP_BF=1\\x00"
+                + "RDMAV_FORK_SAFE=1\\x00IBV_FORK_SAFE=1\\x00RDMAV_HUGEPAGES_SAFE=1\\x00");
+        return Stream.concat(Stream.of("arm-server", "container-cgroup-v1", "container-cgroup-v2", "epyc-many-l3",
+            "machine-at-hand", "tuned-server", "two-socket-smt").map(name -> Named.of(name, RecordedTree.named(name))),
+            Stream.of(Named.of("limited", limited), Named.of("contained", contained), Named.of("software", software),
+                Named.of("grubby", RecordedTree.named("two-socket-smt").with("usr/sbin/grubby", "")),
+                Named.of("device tree", RecordedTree.named("two-socket-smt").with("sys/firmware/devicetree/base/model", "x")),
+                Named.of("nspawn", RecordedTree.named("tuned-server").with("run/systemd/container", "systemd-nspawn")),
+                Named.of("declared", RecordedTree.named("tuned-server").with("proc/1/environ", "container=podman\\x00")),
+                Named.of("grouped", RecordedTree.named("tuned-server").with("proc/1/cgroup", "0::/docker/1"))));
+    }
+
+    @ParameterizedTest
+    @MethodSource("machines")
+    void shouldRecordATreeThatReadsAsTheMachineItIs(final RecordedTree tree) throws Exception {
+        expand(tree);
+        final Set<String> read = new TreeSet<>();
+        final MachineFiles original = new MachineFiles(root) {
+            @Override
+            protected byte[] bytes(final Path file) throws IOException {
+                final byte[] bytes = super.bytes(file);
+                read.add(root.relativize(file).toString());
+                return bytes;
             }
-        });
+        };
+        final Outcome outcome = succeed("record-tree");
+        final MachineFiles files = RecordedTree.parse(outcome.out()).expand(Files.createDirectory(folder.resolve("copy")));
+        assertEquals(Topology.read(original), Topology.read(files));
+        assertEquals(Surroundings.read(original), Surroundings.read(files));
+        assertEquals(findings(original), findings(files));
+        outcome.out().lines().forEach(line -> read.remove(line.substring(0, line.indexOf('\t'))));
+        assertEquals(Set.of(), read, "read and not recorded");
+    }
+
+    @Test
+    void shouldLeaveSecretsOutOfARecording() throws Exception {
+        expand(RecordedTree.named("two-socket-smt").with("proc/1/environ", "TOKEN=secret\\x00").with("proc/self/environ",
+            "PASSWORD=secret\\ncontainer=secret\\x00container=lxc\\x00KUBERNETES_SERVICE_HOST=secret\\x00KEY=secret\\x00")
+            .with("proc/812/environ", "KEY=secret\\x00IRQBALANCE_BANNED_CPUS=f\\x00").with("run/.containerenv", "id=secret"));
+        final String recorded = succeed("record-tree").out();
+        assertFalse(recorded.contains("secret"), recorded);
+        assertTrue(recorded.contains("container=lxc\\x00KUBERNETES_SERVICE_HOST=\\x00"), recorded);
+        assertTrue(recorded.contains("IRQBALANCE_BANNED_CPUS=f\\x00"), recorded);
     }
 
     private static Map<String, Finding> findings(final MachineFiles files) {
