@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.internal.poller.CompletionPoller;
+import io.ringpoll.internal.poller.PollerLoop;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.testing.CompiledCode;
@@ -52,7 +53,8 @@ final class HotPipeline {
                 for (int i = 0; i < WINDOW; i++) {
                     write(client);
                 }
-                CompiledCode.awaitC2(CompletionPoller.class, "doWork");
+                // C2 may inline the duty cycle into its loop, and compile it no more for itself.
+                CompiledCode.awaitC2(CompletionPoller.class.getName() + ".doWork", PollerLoop.class.getName() + ".run");
                 requestSafepoints();
                 quiet = true;
                 requestSafepoints();
