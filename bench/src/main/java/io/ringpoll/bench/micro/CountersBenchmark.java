@@ -33,7 +33,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * The duty cycle of the poller with all its counters and marks, and a bare claim, poll and publish as the baseline: on one
+ * The duty cycle of the poller with all its counters, and a bare claim, poll and publish as the baseline: on one
  * thread, into a ring with slots that are free again immediately.
  */
 @State(Scope.Thread)
