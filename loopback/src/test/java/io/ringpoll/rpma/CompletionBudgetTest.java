@@ -60,6 +60,7 @@ class CompletionBudgetTest {
     @Test
     void shouldRetireEachFailureOnceHoweverManyThereAre() {
         final CompletionBudget budget = new CompletionBudget(31);
+        budget.classify();
         assertTrue(budget.reserveSend(true, false));
         budget.onPolled(CompletionPath.SEND_WRITE);
         int inFlight = 0;
@@ -72,6 +73,35 @@ class CompletionBudgetTest {
             budget.onPolled(CompletionPath.ERROR);
             inFlight--;
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldRetireEachFailureOnceByItsPathAndByItsRecord(final boolean receives) {
+        final CompletionBudget budget = new CompletionBudget(7);
+        for (int failures = 0; failures < 10 * budget.depth(); failures++) {
+            while (budget.inFlight() < budget.depth()) {
+                assertTrue(receives ? budget.reserveReceive(false) : budget.reserveSend(true, false), failures + " failures");
+            }
+            if (failures < 5 * budget.depth()) {
+                budget.onPolled(CompletionPath.ERROR);
+            } else {
+                polled(budget, BudgetModel.FAILED);
+            }
+            assertEquals(budget.depth() - 1, budget.inFlight(), failures + " failures");
+        }
+    }
+
+    @Test
+    void shouldIgnoreThePathOfARequestThatIsNotCounted() {
+        final CompletionBudget budget = new CompletionBudget(2);
+        for (final CompletionPath path : CompletionPath.values()) {
+            budget.onPolled(path);
+        }
+        assertTrue(budget.reserveSend(true, false));
+        assertTrue(budget.reserveReceive(false));
+        assertFalse(budget.reserveSend(true, false));
+        assertEquals(2, budget.inFlight());
     }
 
     @Test

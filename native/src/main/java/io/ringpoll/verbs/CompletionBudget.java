@@ -225,11 +225,20 @@ public final class CompletionBudget {
      * @param path that the completion takes
      */
     public void onPolled(final CompletionPath path) {
-        add(switch (path) {
-            case SEND_WRITE -> SENDS_POLLED;
-            case RECEIVE -> RECEIVES_POLLED;
-            case ERROR -> ERRORS_POLLED;
-        }, 1);
+        Objects.requireNonNull(path, "the path is null");
+        // As for records: a failure is counted in the same way, however it is polled.
+        switch (kinds) {
+            case 0 -> {
+                // It belongs to no counted request.
+            }
+            case SENDS -> add(SENDS_POLLED, 1);
+            case RECEIVES -> add(RECEIVES_POLLED, 1);
+            default -> add(switch (path) {
+                case SEND_WRITE -> SENDS_POLLED;
+                case RECEIVE -> RECEIVES_POLLED;
+                case ERROR -> ERRORS_POLLED;
+            }, 1);
+        }
     }
 
     /**
