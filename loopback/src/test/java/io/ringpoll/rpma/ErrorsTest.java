@@ -242,6 +242,16 @@ class ErrorsTest {
     }
 
     @Test
+    void shouldNotNameThatStateOnceTheConnectionHasReachedIt() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            assertEquals("", pair.client().remedyForSend("rpma_send", RpmaError.PROVIDER, Errno.EINVAL));
+            pair.server().disconnect();
+            assertEquals(ConnectionEvent.CLOSED, pair.client().nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow());
+            assertEquals("", pair.client().remedyForSend("rpma_send", RpmaError.PROVIDER, Errno.EINVAL));
+        }
+    }
+
+    @Test
     void shouldNameTheLimitOfTheDeviceThatAQueueExceeds() {
         final int tooMany = Integer.MAX_VALUE;
         final String port = ConnectedPair.anyPort();

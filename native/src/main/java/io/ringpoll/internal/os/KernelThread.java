@@ -106,14 +106,17 @@ public final class KernelThread {
      * @return the deviation in one sentence; empty if there is none or the thread has ended
      */
     public Optional<String> strayedFrom(final int cpu) {
-        return state().flatMap(state -> {
-            final BitSet allowed = state.allowedCpus();
-            if (allowed.cardinality() != 1 || !allowed.get(cpu)) {
-                return Optional.of("thread " + id + " was pinned to CPU " + cpu + ", and its mask now allows " + allowed);
-            }
-            return state.lastCpu() == cpu ? Optional.empty()
-                : Optional.of("thread " + id + " was pinned to CPU " + cpu + ", and ran last on CPU " + state.lastCpu());
-        });
+        return state().flatMap(state -> deviation(state, cpu));
+    }
+
+    /** The deviation of a state from a pin. */
+    Optional<String> deviation(final State state, final int cpu) {
+        final BitSet allowed = state.allowedCpus();
+        if (allowed.cardinality() != 1 || !allowed.get(cpu)) {
+            return Optional.of("thread " + id + " was pinned to CPU " + cpu + ", and its mask now allows " + allowed);
+        }
+        return state.lastCpu() == cpu ? Optional.empty()
+            : Optional.of("thread " + id + " was pinned to CPU " + cpu + ", and ran last on CPU " + state.lastCpu());
     }
 
     private static String value(final List<String> status, final String key) throws IOException {

@@ -61,6 +61,22 @@ class KernelThreadTest {
     }
 
     @Test
+    void shouldReportAThreadThatRunsElsewhereOrMayDoSo() {
+        final KernelThread self = KernelThread.current();
+        final String pinned = "thread " + self.id() + " was pinned to CPU 3, and ";
+        final BitSet mask = new BitSet();
+        mask.set(3);
+        assertEquals(Optional.empty(), self.deviation(new KernelThread.State(mask, 3, 0, 0), 3));
+        assertEquals(Optional.of(pinned + "ran last on CPU 5"), self.deviation(new KernelThread.State(mask, 5, 0, 0), 3));
+        mask.set(5);
+        assertEquals(Optional.of(pinned + "its mask now allows {3, 5}"),
+            self.deviation(new KernelThread.State(mask, 3, 0, 0), 3));
+        mask.clear(3);
+        assertEquals(Optional.of(pinned + "its mask now allows {5}"),
+            self.deviation(new KernelThread.State(mask, 5, 0, 0), 3));
+    }
+
+    @Test
     void shouldCountContextSwitches() throws InterruptedException {
         onItsOwnThread(() -> {
             final long before = thread.get().state().orElseThrow().voluntarySwitches();
