@@ -6,11 +6,13 @@ import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.CallTurn;
 import io.ringpoll.internal.lifecycle.HotCall;
 import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotLease;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.internal.lifecycle.NativeObject;
 import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.os.FileDescriptors;
 import io.ringpoll.internal.verbs.CompletionHandover;
+import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.AsyncEvent;
@@ -40,7 +42,7 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
     private static final boolean HAS_GET_COMPLETION = Libraries.current().rpma().has("rpma_cq_get_completion");
 
     static {
-        CountedQueues.register(RpmaCompletionQueue.class, queue -> queue::pollUncounted);
+        CountedQueues.register(RpmaCompletionQueue.class, queue -> queue.new LeasedPoll());
     }
 
     private final HotCalls calls;
@@ -108,13 +110,45 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
         }
     }
 
-    @HotCall
-    private int pollUncounted(final long wcAddress, final int maxEntries) {
-        final HotMark mark = calls.enter();
-        try {
-            return poll(mark, wcAddress, maxEntries);
-        } finally {
-            mark.leave();
+    /** The poll of a poller, which makes all polls of the queue. */
+    private final class LeasedPoll extends HotLease implements CountedQueue {
+        private final UnsafeBuffer count =
+            new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
+        private final long countAddress = count.addressOffset();
+
+        LeasedPoll() {
+            super(LeasedPoll.class);
+        }
+
+        @Override
+        protected long leasable() {
+            return handover != null && handover.isActive() ? 0 : addressOrZero();
+        }
+
+        @Override
+        @HotCall
+        public int pollUncounted(final long wcAddress, final int maxEntries) {
+            final long cq = enterLeased();
+            if (cq == 0) {
+                return pollUnleased(wcAddress, maxEntries);
+            }
+            final int result = Librpma.COMPLETION.rpma_cq_get_wc(turn(), cq, maxEntries, wcAddress, countAddress);
+            leave();
+            if (result == RpmaError.SUCCESS) {
+                return count.getInt(0);
+            }
+            return result == RpmaError.NO_COMPLETION ? 0 : failed(result);
+        }
+
+        @HotCall
+        private int pollUnleased(final long wcAddress, final int maxEntries) {
+            final HotMark mark = calls.enter();
+            try {
+                calls.lease(this);
+                return poll(mark, wcAddress, maxEntries);
+            } finally {
+                mark.leave();
+            }
         }
     }
 

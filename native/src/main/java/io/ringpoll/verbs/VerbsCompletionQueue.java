@@ -7,9 +7,11 @@ import io.ringpoll.internal.ffm.CallTurn;
 import io.ringpoll.internal.ffm.Memory;
 import io.ringpoll.internal.lifecycle.HotCall;
 import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotLease;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.verbs.CompletionHandover;
+import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
 import io.ringpoll.os.Errno;
 import java.lang.foreign.MemorySegment;
@@ -30,7 +32,7 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
     private static final int FIRST_VECTOR = 0;
 
     static {
-        CountedQueues.register(VerbsCompletionQueue.class, queue -> queue::pollUncounted);
+        CountedQueues.register(VerbsCompletionQueue.class, queue -> queue.new LeasedPoll());
     }
 
     private final HotCalls calls;
@@ -143,13 +145,40 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
         }
     }
 
-    @HotCall
-    private int pollUncounted(final long wcAddress, final int maxEntries) {
-        final HotMark mark = calls.enter();
-        try {
-            return poll(mark, wcAddress, maxEntries);
-        } finally {
-            mark.leave();
+    /** The poll of a poller, which makes all polls of the queue. */
+    private final class LeasedPoll extends HotLease implements CountedQueue {
+        private final MemorySegment function = pollFunction;
+
+        LeasedPoll() {
+            super(LeasedPoll.class);
+        }
+
+        @Override
+        protected long leasable() {
+            return handover != null && handover.isActive() ? 0 : addressOrZero();
+        }
+
+        @Override
+        @HotCall
+        public int pollUncounted(final long wcAddress, final int maxEntries) {
+            final long cq = enterLeased();
+            if (cq == 0) {
+                return pollUnleased(wcAddress, maxEntries);
+            }
+            final int result = VERBS.ibv_poll_cq(turn(), function, cq, maxEntries, wcAddress);
+            leave();
+            return result;
+        }
+
+        @HotCall
+        private int pollUnleased(final long wcAddress, final int maxEntries) {
+            final HotMark mark = calls.enter();
+            try {
+                calls.lease(this);
+                return poll(mark, wcAddress, maxEntries);
+            } finally {
+                mark.leave();
+            }
         }
     }
 

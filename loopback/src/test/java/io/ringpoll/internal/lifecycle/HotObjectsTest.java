@@ -3,7 +3,9 @@ package io.ringpoll.internal.lifecycle;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.internal.verbs.CountedQueues;
+import io.ringpoll.os.Errno;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.FlushType;
@@ -11,6 +13,7 @@ import io.ringpoll.rpma.LegacyCompletion;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaCompletionQueue;
+import io.ringpoll.rpma.RpmaError;
 import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.rpma.SharedReceiveQueue;
 import io.ringpoll.rpma.SharedReceiveQueueConfig;
@@ -18,9 +21,11 @@ import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.WorkCompletions;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -67,9 +72,11 @@ class HotObjectsTest {
         final CompletionFlag flag = CompletionFlag.ALWAYS;
         final Map<String, Runnable> calls = new LinkedHashMap<>();
         calls.put("poll", () -> queue.poll(records, 0, 1));
-        calls.put("uncounted poll", () -> CountedQueues.of(queue).pollUncounted(records.address(0, 1), 1));
+        final CountedQueue uncounted = CountedQueues.of(queue);
+        calls.put("uncounted poll", () -> uncounted.pollUncounted(records.address(0, 1), 1));
         calls.put("poll of a verbs queue", () -> created.poll(records, 0, 1));
-        calls.put("uncounted poll of a verbs queue", () -> CountedQueues.of(created).pollUncounted(records.address(0, 1), 1));
+        final CountedQueue uncountedVerbs = CountedQueues.of(created);
+        calls.put("uncounted poll of a verbs queue", () -> uncountedVerbs.pollUncounted(records.address(0, 1), 1));
         calls.put("old poll", () -> queue.getCompletion(legacy));
         calls.put("write", () -> connection.write(remote, 0, memory, 0, LENGTH, flag, 1));
         calls.put("write with immediate", () -> connection.writeWithImmediate(remote, 0, memory, 0, LENGTH, flag, 1, 1));
@@ -88,6 +95,28 @@ class HotObjectsTest {
             tolerateRefusal(call);
             assertEquals(before + 1, mark.word(), name);
         });
+    }
+
+    @Test
+    void shouldPollAgainAfterAnotherThreadHasPolledOrClosed() throws InterruptedException {
+        final WorkCompletions records = new Completions().records();
+        for (final CompletionQueue polled : List.of(queue, created)) {
+            final CountedQueue uncounted = CountedQueues.of(polled);
+            for (int i = 0; i < 3; i++) {
+                assertEquals(0, uncounted.pollUncounted(records.address(0, 1), 1));
+            }
+            assertEquals(0, OtherThread.run(() -> polled.poll(new Completions().records(), 0, 1)).result());
+            assertEquals(0, uncounted.pollUncounted(records.address(0, 1), 1));
+        }
+        final CountedQueue uncounted = CountedQueues.of(queue);
+        final CountedQueue closed = CountedQueues.of(created);
+        assertEquals(0, closed.pollUncounted(records.address(0, 1), 1));
+        assertEquals(0, closed.pollUncounted(records.address(0, 1), 1));
+        created.close();
+        assertEquals(-Errno.EINVAL, closed.pollUncounted(records.address(0, 1), 1));
+        assertEquals(0, uncounted.pollUncounted(records.address(0, 1), 1));
+        connection.close();
+        assertEquals(RpmaError.INVAL, uncounted.pollUncounted(records.address(0, 1), 1));
     }
 
     @Test

@@ -48,6 +48,8 @@ public final class HotCalls {
     private HotCalls partner;
     /** The mark to enter: {@link #current}, or that of nobody while ownership moves. */
     private HotMark owned = HotMark.NOBODY;
+    /** The lease that the owner may have; null if it never had one. */
+    private volatile HotLease lease;
     /** Written while no thread is in a call. */
     private boolean shared;
     /** The mark that a thread may be in. */
@@ -124,6 +126,35 @@ public final class HotCalls {
         return shared;
     }
 
+    /**
+     * Leases an address to the owner, which calls this within a call; does nothing within a lock, where there is no owner.
+     *
+     * @param wanted to be given the address; it replaces the last one
+     */
+    public void lease(final HotLease wanted) {
+        final HotMark mark = (HotMark) OWNED.getVolatile(this);
+        if (!mark.isOwnedBy(Thread.currentThread())) {
+            return;
+        }
+        final HotLease last = lease;
+        if (last != null) {
+            last.revoke();
+        }
+        lease = wanted;
+        final long granted = wanted.grant(mark);
+        // In this order: whoever takes the ownership or the address away afterwards revokes the lease as well.
+        if (OWNED.getVolatile(this) != mark || wanted.leasable() != granted) {
+            wanted.revoke();
+        }
+    }
+
+    private void revokeLease() {
+        final HotLease last = lease;
+        if (last != null) {
+            last.revoke();
+        }
+    }
+
     private HotMark enterAsAnother() {
         final Thread thread = Thread.currentThread();
         // The thread's previous call has ended, also if that was one through a lock, which this mark does not count.
@@ -178,6 +209,7 @@ public final class HotCalls {
     /** Makes sure that the owner is outside, and does not enter again before it has taken part in the change of ownership. */
     private void disown() {
         OWNED.setVolatile(this, HotMark.NOBODY);
+        revokeLease();
         awaitOutside(Set.of(current));
     }
 
@@ -194,6 +226,7 @@ public final class HotCalls {
      * @throws IllegalStateException if a call does not end within 10 seconds
      */
     public static void awaitQuiescence() {
+        LIVE.forEach(HotCalls::revokeLease);
         awaitOutside(LIVE.stream().map(calls -> calls.current).collect(Collectors.toSet()));
     }
 

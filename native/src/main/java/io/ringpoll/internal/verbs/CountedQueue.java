@@ -8,7 +8,7 @@ import io.ringpoll.verbs.IbvWc;
  * A poll that leaves the accounting to the poller, which writes to memory of its own without checks of each call. {@link
  * CountedQueues} finds it for a queue of the binding.
  *
- * <p>Owned by the one thread that polls the queue.
+ * <p>Owned by the one thread that polls the queue; another thread polls by an instance of its own.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
  */

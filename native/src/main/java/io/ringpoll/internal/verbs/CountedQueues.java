@@ -29,7 +29,7 @@ public final class CountedQueues {
      * The poll of a queue.
      *
      * @param queue any {@link io.ringpoll.verbs.CompletionQueue}
-     * @return null if the queue updates its budget itself
+     * @return an instance for one thread; null if the queue updates its budget itself
      */
     public static CountedQueue of(final Object queue) {
         if (queue instanceof final CountedQueue counted) {

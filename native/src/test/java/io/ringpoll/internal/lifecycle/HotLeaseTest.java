@@ -1,0 +1,231 @@
+package io.ringpoll.internal.lifecycle;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.ringpoll.internal.ffm.CallTurn;
+import io.ringpoll.testing.OtherThread;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A thread has a lease as long as it alone makes the calls of an open object. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class HotLeaseTest {
+    private static final long ADDRESS = 0x1000;
+
+    private final HotCalls calls = HotCalls.register(HotCaller.class);
+    /** Changed within calls only, without any synchronisation of its own. */
+    private long count;
+
+    @AfterEach
+    void discard() {
+        calls.discard();
+    }
+
+    @Test
+    void shouldHaveNoAddressBeforeItIsGranted() throws InterruptedException {
+        final Leased leased = new Leased(() -> ADDRESS);
+        assertEquals(0, leased.call());
+        grant(leased);
+        assertEquals(ADDRESS, leased.call());
+    }
+
+    @Test
+    void shouldCountItsCallsAsThoseOfItsThread() throws InterruptedException {
+        final Leased leased = new Leased(() -> ADDRESS);
+        grant(leased);
+        final int before = HotMark.ofCurrentThread().word();
+        int plain = 0;
+        for (int i = 0; i < 10 * CallTurn.PERIOD; i++) {
+            leased.call();
+            plain += CallTurn.isPlain(leased.lastTurn) ? 1 : 0;
+        }
+        assertEquals(before + 10 * CallTurn.PERIOD, HotMark.ofCurrentThread().word());
+        assertEquals(10, plain);
+    }
+
+    @Test
+    void shouldEndWhenAnotherThreadCalls() throws InterruptedException {
+        final Leased leased = new Leased(() -> ADDRESS);
+        grant(leased);
+        OtherThread.run(() -> HotCaller.call(calls, mark -> mark)).result();
+        assertEquals(0, leased.call());
+    }
+
+    @Test
+    void shouldEndWhenAThreadWaitsForQuiescence() throws InterruptedException {
+        final Leased leased = new Leased(() -> ADDRESS);
+        grant(leased);
+        OtherThread.run(() -> {
+            HotCalls.awaitQuiescence();
+            return null;
+        }).result();
+        assertEquals(0, leased.call());
+    }
+
+    @Test
+    void shouldEndWhenAnotherOneIsGranted() throws InterruptedException {
+        final Leased first = new Leased(() -> ADDRESS);
+        final Leased second = new Leased(() -> ADDRESS);
+        grant(first);
+        grant(second);
+        assertEquals(0, first.call());
+        assertEquals(ADDRESS, second.call());
+    }
+
+    @Test
+    void shouldNotBeGrantedWithinALock() throws InterruptedException {
+        for (int i = 0; i < HotCalls.MAX_HANDOVERS + 2; i++) {
+            OtherThread.run(() -> HotCaller.call(calls, mark -> mark)).result();
+        }
+        final Leased leased = new Leased(() -> ADDRESS);
+        grant(leased);
+        assertEquals(0, leased.call());
+    }
+
+    @Test
+    void shouldEndIfTheAddressIsTakenAwayWhileItIsGranted() throws InterruptedException {
+        final Leased leased = new Leased(new LongSupplier() {
+            private boolean closed;
+
+            @Override
+            public long getAsLong() {
+                final long address = closed ? 0 : ADDRESS;
+                closed = true;
+                return address;
+            }
+        });
+        grant(leased);
+        assertEquals(0, leased.call());
+    }
+
+    @Test
+    void shouldEndIfAnotherThreadTakesTheOwnershipWhileItIsGranted() throws InterruptedException {
+        final CountDownLatch started = new CountDownLatch(1);
+        final Leased leased = new Leased(() -> {
+            if (started.getCount() > 0) {
+                started.countDown();
+                OtherThread.run(() -> HotCaller.call(calls, mark -> mark));
+                sleepMs(100);
+            }
+            return ADDRESS;
+        });
+        grant(leased);
+        assertEquals(0, leased.call());
+    }
+
+    @Test
+    void shouldBeWaitedForDuringACall() throws InterruptedException {
+        final CountDownLatch inside = new CountDownLatch(1);
+        final CountDownLatch goOn = new CountDownLatch(1);
+        final OtherThread<Void> caller = OtherThread.run(() -> {
+            final Leased leased = new Leased(() -> ADDRESS);
+            grant(leased);
+            leased.call(() -> {
+                inside.countDown();
+                assertEquals(true, goOn.await(30, TimeUnit.SECONDS));
+                count = 1;
+            });
+            return null;
+        });
+        inside.await();
+        final OtherThread<Long> closer = OtherThread.run(() -> {
+            HotCalls.awaitQuiescence();
+            return count;
+        });
+        final OtherThread<Long> next = OtherThread.run(() -> HotCaller.call(calls, mark -> count));
+        // Not a proof, but threads that do not wait have ended by then.
+        Thread.sleep(100);
+        goOn.countDown();
+        caller.result();
+        assertEquals(1, closer.result());
+        assertEquals(1, next.result());
+    }
+
+    @Test
+    void shouldNeverBeUsedByTwoThreadsAtATime() {
+        final int callsEach = 200_000;
+        final OtherThread<Void> first = OtherThread.run(() -> countCalls(callsEach));
+        final OtherThread<Void> second = OtherThread.run(() -> countCalls(callsEach));
+        first.result();
+        second.result();
+        assertEquals(2L * callsEach, count);
+    }
+
+    @Test
+    void shouldRefuseAnotherThreadWhenAssertionsAreEnabled() throws InterruptedException {
+        final Leased leased = new Leased(() -> ADDRESS);
+        grant(leased);
+        OtherThread.run(() -> assertThrows(AssertionError.class, leased::call)).result();
+    }
+
+    private Void countCalls(final int times) throws InterruptedException {
+        final Leased leased = new Leased(() -> ADDRESS);
+        for (int i = 0; i < times; i++) {
+            if (leased.call(() -> count++) == 0) {
+                HotCaller.call(calls, mark -> {
+                    calls.lease(leased);
+                    return count++;
+                });
+            }
+        }
+        return null;
+    }
+
+    private void grant(final HotLease lease) throws InterruptedException {
+        HotCaller.call(calls, mark -> {
+            calls.lease(lease);
+            return null;
+        });
+    }
+
+    private static void sleepMs(final long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (final InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** What is done within a call. */
+    @FunctionalInterface
+    private interface Body {
+        void run() throws InterruptedException;
+    }
+
+    /** Makes calls as a queue does. */
+    private static final class Leased extends HotLease {
+        private final LongSupplier address;
+        private int lastTurn;
+
+        Leased(final LongSupplier address) {
+            super(Leased.class);
+            this.address = address;
+        }
+
+        @Override
+        protected long leasable() {
+            return address.getAsLong();
+        }
+
+        long call() throws InterruptedException {
+            return call(() -> { });
+        }
+
+        /** Returns the address of the call; 0 if none was made. */
+        @HotCall
+        long call(final Body body) throws InterruptedException {
+            final long leased = enterLeased();
+            if (leased != 0) {
+                lastTurn = turn();
+                body.run();
+                leave();
+            }
+            return leased;
+        }
+    }
+}
