@@ -1,5 +1,6 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.internal.ffm.Bounds;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.ffm.MemoryHold;
 import io.ringpoll.internal.lifecycle.HotCalls;
@@ -7,7 +8,6 @@ import io.ringpoll.internal.os.MachineMemory;
 import io.ringpoll.internal.os.OwnedMemory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Objects;
 
 /**
  * Memory of this process that the device may read or write, as far as its usages permit.
@@ -210,7 +210,7 @@ public final class LocalMemoryRegion extends RpmaObject {
     }
 
     private void checkRange(final long offset, final long lengthBytes) {
-        Objects.checkFromIndexSize(offset, lengthBytes, this.lengthBytes);
+        Bounds.checkRange(offset, lengthBytes, this.lengthBytes);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.ringpoll.rpma;
 
+import io.ringpoll.internal.ffm.Bounds;
 import io.ringpoll.internal.ffm.CallState;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import java.lang.foreign.Arena;
@@ -80,7 +81,7 @@ public final class RemoteMemoryRegion extends RpmaObject {
 
     /** The address for a post, after {@link HotCalls#enter()}; throws if the piece is not within the region or it is closed. */
     long addressFor(final long offset, final long lengthBytes) {
-        Objects.checkFromIndexSize(offset, lengthBytes, this.lengthBytes);
+        Bounds.checkRange(offset, lengthBytes, this.lengthBytes);
         return openAddress();
     }
 

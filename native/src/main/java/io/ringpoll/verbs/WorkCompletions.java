@@ -2,6 +2,7 @@ package io.ringpoll.verbs;
 
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.internal.device.JvmFlags;
+import io.ringpoll.internal.ffm.Bounds;
 import java.lang.foreign.Arena;
 import java.util.Objects;
 import org.agrona.DirectBuffer;
@@ -113,7 +114,7 @@ public final class WorkCompletions {
      * @throws IndexOutOfBoundsException if they are not all within the array
      */
     public long address(final int first, final int count) {
-        Objects.checkFromIndexSize(first, count, capacity);
+        Bounds.checkRange(first, count, capacity);
         return address + (long) first * IbvWc.SIZE_BYTES;
     }
 }
