@@ -444,6 +444,20 @@ class CompletionBudgetTest {
         assertEquals(0, budget.inFlight());
     }
 
+    @Test
+    void shouldRetireNothingForAPollThatFoundNothing() {
+        final CompletionBudget budget = new CompletionBudget(16);
+        assertTrue(budget.reserveReceive(false));
+        assertTrue(budget.reserveSend(true, false));
+        // What an earlier poll has left in the array.
+        BudgetModel.polled(budget, completions, 1, BudgetModel.RECEIVED);
+        assertTrue(budget.reserveReceive(false));
+        budget.onPolled(completions.records(), 0, 0);
+        assertEquals(2, budget.inFlight());
+        budget.onPolled(completions.records(), completions.records().capacity(), 0);
+        assertEquals(2, budget.inFlight());
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 7, 16, 100})
     void shouldCountExactlyAsTheModelOfAQueuePair(final int depth) {

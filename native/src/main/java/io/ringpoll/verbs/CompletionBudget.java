@@ -211,6 +211,9 @@ public final class CompletionBudget {
     }
 
     private void onPolledClassified(final long wcAddress, final int count) {
+        if (count == 0) {
+            return;
+        }
         final long errorsAndReceives = CompletionPaths.tally(wcAddress, count);
         final int receives = (int) errorsAndReceives;
         final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
