@@ -67,7 +67,7 @@ struct baseline {
     uint64_t mask;
     struct baseline_options options;
     struct queue queue; /* its own queue, if the caller has not passed one */
-    struct rpma_cq *cqs[RING_MAX_QUEUES];
+    struct rpma_cq **cqs;
     uint32_t cq_count;
     ring_handler *custom;
     void *custom_context;
@@ -219,23 +219,26 @@ static inline __attribute__((always_inline)) void poll_with_hand_off(struct base
     uint32_t cq_count)
 {
     const uint32_t wait = baseline->options.wait;
+    struct rpma_cq *const *cqs = baseline->cqs;
     uint64_t next = 0;
 
     while (!atomic_load_explicit(&baseline->stop_polling, memory_order_relaxed)) {
         bool idle = true;
+        uint64_t claimed = claim(baseline, next);
 
         for (uint32_t i = 0; i < cq_count; i++) {
-            const uint64_t claimed = claim(baseline, next);
             int got;
 
             if (claimed == 0)
                 break;
-            const int result = rpma_cq_get_wc(baseline->cqs[i], (int)claimed,
+            const int result = rpma_cq_get_wc(cqs[i], (int)claimed,
                 &baseline->slab[next & baseline->mask], &got);
             if (result == 0) {
                 next += (uint64_t)got;
                 atomic_store_explicit(&baseline->published, next, memory_order_release);
                 idle = false;
+                if (i + 1 < cq_count)
+                    claimed = claim(baseline, next);
 #ifdef TRY_PREFETCHW
                 for (uint32_t ahead = 0; ahead < TRY_PREFETCHW; ahead++)
                     __builtin_prefetch(&baseline->slab[(next + ahead) & baseline->mask], 1);
@@ -255,6 +258,7 @@ static inline __attribute__((always_inline)) void poll_and_handle(struct baselin
 {
     struct handler *self = &baseline->handlers[0];
     const uint32_t wait = baseline->options.wait;
+    struct rpma_cq *const *cqs = baseline->cqs;
     uint64_t next = 0;
 
     while (!atomic_load_explicit(&baseline->stop_polling, memory_order_relaxed)) {
@@ -264,7 +268,7 @@ static inline __attribute__((always_inline)) void poll_and_handle(struct baselin
             const uint64_t claimed =
                 baseline->options.batch < until_end ? baseline->options.batch : until_end;
             int got;
-            const int result = rpma_cq_get_wc(baseline->cqs[i], (int)claimed,
+            const int result = rpma_cq_get_wc(cqs[i], (int)claimed,
                 &baseline->slab[index], &got);
 
             if (result == 0) {
@@ -311,6 +315,9 @@ static bool is_valid(const struct baseline_options *options)
     if (size < 2 || (size & (size - 1)) != 0 || options->batch < 1 || options->batch > size ||
         options->handlers > BASELINE_MAX_HANDLERS || options->work > RING_CUSTOM ||
         options->wait > BASELINE_YIELD || options->poller_cpu >= CPU_SETSIZE)
+        return false;
+    if (options->more_count > 0 && (options->more == NULL || options->handlers == 0 ||
+        options->more_count > options->more->count))
         return false;
     for (uint32_t i = 0; i < options->handlers; i++) {
         if (options->handler_cpu[i] >= CPU_SETSIZE)
@@ -371,19 +378,23 @@ static struct ibv_wc *new_slab(size_t bytes)
     return slab;
 }
 
-static struct baseline *new_baseline(const struct baseline_options *options)
+static struct baseline *new_baseline(const struct baseline_options *options, uint32_t cq_count)
 {
     struct baseline *baseline = aligned_alloc(APART, sizeof(*baseline));
 
     if (baseline == NULL)
         return NULL;
     memset(baseline, 0, sizeof(*baseline));
+    baseline->cqs = calloc(cq_count, sizeof(*baseline->cqs));
+    if (baseline->cqs == NULL)
+        goto free_baseline;
+    baseline->cq_count = cq_count;
     baseline->options = *options;
     baseline->mask = options->ring_size - 1;
     uint64_t *histograms =
         calloc(BASELINE_MAX_HANDLERS * (size_t)HISTOGRAM_LENGTH, sizeof(uint64_t));
     if (histograms == NULL)
-        goto free_baseline;
+        goto free_cqs;
     for (uint32_t i = 0; i < BASELINE_MAX_HANDLERS; i++) {
         baseline->handlers[i].baseline = baseline;
         baseline->handlers[i].histogram = histograms + (size_t)i * HISTOGRAM_LENGTH;
@@ -394,6 +405,8 @@ static struct baseline *new_baseline(const struct baseline_options *options)
     if (baseline->slab != NULL)
         return baseline;
     free(histograms);
+free_cqs:
+    free(baseline->cqs);
 free_baseline:
     free(baseline);
     return NULL;
@@ -404,23 +417,24 @@ struct baseline *ring_start(const struct baseline_options *options, struct rpma_
 {
     int error = EINVAL;
 
-    if (!is_valid(options) || cq_count > RING_MAX_QUEUES)
+    if (!is_valid(options))
         goto fail;
     error = ENOMEM;
-    struct baseline *baseline = new_baseline(options);
+    const uint32_t more = cq_count > 0 ? 0 : options->more_count;
+    struct baseline *baseline = new_baseline(options, cq_count > 0 ? cq_count : 1 + more);
     if (baseline == NULL)
         goto fail;
     baseline->custom = custom;
     baseline->custom_context = context;
     if (cq_count > 0) {
         memcpy(baseline->cqs, cqs, cq_count * sizeof(*cqs));
-        baseline->cq_count = cq_count;
     } else {
         error = EIO;
         if (queue_open(&baseline->queue, options->device) != 0)
             goto free_baseline;
         baseline->cqs[0] = baseline->queue.cq;
-        baseline->cq_count = 1;
+        for (uint32_t i = 0; i < more; i++)
+            baseline->cqs[1 + i] = options->more->queue[i].cq;
     }
     error = start_threads(baseline);
     if (error != 0)
@@ -477,5 +491,6 @@ void baseline_free(struct baseline *baseline)
 {
     (void)munmap(baseline->slab, slab_bytes(baseline));
     free(baseline->handlers[0].histogram);
+    free(baseline->cqs);
     free(baseline);
 }

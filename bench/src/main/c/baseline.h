@@ -33,6 +33,7 @@ enum baseline_work {
 };
 
 struct ibv_context;
+struct baseline_queues;
 
 struct baseline_options {
     struct ibv_context *device;
@@ -47,7 +48,8 @@ struct baseline_options {
     int32_t handler_cpu[BASELINE_MAX_HANDLERS];
     uint32_t handler_paths[BASELINE_MAX_HANDLERS];
     uint32_t stall_us;        /* handlers sleep once before the first completion, so that the ring fills */
-    uint32_t reserved;
+    uint32_t more_count;      /* number of the further queues that are polled */
+    const struct baseline_queues *more; /* polled after the own queue in each round; with handlers only */
 };
 
 /* Progress of a running baseline: a snapshot. */
@@ -96,6 +98,13 @@ struct baseline_queue;
 struct baseline_queue *baseline_queue_open(struct ibv_context *device, uint64_t *rpma_cq,
     uint64_t *ibv_cq, uint64_t *poll_cq);
 void baseline_queue_close(struct baseline_queue *queue);
+
+/*
+ * Queues of a device for baselines that poll more than their own; to be closed after the last baseline that uses them.
+ * Returns NULL with errno EIO if librpma failed, or ENOMEM.
+ */
+struct baseline_queues *baseline_queues_open(struct ibv_context *device, uint32_t count);
+void baseline_queues_close(struct baseline_queues *queues);
 
 /* The calls that baseline_calls can make. */
 enum baseline_call {

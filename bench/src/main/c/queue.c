@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* queue.c: opens and closes a queue by librpma's public functions. */
+/* queue.c: opens and closes queues by librpma's public functions. */
+#include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 
+#include "baseline.h"
 #include "queue.h"
 
 #define ENTRIES 16
@@ -31,4 +34,29 @@ void queue_close(struct queue *queue)
 {
     (void)rpma_srq_delete(&queue->srq);
     (void)rpma_peer_delete(&queue->peer);
+}
+
+struct baseline_queues *baseline_queues_open(struct ibv_context *device, uint32_t count)
+{
+    struct baseline_queues *queues = malloc(sizeof(*queues) + count * sizeof(queues->queue[0]));
+
+    if (queues == NULL) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    for (queues->count = 0; queues->count < count; queues->count++) {
+        if (queue_open(&queues->queue[queues->count], device) != 0) {
+            baseline_queues_close(queues);
+            errno = EIO;
+            return NULL;
+        }
+    }
+    return queues;
+}
+
+void baseline_queues_close(struct baseline_queues *queues)
+{
+    for (uint32_t i = 0; i < queues->count; i++)
+        queue_close(&queues->queue[i]);
+    free(queues);
 }

@@ -4,6 +4,7 @@
 #define BASELINE_QUEUE_H
 
 #include <librpma.h>
+#include <stdint.h>
 
 struct queue {
     struct rpma_peer *peer;
@@ -14,5 +15,10 @@ struct queue {
 /* Returns 0, or -1 with nothing created. */
 int queue_open(struct queue *queue, struct ibv_context *device);
 void queue_close(struct queue *queue);
+
+struct baseline_queues {
+    uint32_t count;
+    struct queue queue[];
+};
 
 #endif

@@ -8,7 +8,6 @@
 
 #include "baseline.h"
 
-#define RING_MAX_QUEUES 4u
 #define RING_CUSTOM 2u /* extends enum baseline_work: the work is a ring_handler */
 
 /* Handles a completion on the handler thread; the histogram belongs to that handler. */

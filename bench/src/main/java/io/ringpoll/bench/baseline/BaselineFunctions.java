@@ -24,7 +24,7 @@ final class BaselineFunctions {
         JAVA_INT.withName("wait"), JAVA_INT.withName("poller_cpu"),
         MemoryLayout.sequenceLayout(MAX_HANDLERS, JAVA_INT).withName("handler_cpu"),
         MemoryLayout.sequenceLayout(MAX_HANDLERS, JAVA_INT).withName("handler_paths"), JAVA_INT.withName("stall_us"),
-        JAVA_INT.withName("reserved"));
+        JAVA_INT.withName("more_count"), ADDRESS.withName("more"));
     static final StructLayout SAMPLE = MemoryLayout.structLayout(JAVA_LONG.withName("published"), JAVA_LONG.withName("passed"));
     static final StructLayout HANDLER_RESULT = MemoryLayout.structLayout(
         JAVA_LONG.withName("completions"), JAVA_LONG.withName("sum"), JAVA_LONG.withName("involuntary_switches"));
@@ -66,6 +66,10 @@ final class BaselineFunctions {
         "baseline_queue_open", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle baseline_queue_close$mh =
         LIBRARY.plain("baseline_queue_close", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle baseline_queues_open$mh =
+        LIBRARY.capturing("baseline_queues_open", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle baseline_queues_close$mh =
+        LIBRARY.plain("baseline_queues_close", FunctionDescriptor.ofVoid(JAVA_LONG));
     private static final MethodHandle baseline_posts$mh = LIBRARY.capturing(
         "baseline_posts", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG));
 
@@ -84,6 +88,22 @@ final class BaselineFunctions {
     static void queueClose(final long queue) {
         try {
             baseline_queue_close$mh.invokeExact(queue);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long queuesOpen(final long device, final int count) {
+        try {
+            return (long) baseline_queues_open$mh.invokeExact(CallState.current().errnoSegment(), device, count);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static void queuesClose(final long queues) {
+        try {
+            baseline_queues_close$mh.invokeExact(queues);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

@@ -44,8 +44,26 @@ public final class CBaseline implements AutoCloseable {
      * @throws VerbsException if it cannot be started
      */
     public static CBaseline start(final VerbsContext device, final BaselineOptions options) {
+        return start(device, options, null, 0);
+    }
+
+    /**
+     * Starts a baseline that polls further queues after its own in each round.
+     *
+     * @param device  for instance a synthetic one
+     * @param options the options, with at least one handler if there are further queues
+     * @param more    further queues, open until the baseline has stopped; null if {@code count} is 0
+     * @param count   number of the further queues that are polled
+     * @return the running baseline, to be stopped
+     * @throws VerbsException if it cannot be started
+     */
+    public static CBaseline start(
+        final VerbsContext device, final BaselineOptions options, final CQueues more, final int count) {
         try (Arena arena = Arena.ofConfined()) {
-            return of("baseline_start", BaselineFunctions.start(encode(options, VerbsAccess.address(device), arena)));
+            final MemorySegment encoded = encode(options, VerbsAccess.address(device), arena);
+            putInt(encoded, "more_count", count);
+            putLong(encoded, "more", count == 0 ? 0 : more.address());
+            return of("baseline_start", BaselineFunctions.start(encoded.address()));
         }
     }
 
@@ -57,8 +75,8 @@ public final class CBaseline implements AutoCloseable {
         return new CBaseline(address);
     }
 
-    /** The address of a {@code struct baseline_options}. */
-    static long encode(final BaselineOptions options, final long device, final Arena arena) {
+    /** A {@code struct baseline_options}. */
+    static MemorySegment encode(final BaselineOptions options, final long device, final Arena arena) {
         final MemorySegment encoded = arena.allocate(BaselineFunctions.OPTIONS);
         putLong(encoded, "device", device);
         putLong(encoded, "record_from_ns", options.recordFromNs());
@@ -75,7 +93,7 @@ public final class CBaseline implements AutoCloseable {
             encoded.set(JAVA_INT, offset("handler_cpu") + (long) i * Integer.BYTES, handler.cpu());
             encoded.set(JAVA_INT, offset("handler_paths") + (long) i * Integer.BYTES, handler.pathBits());
         }
-        return encoded.address();
+        return encoded;
     }
 
     /**

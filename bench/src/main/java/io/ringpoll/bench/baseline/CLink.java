@@ -52,7 +52,7 @@ public final class CLink implements AutoCloseable {
     public CBaseline startPingPong(final BaselineOptions options, final Traffic traffic) {
         try (Arena arena = Arena.ofConfined()) {
             return CBaseline.of("baseline_ping_pong_start", BaselineFunctions.pingPongStart(
-                address, CBaseline.encode(options, 0, arena), encode(traffic, arena)));
+                address, CBaseline.encode(options, 0, arena).address(), encode(traffic, arena)));
         }
     }
 
@@ -67,7 +67,7 @@ public final class CLink implements AutoCloseable {
     public CBaseline startPaced(final BaselineOptions options, final Traffic traffic) {
         try (Arena arena = Arena.ofConfined()) {
             return CBaseline.of("baseline_paced_start", BaselineFunctions.pacedStart(
-                address, CBaseline.encode(options, 0, arena), encode(traffic, arena)));
+                address, CBaseline.encode(options, 0, arena).address(), encode(traffic, arena)));
         }
     }
 

@@ -61,7 +61,8 @@ public final class CHandOff implements HandOff {
         final BaselineOptions options = new BaselineOptions(handlers, job.ringSize(), job.batch(),
             job.waitStrategy() != WaitMode.BUSY_SPIN, job.cpus().poller(),
             job.recordFromNs(), job.recordUntilNs(), job.stallUs());
-        return new RunningBaseline(CBaseline.start(job.device(), options));
+        final EmptyQueues.Pair more = job.emptyQueues();
+        return new RunningBaseline(CBaseline.start(job.device(), options, more.inC(), more.queues().size()));
     }
 
     /** A running baseline. */

@@ -21,14 +21,35 @@ import java.util.Set;
  * @param recordFromNs  start of the recording time, inclusive, by {@link System#nanoTime()}
  * @param recordUntilNs end of the recording time, exclusive; if both are 0, {@code wr_id} is summed up and no latency is recorded
  * @param stallUs       time that handlers sleep once, at the first completion, so that the ring fills; microseconds
+ * @param emptyQueues   empty queues that ringpoll and C poll in the same round, besides the first; alternatives do not
  */
 public record Job(CompletionQueue queue, VerbsContext device, int handlers, int ringSize, int batch, WaitMode waitStrategy,
-                  HotCpus cpus, long recordFromNs, long recordUntilNs, int stallUs) {
+                  HotCpus cpus, long recordFromNs, long recordUntilNs, int stallUs, EmptyQueues.Pair emptyQueues) {
     private static final Set<CompletionPath> ALL = EnumSet.allOf(CompletionPath.class);
     private static final Set<CompletionPath> SEND_WRITE = EnumSet.of(CompletionPath.SEND_WRITE);
     private static final Set<CompletionPath> RECEIVE = EnumSet.of(CompletionPath.RECEIVE);
     private static final Set<CompletionPath> ERROR = EnumSet.of(CompletionPath.ERROR);
     private static final Set<CompletionPath> RECEIVE_AND_ERROR = EnumSet.of(CompletionPath.RECEIVE, CompletionPath.ERROR);
+
+    /**
+     * A job with one queue.
+     *
+     * @param queue         as above
+     * @param device        as above
+     * @param handlers      as above
+     * @param ringSize      as above
+     * @param batch         as above
+     * @param waitStrategy  as above
+     * @param cpus          as above
+     * @param recordFromNs  as above
+     * @param recordUntilNs as above
+     * @param stallUs       as above
+     */
+    public Job(final CompletionQueue queue, final VerbsContext device, final int handlers, final int ringSize, final int batch,
+        final WaitMode waitStrategy, final HotCpus cpus, final long recordFromNs, final long recordUntilNs, final int stallUs) {
+        this(queue, device, handlers, ringSize, batch, waitStrategy, cpus, recordFromNs, recordUntilNs, stallUs,
+            EmptyQueues.NONE);
+    }
 
     /**
      * Whether latency is recorded.

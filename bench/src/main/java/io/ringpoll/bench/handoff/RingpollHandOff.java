@@ -48,6 +48,7 @@ public final class RingpollHandOff implements HandOff {
         final List<Work> works = new ArrayList<>();
         final PipelineBuilder builder = Pipeline.builder().ringSize(job.ringSize()).batchLimit(job.batch())
             .queue(job.queue()).name("bench").pollerName("bench-poller");
+        job.emptyQueues().queues().forEach(builder::queue);
         if (job.cpus().poller() != HotCpus.ANY) {
             builder.pollerCpu(job.cpus().poller());
         }

@@ -3,6 +3,9 @@ package io.ringpoll.bench.suite;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.bench.growth.GrowthConfig;
+import io.ringpoll.bench.growth.GrowthMeasurement;
+import io.ringpoll.bench.growth.GrowthReport;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.MachineReport;
@@ -15,6 +18,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.runner.RunnerException;
@@ -27,6 +31,7 @@ public final class BenchSuite {
     private final List<String> program;
     private final PrintWriter log;
     private final List<BenchResult> results = new ArrayList<>();
+    private GrowthReport growth;
     private ObjectNode root;
     private Progress progress;
     private long startNs;
@@ -77,10 +82,20 @@ public final class BenchSuite {
                 documents.add(document);
                 results.addAll(BenchReport.resultsOf(document));
             }
+            final Optional<GrowthConfig> growthConfig = part.growth(effort);
+            if (growthConfig.isPresent()) {
+                advance(part.label(), growthConfig.get().expectedNs());
+                growth = new GrowthMeasurement(growthConfig.get()).run();
+                growth.plot(folder);
+                results.addAll(growth.results());
+            }
             // Written after each part, so that a run that is ended early, or a failing part, keeps the previous results.
-            root = document(results, documents, comparisons, rounds);
+            root = document(documents, comparisons, rounds);
             Files.writeString(folder.resolve("bench.json"), JsonText.of(root));
             HtmlReport.write(root, results, folder);
+        }
+        if (growth != null && !growth.faults().isEmpty()) {
+            throw new IllegalStateException(growth.faults().getFirst());
         }
     }
 
@@ -90,7 +105,13 @@ public final class BenchSuite {
      * @param out text output
      */
     public void print(final PrintWriter out) {
-        BenchReport.printTable(results, out);
+        final List<BenchResult> others = results.stream().filter(result -> !GrowthReport.isGrowth(result)).toList();
+        if (!others.isEmpty()) {
+            BenchReport.printTable(others, out);
+        }
+        if (growth != null) {
+            growth.print(out);
+        }
         BenchReport.printAllocations(root.path("allocations"), out);
     }
 
@@ -113,16 +134,19 @@ public final class BenchSuite {
         progress.next(what, System.nanoTime() - startNs, expectedNs);
     }
 
-    private static ObjectNode document(final List<BenchResult> results, final List<JsonNode> documents,
+    private ObjectNode document(final List<JsonNode> documents,
         final List<Comparison> comparisons, final JmhRounds rounds) {
-        final ObjectNode root = JsonText.document(results);
-        final ArrayNode allocations = root.putArray("allocations");
+        final ObjectNode document = JsonText.document(results);
+        final ArrayNode allocations = document.putArray("allocations");
         for (final Comparison comparison : comparisons) {
             allocations.addObject().put("name", comparison.name())
                 .put("bytesPerOperation", BenchReport.rounded(rounds.allocatedBytes(comparison.ours())));
         }
-        final ArrayNode latencies = root.putArray("latencies");
-        documents.forEach(document -> document.path("latencies").forEach(latencies::add));
-        return root;
+        final ArrayNode latencies = document.putArray("latencies");
+        documents.forEach(each -> each.path("latencies").forEach(latencies::add));
+        if (growth != null) {
+            growth.addTo(document);
+        }
+        return document;
     }
 }

@@ -11,8 +11,10 @@ import org.openjdk.jmh.runner.options.TimeValue;
 public enum Effort {
     /** Each measurement for a moment: checks that everything works, without meaningful figures. */
     GLANCE,
-    /** The most important measurements, in less than five minutes. */
+    /** The most important measurements, in less than five minutes; a few points of {@link Part#GROWTH}. */
     QUICK,
+    /** As {@link #QUICK}, but all points of {@link Part#GROWTH}. */
+    USUAL,
     /** All measurements, with the settings of the annotations and enough rounds for intervals; about an hour. */
     FULL;
 
@@ -29,7 +31,7 @@ public enum Effort {
     int rounds() {
         return switch (this) {
             case GLANCE -> 1;
-            case QUICK -> QUICK_ROUNDS;
+            case QUICK, USUAL -> QUICK_ROUNDS;
             case FULL -> Interval.FEWEST_RUNS;
         };
     }
@@ -38,7 +40,7 @@ public enum Effort {
     void apply(final ChainedOptionsBuilder options) {
         if (this == GLANCE) {
             options.warmupIterations(1).warmupTime(MOMENT).measurementIterations(1).measurementTime(MOMENT);
-        } else if (this == QUICK) {
+        } else if (this != FULL) {
             options.warmupIterations(QUICK_WARM_UPS).warmupTime(QUICK_WARM_UP)
                 .measurementIterations(QUICK_MEASUREMENTS).measurementTime(QUICK_MEASUREMENT);
         }
@@ -48,7 +50,7 @@ public enum Effort {
     long expectedNs(final Variant variant) {
         return JVM_NS + switch (this) {
             case GLANCE -> 2 * nanos(MOMENT);
-            case QUICK -> QUICK_WARM_UPS * nanos(QUICK_WARM_UP) + QUICK_MEASUREMENTS * nanos(QUICK_MEASUREMENT);
+            case QUICK, USUAL -> QUICK_WARM_UPS * nanos(QUICK_WARM_UP) + QUICK_MEASUREMENTS * nanos(QUICK_MEASUREMENT);
             case FULL -> annotatedNs(variant.benchmark());
         };
     }

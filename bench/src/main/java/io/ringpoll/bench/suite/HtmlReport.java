@@ -1,6 +1,7 @@
 package io.ringpoll.bench.suite;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.bench.growth.GrowthReport;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.Goal;
 import io.ringpoll.bench.measure.Goals;
@@ -37,14 +38,15 @@ final class HtmlReport {
         html.append("<p>The ratio is our cost by the baseline's, measured in the same run: below 1 is better than the baseline. ")
             .append("The spread is the distance between the quartiles of the ratios of all runs.</p>\n");
         table(html, results);
-        if (!results.isEmpty()) {
+        final List<BenchResult> others = results.stream().filter(result -> !GrowthReport.isGrowth(result)).toList();
+        if (!others.isEmpty()) {
             final Path ratios = folder.resolve("ratios.svg");
-            RatioPlot.draw("our cost / C's", againstC(results), ratios);
+            RatioPlot.draw("our cost / C's", againstC(others), ratios);
             html.append("<h2>Ratios</h2>\n").append(svg(ratios));
         }
         final List<Path> plots = plots(folder);
         if (!plots.isEmpty()) {
-            html.append("<h2>Latency by percentile</h2>\n");
+            html.append("<h2>Plots</h2>\n");
         }
         for (final Path plot : plots) {
             html.append("<p><img alt=\"").append(escape(plot.getFileName().toString()))
@@ -97,7 +99,7 @@ final class HtmlReport {
         return ratios;
     }
 
-    /** The plots of the latency tool, one folder per run. */
+    /** The plots of growth, and those of the latency tool, one folder per run. */
     private static List<Path> plots(final Path folder) throws IOException {
         try (Stream<Path> files = Files.walk(folder, 2)) {
             return files.filter(file -> file.toString().endsWith(".png")).sorted()

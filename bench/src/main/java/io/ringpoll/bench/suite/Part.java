@@ -1,11 +1,15 @@
 package io.ringpoll.bench.suite;
 
+import io.ringpoll.bench.growth.GrowthConfig;
 import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.HandOffs;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /** A part of the suite, selected by its name. */
@@ -25,7 +29,9 @@ public enum Part {
     /** Hand-offs in turns, saturated. */
     THROUGHPUT,
     /** Latency from due time, and half round trips. */
-    LATENCY;
+    LATENCY,
+    /** The cost by the number of queues and pollers, and by the sizes of ring and batch. */
+    GROWTH;
 
     private static final int WINDOW_MS = 200;
     private static final int LEAD_IN_MS = 100;
@@ -45,6 +51,16 @@ public enum Part {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
+    /**
+     * The parts of a run for which none is named.
+     *
+     * @param effort effort of the run
+     * @return all; without {@link #GROWTH} unless the effort is {@link Effort#FULL}
+     */
+    public static Set<Part> unnamed(final Effort effort) {
+        return effort == Effort.FULL ? EnumSet.allOf(Part.class) : EnumSet.complementOf(EnumSet.of(GROWTH));
+    }
+
     /** Its JMH comparisons. */
     List<Comparison> comparisons(final Effort effort) {
         return switch (this) {
@@ -54,7 +70,7 @@ public enum Part {
             case POST -> Comparisons.post(effort);
             case WAKE_UP -> Comparisons.wakeUp(effort);
             case COUNTERS -> Comparisons.counters(effort);
-            case THROUGHPUT, LATENCY -> List.of();
+            case THROUGHPUT, LATENCY, GROWTH -> List.of();
         };
     }
 
@@ -65,6 +81,15 @@ public enum Part {
             case LATENCY -> latency(effort, folder);
             default -> List.of();
         };
+    }
+
+    /** Its measurement in this process; empty for other parts than {@link #GROWTH}. */
+    Optional<GrowthConfig> growth(final Effort effort) {
+        return this != GROWTH ? Optional.empty() : Optional.of(switch (effort) {
+            case GLANCE -> GrowthConfig.glance();
+            case QUICK -> GrowthConfig.quick();
+            case USUAL, FULL -> GrowthConfig.usual();
+        });
     }
 
     private static List<ToolRun> throughput(final Effort effort) {

@@ -1,12 +1,14 @@
 package io.ringpoll.bench.suite;
 
+import io.ringpoll.bench.growth.GrowthConfig;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.Set;
 
 /**
  * The size of a run.
  *
- * @param steps      number of benchmark and tool runs
+ * @param steps      number of benchmark, tool and growth runs
  * @param expectedNs total time on an idle machine, nanoseconds
  */
 record RunPlan(int steps, long expectedNs) {
@@ -22,6 +24,11 @@ record RunPlan(int steps, long expectedNs) {
             for (final ToolRun tool : part.tools(effort, folder)) {
                 steps++;
                 expectedNs += tool.expectedNs();
+            }
+            final Optional<GrowthConfig> growth = part.growth(effort);
+            if (growth.isPresent()) {
+                steps++;
+                expectedNs += growth.get().expectedNs();
             }
         }
         return new RunPlan(steps, expectedNs);

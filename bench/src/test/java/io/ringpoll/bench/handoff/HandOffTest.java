@@ -49,6 +49,17 @@ class HandOffTest {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {RingpollHandOff.NAME, CHandOff.NAME})
+    void shouldHandleEveryCompletionBesideEmptyQueues(final String label) throws TimeoutException {
+        try (EmptyQueues empty = new EmptyQueues(7)) {
+            final Outcome outcome = run(HandOffs.of(label), new Job(source.queue(), source.context(), 1, RING_SIZE, BATCH,
+                WaitMode.YIELD, HotCpus.unpinned(), 0, 0, 0, empty.all()));
+            assertEquals(COMPLETIONS, outcome.handled());
+            assertTrue(outcome.isSound(true), outcome.toString());
+        }
+    }
+
+    @ParameterizedTest
     @MethodSource("labels")
     void shouldHandleEveryCompletionOnce(final String label) throws TimeoutException {
         final Outcome outcome = run(HandOffs.of(label), job(1, WaitMode.YIELD));

@@ -13,7 +13,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,6 +50,31 @@ class BenchCommandTest {
         assertTrue(report.contains("<svg") && report.contains("post/write/64-bytes") && report.contains("kernel"), report);
         assertTrue(calls.err().contains("4 steps, about 6 s") && calls.err().contains("[4/4, ") &&
             calls.err().contains(" left] post: inC READ 64"), calls.err());
+    }
+
+    @Test
+    void shouldMeasureGrowthWithATableAndPlotsForEachAxis() throws IOException {
+        assertEquals(0, calls.execute("--glance", "--only", "growth", "--output", folder.toString()), calls.err());
+        for (final String title : List.of("queues in the round of a poller, one of them busy: ns a completion",
+            "queues in the round of a poller, one of them busy: ns from due time to handler, median",
+            "pollers, each with its queue, ring and handler: ns a completion", "slots of the ring: ns a completion",
+            "completions per poll: ns a completion")) {
+            assertTrue(calls.out().contains(title), calls.out());
+        }
+        final JsonNode root = new ObjectMapper().readTree(folder.resolve("bench.json").toFile());
+        final Set<String> measured = new HashSet<>();
+        root.path("growth").path("windows").forEach(window -> measured.add(window.path("name").asText()));
+        assertEquals(2 * measured.size(), root.path("growth").path("windows").size());
+        // On a busy machine, a turn of a few milliseconds may have no figure.
+        final String report = Files.readString(folder.resolve("report.html"));
+        for (final JsonNode result : root.path("results")) {
+            assertTrue(measured.contains(result.path("name").asText()), result.toString());
+            final String plot = result.path("name").asText().replaceFirst("/\\d+", "").replace('/', '-');
+            for (final String ending : List.of(".svg", "-dark.svg", ".png")) {
+                assertTrue(Files.exists(folder.resolve(plot + ending)), plot + ending);
+            }
+            assertTrue(report.contains(plot + ".png"), plot);
+        }
     }
 
     @Test

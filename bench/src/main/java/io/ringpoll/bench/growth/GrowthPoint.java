@@ -1,0 +1,45 @@
+package io.ringpoll.bench.growth;
+
+import java.util.Locale;
+
+/**
+ * A point of an axis with a measure.
+ *
+ * @param axis    the axis
+ * @param value   its value, for instance the number of queues
+ * @param measure what is measured
+ */
+record GrowthPoint(GrowthAxis axis, int value, GrowthMeasure measure) {
+    /** The start of the names of all results. */
+    static final String PREFIX = "growth/";
+
+    private static final int USUAL_RING = 8_192;
+    private static final int USUAL_BATCH = 32;
+
+    /** The name of its result. */
+    String name() {
+        return PREFIX + axis.label() + "/" + value + measure.suffix();
+    }
+
+    int pollers() {
+        return axis == GrowthAxis.POLLERS ? value : 1;
+    }
+
+    /** The queues besides the busy one. */
+    int emptyQueues() {
+        return axis == GrowthAxis.QUEUES ? value - 1 : 0;
+    }
+
+    int ringSize() {
+        return axis == GrowthAxis.RING_SIZE ? value : USUAL_RING;
+    }
+
+    int batch() {
+        return axis == GrowthAxis.BATCH ? value : USUAL_BATCH;
+    }
+
+    /** The value in tables. */
+    String valueText() {
+        return String.format(Locale.ROOT, "%,d", value);
+    }
+}
