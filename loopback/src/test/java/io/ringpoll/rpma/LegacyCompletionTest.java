@@ -1,6 +1,8 @@
 package io.ringpoll.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.testing.Completions;
@@ -54,6 +56,30 @@ class LegacyCompletionTest {
             assertTrue(pair.client().writeWithImmediate(remote, 32, memory, 0, 8, CompletionFlag.ON_ERROR, ~IMMEDIATE, 17));
             assertGets(pair.server(), 16, LegacyOp.RECV_RDMA_WITH_IMM);
             assertEquals(~IMMEDIATE, completion.imm());
+        }
+    }
+
+    @Test
+    void shouldRetireTheRequestThatHasCompleted() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final RpmaCompletionQueue queue = pair.client().completionQueue();
+            assertTrue(pair.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, 1));
+            assertEquals(1, queue.budget().inFlight());
+            assertGets(pair.client(), 1, LegacyOp.WRITE);
+            assertEquals(0, queue.budget().inFlight());
+        }
+    }
+
+    @Test
+    void shouldBePolledWithoutABudgetToo() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final RpmaCompletionQueue queue = pair.client().completionQueue();
+            assertSame(queue, queue.withoutBudget());
+            assertNull(queue.budget());
+            assertTrue(pair.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, 1));
+            assertGets(pair.client(), 1, LegacyOp.WRITE);
+            assertTrue(pair.client().write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, 2));
+            assertEquals(2, completions.awaitOne(queue).workRequestId());
         }
     }
 

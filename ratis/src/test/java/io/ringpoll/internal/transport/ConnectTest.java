@@ -83,6 +83,21 @@ class ConnectTest {
     }
 
     @Test
+    void shouldKeepAConnectionBeyondTheTimeToEstablishIt() throws Exception {
+        final int connectMs = 1_000;
+        final Node server = client(connectMs);
+        server.listen(TestDevice.address(), Integer.parseInt(port));
+        final long startNs = System.nanoTime();
+        final Link link = connect(nodes.client());
+        // The time-out, the grace time of a disconnect, and some ticks.
+        Nodes.await("the time",
+            () -> System.nanoTime() - startNs > TimeUnit.MILLISECONDS.toNanos(connectMs + SHORT_MS + 1_000));
+        Nodes.assertEchoed(link, Nodes.random(10));
+        assertEquals(0, counters.value(Count.CONNECTIONS_CLOSED));
+        assertFalse(server.hasNoLinks());
+    }
+
+    @Test
     void shouldForgetAPeerThatDoesNotReplyToADisconnect() throws Exception {
         final Node server = client(SHORT_MS);
         server.listen(TestDevice.address(), Integer.parseInt(port));
