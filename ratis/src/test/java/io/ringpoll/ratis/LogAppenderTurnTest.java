@@ -28,11 +28,17 @@ import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineEntryProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.leader.FollowerInfo;
 import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.protocol.TermIndex;
@@ -44,6 +50,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The thread and the time at which an appender sends; the engine is mocked, and the test appends to its log. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
@@ -317,6 +325,48 @@ class LogAppenderTurnTest {
         logEnd.addAndGet(64);
         append();
         assertSame(own, next().by());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"SUCCESS, 0", "IN_PROGRESS, 1"})
+    void shouldPauseBeforeTheEntriesUnlessTheFollowerHasASnapshot(final InstallSnapshotResult result, final int pauses)
+        throws Exception {
+        announceSnapshots();
+        when(rpc.installSnapshot(any())).thenAnswer(call -> {
+            // The first entry that the leader still has is the next one now.
+            followerNext.set(3);
+            return InstallSnapshotReplyProto.newBuilder().setResult(result).build();
+        });
+        logEnd.set(4);
+        appender.start();
+        assertEquals(1, next().entries());
+        verify(server.properties(), times(pauses)).rpcSleepTime();
+    }
+
+    @Test
+    void shouldPauseWhenASnapshotCannotBeAnnounced() throws Exception {
+        announceSnapshots();
+        when(rpc.installSnapshot(any())).thenAnswer(call -> {
+            followerNext.set(3);
+            throw new IOException("gone");
+        });
+        logEnd.set(4);
+        appender.start();
+        assertEquals(1, next().entries());
+        verify(server.properties()).rpcSleepTime();
+    }
+
+    /** The leader announces its first entry, 3, to a follower that needs an earlier one. */
+    private void announceSnapshots() {
+        final RaftProperties properties = new RaftProperties();
+        RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, false);
+        when(server.getRaftServer().getProperties()).thenReturn(properties);
+        when(server.getMemberId())
+            .thenReturn(RaftGroupMemberId.valueOf(RaftPeerId.valueOf("s0"), RaftGroupId.emptyGroupId()));
+        final RaftConfiguration members = mock(RaftConfiguration.class);
+        when(server.getRaftConf()).thenReturn(members);
+        when(log.getStartIndex()).thenReturn(3L);
+        appender = new RdmaLogAppender(server, leader, follower);
     }
 
     @Test
