@@ -93,6 +93,25 @@ class CompletionBudgetTest {
     }
 
     @Test
+    void shouldForgetWhatWasCancelled() {
+        final CompletionBudget budget = new CompletionBudget(8);
+        for (final boolean signalled : new boolean[] {true, false}) {
+            assertTrue(budget.reserveSend(signalled, false));
+            assertEquals(1, budget.inFlight());
+            budget.cancelSend(signalled);
+            assertEquals(0, budget.inFlight());
+            assertTrue(budget.reserveReceive(false));
+            assertEquals(1, budget.inFlight());
+            budget.cancelReceive();
+            assertEquals(0, budget.inFlight());
+        }
+        assertTrue(budget.reserveSend(false, false));
+        assertTrue(budget.reserveSend(true, false));
+        polled(budget, BudgetModel.SENT);
+        assertEquals(0, budget.inFlight());
+    }
+
+    @Test
     void shouldIgnoreThePathOfARequestThatIsNotCounted() {
         final CompletionBudget budget = new CompletionBudget(2);
         for (final CompletionPath path : CompletionPath.values()) {

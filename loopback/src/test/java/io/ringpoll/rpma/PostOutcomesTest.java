@@ -6,12 +6,17 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.lifecycle.HotCalls;
+import io.ringpoll.internal.lifecycle.HotMark;
+import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
+import io.ringpoll.testing.PollFault;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.verbs.VerbsCompletionQueue;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,6 +40,60 @@ class PostOutcomesTest {
         boolean on(Connection connection, long lengthBytes);
     }
 
+    private final HotCalls own = HotCalls.register(PostOutcomesTest.class);
+
+    @AfterEach
+    void discard() {
+        own.discard();
+    }
+
+    /** The calls of this thread that have ended in the meantime; the first use of a connection by a thread counts as one more. */
+    private int callsEndedBy(final Runnable use) {
+        use.run();
+        final int before = endedCalls();
+        use.run();
+        return endedCalls() - before - 1;
+    }
+
+    private int endedCalls() {
+        final HotMark mark = own.enter();
+        try {
+            return mark.turn();
+        } finally {
+            mark.leave();
+        }
+    }
+
+    @Test
+    void shouldEndTheCallOfEveryAcceptedPost() {
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(LARGE).sqSize(LARGE).rqSize(LARGE))) {
+            final LocalMemoryRegion mine = pair.memory(LENGTH);
+            final RemoteMemoryRegion remote = pair.remote(mine);
+            posts().forEach((name, post) ->
+                assertEquals(1, callsEndedBy(() -> assertTrue(post.on(pair.client(), mine, remote, 0), name)), name));
+        }
+    }
+
+    @Test
+    void shouldEndTheCallOfEveryPoll() {
+        final Completions completions = new Completions();
+        final LegacyCompletion legacy = new LegacyCompletion();
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final RpmaCompletionQueue queue = pair.client().completionQueue();
+            try (VerbsCompletionQueue verbs = queue.openVerbs()) {
+                assertEquals(1, callsEndedBy(() -> assertEquals(0, verbs.poll(completions.records(), 0, 1))));
+                assertEquals(1, callsEndedBy(() -> assertThrows(IndexOutOfBoundsException.class,
+                    () -> verbs.poll(completions.records(), -1, 1))));
+            }
+            assertEquals(1, callsEndedBy(() -> assertEquals(0, queue.poll(completions.records(), 0, 1))));
+            assertEquals(1, callsEndedBy(() -> assertThrows(IndexOutOfBoundsException.class,
+                () -> queue.poll(completions.records(), -1, 1))));
+            assertEquals(1, callsEndedBy(() -> assertEquals(RpmaError.NO_COMPLETION, queue.getCompletion(legacy))));
+            PollFault.whileFailing(pair.peer().context(), () -> assertEquals(1,
+                callsEndedBy(() -> assertEquals(RpmaError.PROVIDER, queue.getCompletion(legacy)))));
+        }
+    }
+
     @Test
     void shouldRefuseEveryPostThatTheBudgetHasNoRoomFor() {
         try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(SMALL).sqSize(LARGE).rqSize(LARGE))) {
@@ -52,6 +111,7 @@ class PostOutcomesTest {
                 assertEquals(refused + 1, budget.refused(), name);
                 assertEquals(budget.depth(), budget.inFlight(), name);
                 HotCalls.awaitQuiescence();
+                assertEquals(1, callsEndedBy(() -> assertFalse(post.on(client, mine, remote, 0))), name);
             });
         }
     }
@@ -75,6 +135,7 @@ class PostOutcomesTest {
                 assertEquals(posted, budget.inFlight(), post.getKey());
                 assertEquals("", LogSink.takeErrorText(), "the next exception would show this text");
                 HotCalls.awaitQuiescence();
+                assertEquals(1, callsEndedBy(() -> assertFalse(post.getValue().on(client, mine, remote, 0))), post.getKey());
             }
             assertEquals(0, budget.refused());
         }
@@ -90,6 +151,8 @@ class PostOutcomesTest {
                 assertThrows(IndexOutOfBoundsException.class, () -> post.on(client, mine, remote, LENGTH), name);
                 assertEquals(0, client.completionQueue().budget().inFlight(), name);
                 HotCalls.awaitQuiescence();
+                assertEquals(1, callsEndedBy(() -> assertThrows(IndexOutOfBoundsException.class,
+                    () -> post.on(client, mine, remote, LENGTH))), name);
             });
         }
     }
@@ -121,12 +184,16 @@ class PostOutcomesTest {
             assertThrows(IndexOutOfBoundsException.class, () -> queue.receive(mine, LENGTH, 1, 1));
             HotCalls.awaitQuiescence();
             assertEquals(0, budget.inFlight());
+            assertEquals(1, callsEndedBy(() -> assertThrows(IndexOutOfBoundsException.class,
+                () -> queue.receive(mine, LENGTH, 1, 1))));
+            assertEquals(1, callsEndedBy(() -> assertTrue(queue.receive(mine, 0, 8, 1))));
             while (queue.receive(mine, 0, 8, 1)) {
                 assertTrue(budget.inFlight() <= budget.depth());
             }
             HotCalls.awaitQuiescence();
             assertEquals(budget.depth(), budget.inFlight());
             assertEquals(1, budget.refused());
+            assertEquals(1, callsEndedBy(() -> assertFalse(queue.receive(mine, 0, 8, 1))));
         }
     }
 
