@@ -51,20 +51,23 @@ final class Credits {
         owed = 0;
     }
 
-    /** Owes another credit: the receive has been reposted, and its frame's content needs no memory here any more. */
+    /** Owes the credit of a message that waited: it leaves for its delivery. */
     void owe() {
         owed++;
     }
 
-    /** Processes a received frame; its receive has been reposted. */
-    void onFrame(final FrameHeader header) throws ProtocolException {
+    /**
+     * Processes a received frame; its receive has been reposted.
+     *
+     * @param header of the frame
+     * @param waits  whether its message waits for delivery: its credit is owed later, which bounds the messages that wait
+     */
+    void onFrame(final FrameHeader header, final boolean waits) throws ProtocolException {
         if (header.kind() != FrameKind.CREDIT) {
             if (--peers < 0) {
                 throw new ProtocolException("a frame without credit");
             }
-            // The credit of a long message is returned after the message has been read, which bounds the messages that a peer can
-            // announce.
-            owed += header.isRendezvous() ? 0 : 1;
+            owed += waits ? 0 : 1;
         }
         own += header.credits();
         if (own > most) {

@@ -12,13 +12,16 @@ final class Landing {
     static final int MAX_READ_BYTES = 4 << 20;
 
     private final Incoming frame;
+    private final ReorderBuffer.Place<Incoming> place;
     private final RegionPool.Lease lease;
     private final RemoteMemoryRegion remote;
     private int done;
     private int reading;
 
-    private Landing(final Incoming frame, final RegionPool.Lease lease, final RemoteMemoryRegion remote) {
+    private Landing(final Incoming frame, final ReorderBuffer.Place<Incoming> place, final RegionPool.Lease lease,
+        final RemoteMemoryRegion remote) {
         this.frame = frame;
+        this.place = place;
         this.lease = lease;
         this.remote = remote;
     }
@@ -27,13 +30,15 @@ final class Landing {
      * Takes memory for a message in a region of the peer.
      *
      * @param frame  advertises the message
+     * @param place  of the message in the order of delivery
      * @param pool   provides the memory
      * @param remote owned by the landing; closed if no memory is available
      */
-    static Landing take(final Incoming frame, final RegionPool pool, final RemoteMemoryRegion remote) {
+    static Landing take(final Incoming frame, final ReorderBuffer.Place<Incoming> place, final RegionPool pool,
+        final RemoteMemoryRegion remote) {
         boolean taken = false;
         try {
-            final Landing landing = new Landing(frame, pool.take(frame.header().messageLength()), remote);
+            final Landing landing = new Landing(frame, place, pool.take(frame.header().messageLength()), remote);
             taken = true;
             return landing;
         } finally {
@@ -64,6 +69,11 @@ final class Landing {
     /** The frame with its complete message. */
     Incoming decode() throws ProtocolException {
         return frame.withMessage(lease.buffer(frame.header().messageLength()));
+    }
+
+    /** The place of the message in the order of delivery. */
+    ReorderBuffer.Place<Incoming> place() {
+        return place;
     }
 
     /** The number by which the peer identifies its region. */

@@ -17,6 +17,10 @@ import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 /**
  * A connection to a peer, for requests and replies in both directions.
  *
+ * <p>Messages are delivered in the order in which the peer has sent them, one at a time, whatever their lengths. Those behind a
+ * long message that is still being read wait in the {@link ReorderBuffer}. The end of the connection drops them: the delivered
+ * messages are always the first ones that the peer has sent.
+ *
  * <p>Every frame except a credit frame costs a credit; without credits, frames wait. No method blocks. Thread-safe: the lock
  * guards posting, credits, buffers and outstanding requests, and is never held during calls of user code. The lifecycle of the
  * connection belongs to the {@link ConnectionKeeper}.
@@ -37,6 +41,7 @@ public final class Link {
     private final ArrayDeque<Outgoing> waiting = new ArrayDeque<>();
     private final PendingReplies pending = new PendingReplies(this);
     private final Credits credits;
+    private final ReorderBuffer<Incoming> inbound;
     private int peerBufferBytes;
     private long heardNs = System.nanoTime();
     private IOException closedBy;
@@ -50,6 +55,7 @@ public final class Link {
         this.connection = connection;
         this.buffers = buffers;
         credits = new Credits(node.config().credits());
+        inbound = new ReorderBuffer<>(node.config().credits());
         rendezvous = new Rendezvous(this, node, connection);
         requests = node.requests().forConnection();
     }
@@ -282,41 +288,72 @@ public final class Link {
         return posted;
     }
 
-    /** Processes a frame after its receive buffer has been reposted: updates the credits and dispatches the content. */
+    /**
+     * Processes a frame after its receive buffer has been reposted: updates the credits and dispatches the content. Called by one
+     * thread at a time, in the order of the frames.
+     */
     void onFrame(final Incoming frame) throws IOException {
+        final boolean waits;
         synchronized (this) {
             if (closedBy != null) {
                 return;
             }
             heardNs = System.nanoTime();
-            credits.onFrame(frame.header());
+            waits = frame.advertisement() != null || frame.message() != null && !inbound.isIdle();
+            credits.onFrame(frame.header(), waits);
+            if (waits) {
+                hold(frame);
+            }
             postWaiting();
         }
         node.counters().increment(Count.FRAMES_RECEIVED);
-        if (frame.advertisement() != null) {
-            rendezvous.fetch(frame);
-        } else if (frame.header().kind() == FrameKind.RELEASE) {
+        if (frame.header().kind() == FrameKind.RELEASE) {
             rendezvous.onReleased(frame.header().correlationId());
-        } else if (frame.message() != null) {
-            onMessage(frame);
+        } else if (!waits && frame.message() != null) {
+            // Later messages are received by this thread only: none can overtake this one.
+            deliver(frame);
         }
     }
 
-    /** Called when a long message has been read: notifies the peer and returns the credit. */
-    void onLanded(final int advertised) throws IOException {
-        synchronized (this) {
-            credits.owe();
+    private void hold(final Incoming frame) throws IOException {
+        final ReorderBuffer.Place<Incoming> place = inbound.reserve();
+        if (frame.advertisement() != null) {
+            rendezvous.fetch(frame, place);
+        } else {
+            place.fill(frame);
         }
-        enqueue(Outgoing.release(advertised));
+    }
+
+    /** Called when a long message has been read: notifies the peer, and delivers the messages that wait for no other one. */
+    void onLanded(final int advertised, final ReorderBuffer.Place<Incoming> place, final Incoming message) throws IOException {
+        Incoming next;
         synchronized (this) {
-            if (closedBy == null) {
-                postWaiting();
+            place.fill(message);
+            next = taken(inbound.claim());
+        }
+        // It returns the credit as well.
+        enqueue(Outgoing.release(advertised));
+        while (next != null) {
+            deliver(next);
+            synchronized (this) {
+                next = taken(inbound.next());
             }
         }
     }
 
-    /** Dispatches a message, from a frame or read from the peer's memory. */
-    void onMessage(final Incoming frame) throws ProtocolException {
+    /** Returns the credit of a message that leaves the buffer, and reads another one if it was long; null is permitted. */
+    private Incoming taken(final Incoming message) throws IOException {
+        if (message != null) {
+            credits.owe();
+            if (message.header().isRendezvous()) {
+                rendezvous.onDelivery();
+            }
+            postWaiting();
+        }
+        return message;
+    }
+
+    private void deliver(final Incoming frame) throws ProtocolException {
         final FrameHeader header = frame.header();
         node.counters().add(Count.BYTES_RECEIVED, header.messageLength());
         if (header.kind() == FrameKind.REQUEST) {
@@ -391,6 +428,7 @@ public final class Link {
             orphans = pending.removeAll();
             unsent = new ArrayList<>(waiting);
             waiting.clear();
+            inbound.clear();
         }
         for (final Outgoing frame : unsent) {
             if (frame.lease() != null) {

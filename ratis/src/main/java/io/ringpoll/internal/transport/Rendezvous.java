@@ -15,7 +15,7 @@ import java.util.Map;
  * <p>Guarded by the lock of the link.
  */
 final class Rendezvous {
-    /** Maximum number of messages in this node's memory per peer. */
+    /** Maximum number of messages per peer that are being read, or have been read and wait for their delivery. */
     static final int MAX_LANDINGS = 4;
 
     private final Link link;
@@ -23,10 +23,16 @@ final class Rendezvous {
     private final Connection connection;
     private final Map<Integer, RegionPool.Lease> advertised = new HashMap<>();
     private final Map<Integer, Landing> landings = new HashMap<>();
-    private final ArrayDeque<Incoming> announced = new ArrayDeque<>();
+    private final ArrayDeque<Announced> announced = new ArrayDeque<>();
     private final ArrayDeque<Integer> unposted = new ArrayDeque<>();
     private int nextAdvertised = 1;
     private int nextLanding = 1;
+    /** Number of messages whose read has started and whose delivery has not. */
+    private int undelivered;
+
+    /** A message that is not being read yet. */
+    private record Announced(Incoming frame, ReorderBuffer.Place<Incoming> place) {
+    }
 
     Rendezvous(final Link link, final Node node, final Connection connection) {
         this.link = link;
@@ -58,23 +64,27 @@ final class Rendezvous {
         lease.release();
     }
 
-    /** Reads a message that the peer has advertised, when memory and queue permit. */
-    void fetch(final Incoming frame) throws IOException {
-        synchronized (link) {
-            announced.addLast(frame);
-        }
+    /** Reads a message that the peer has advertised, when memory and queue permit; called with the lock held. */
+    void fetch(final Incoming frame, final ReorderBuffer.Place<Incoming> place) throws IOException {
+        announced.addLast(new Announced(frame, place));
+        startNext();
+    }
+
+    /** Called with the lock held when a message leaves for its delivery: reads the next one instead. */
+    void onDelivery() throws IOException {
+        undelivered--;
         startNext();
     }
 
     private void startNext() throws IOException {
-        synchronized (link) {
-            while (landings.size() < MAX_LANDINGS && !announced.isEmpty()) {
-                start(announced.removeFirst());
-            }
+        while (undelivered < MAX_LANDINGS && !announced.isEmpty()) {
+            undelivered++;
+            start(announced.removeFirst());
         }
     }
 
-    private void start(final Incoming frame) throws IOException {
+    private void start(final Announced next) throws IOException {
+        final Incoming frame = next.frame();
         final int length = frame.header().messageLength();
         final RemoteMemoryRegion remote;
         try {
@@ -88,7 +98,7 @@ final class Rendezvous {
             throw new ProtocolException("a message of " + length + " bytes at " + offset + " of a region of " +
                 remote.lengthBytes());
         }
-        final Landing landing = Landing.take(frame, node.landing(), remote);
+        final Landing landing = Landing.take(frame, next.place(), node.landing(), remote);
         final int index = nextLanding++;
         landings.put(index, landing);
         post(index);
@@ -122,17 +132,14 @@ final class Rendezvous {
             // From here on owned by this thread: the end of the link releases the landings that are still in the map.
             landings.remove(index);
         }
-        final int number = landing.advertised();
-        final Incoming frame;
+        final Incoming message;
         try {
-            frame = landing.decode();
+            message = landing.decode();
         } finally {
             landing.close();
         }
         node.counters().increment(Count.RENDEZVOUS_RECEIVED);
-        link.onLanded(number);
-        startNext();
-        link.onMessage(frame);
+        link.onLanded(landing.advertised(), landing.place(), message);
     }
 
     /** Releases everything; after the connection has been closed, so that neither side's device accesses the memory. */

@@ -15,10 +15,6 @@ class CreditsTest {
         return new FrameHeader(kind, (byte) 0, (byte) 0, credits, 0, 0, 0);
     }
 
-    private static FrameHeader longMessage() {
-        return new FrameHeader(FrameKind.REQUEST, (byte) 1, FrameHeader.FLAG_RENDEZVOUS, 0, 0, 20, 5000);
-    }
-
     @Test
     void shouldSpendOneCreditPerFrame() throws Exception {
         final Credits credits = new Credits(4);
@@ -28,7 +24,7 @@ class CreditsTest {
         assertFalse(credits.isSpent());
         credits.spend();
         assertTrue(credits.isSpent());
-        credits.onFrame(frame(FrameKind.CREDIT, 1));
+        credits.onFrame(frame(FrameKind.CREDIT, 1), false);
         assertFalse(credits.isSpent());
     }
 
@@ -37,37 +33,37 @@ class CreditsTest {
         final Credits credits = new Credits(4);
         credits.begin(2);
         credits.spend();
-        credits.onFrame(frame(FrameKind.CREDIT, 1));
-        assertThrows(ProtocolException.class, () -> credits.onFrame(frame(FrameKind.CREDIT, 1)));
+        credits.onFrame(frame(FrameKind.CREDIT, 1), false);
+        assertThrows(ProtocolException.class, () -> credits.onFrame(frame(FrameKind.CREDIT, 1), false));
     }
 
     @Test
     void shouldRejectAFrameWithoutCredit() throws Exception {
         final Credits credits = new Credits(2);
-        credits.onFrame(frame(FrameKind.REQUEST, 0));
-        credits.onFrame(frame(FrameKind.RELEASE, 0));
+        credits.onFrame(frame(FrameKind.REQUEST, 0), false);
+        credits.onFrame(frame(FrameKind.RELEASE, 0), false);
         // A credit frame costs no credit.
-        credits.onFrame(frame(FrameKind.CREDIT, 0));
-        assertThrows(ProtocolException.class, () -> credits.onFrame(frame(FrameKind.REPLY, 0)));
+        credits.onFrame(frame(FrameKind.CREDIT, 0), false);
+        assertThrows(ProtocolException.class, () -> credits.onFrame(frame(FrameKind.REPLY, 0), false));
     }
 
     @Test
     void shouldAcceptOneFramePerReturnedCredit() throws Exception {
         final Credits credits = new Credits(2);
-        credits.onFrame(frame(FrameKind.REQUEST, 0));
-        credits.onFrame(frame(FrameKind.REQUEST, 0));
+        credits.onFrame(frame(FrameKind.REQUEST, 0), false);
+        credits.onFrame(frame(FrameKind.REQUEST, 0), false);
         assertEquals(2, credits.owed());
         credits.onRepaid();
         assertEquals(0, credits.owed());
-        credits.onFrame(frame(FrameKind.REQUEST, 0));
-        credits.onFrame(frame(FrameKind.REQUEST, 0));
-        assertThrows(ProtocolException.class, () -> credits.onFrame(frame(FrameKind.REQUEST, 0)));
+        credits.onFrame(frame(FrameKind.REQUEST, 0), false);
+        credits.onFrame(frame(FrameKind.REQUEST, 0), false);
+        assertThrows(ProtocolException.class, () -> credits.onFrame(frame(FrameKind.REQUEST, 0), false));
     }
 
     @Test
-    void shouldReturnTheCreditOfALongMessageAfterItsRead() throws Exception {
+    void shouldReturnTheCreditOfAMessageThatWaitedWithItsDelivery() throws Exception {
         final Credits credits = new Credits(4);
-        credits.onFrame(longMessage());
+        credits.onFrame(frame(FrameKind.REQUEST, 0), true);
         assertEquals(0, credits.owed());
         credits.owe();
         assertEquals(1, credits.owed());
@@ -77,13 +73,13 @@ class CreditsTest {
     void shouldSendACreditFrameWhenHalfTheCreditsAreOwed() throws Exception {
         final Credits credits = new Credits(4);
         assertFalse(credits.isRepaymentDue());
-        credits.onFrame(frame(FrameKind.REQUEST, 0));
+        credits.onFrame(frame(FrameKind.REQUEST, 0), false);
         assertFalse(credits.isRepaymentDue());
-        credits.onFrame(frame(FrameKind.REQUEST, 0));
+        credits.onFrame(frame(FrameKind.REQUEST, 0), false);
         assertTrue(credits.isRepaymentDue());
         final Credits single = new Credits(1);
         assertFalse(single.isRepaymentDue());
-        single.onFrame(frame(FrameKind.REQUEST, 0));
+        single.onFrame(frame(FrameKind.REQUEST, 0), false);
         assertTrue(single.isRepaymentDue());
     }
 }

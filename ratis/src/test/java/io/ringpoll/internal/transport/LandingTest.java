@@ -1,6 +1,7 @@
 package io.ringpoll.internal.transport;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -28,13 +29,15 @@ class LandingTest {
                 new FrameHeader(FrameKind.REQUEST, (byte) 0, FrameHeader.FLAG_RENDEZVOUS, 0, 1, 0, LENGTH), null,
                 new Advertisement(0, 1, advertised.descriptor()));
             final RemoteMemoryRegion remote = RemoteMemoryRegion.ofDescriptor(advertised.descriptor());
-            final Landing landing = Landing.take(frame, pool, remote);
+            final ReorderBuffer.Place<Incoming> place = new ReorderBuffer<Incoming>(1).reserve();
+            final Landing landing = Landing.take(frame, place, pool, remote);
+            assertSame(place, landing.place());
             assertFalse(remote.isClosed());
             landing.close();
             assertTrue(remote.isClosed());
             pool.close();
             final RemoteMemoryRegion without = RemoteMemoryRegion.ofDescriptor(advertised.descriptor());
-            assertThrows(IllegalStateException.class, () -> Landing.take(frame, pool, without));
+            assertThrows(IllegalStateException.class, () -> Landing.take(frame, place, pool, without));
             assertTrue(without.isClosed());
             advertised.release();
         }
