@@ -23,7 +23,9 @@ class EngineSuitesTest {
     static Stream<String> chosen() {
         return Stream.of("RaftAsync#testStaleReadAsync", "LeaderElection#testTransferLeader",
             "RaftReconfiguration#testAddPeers", "ReadOnlyRequest#testLinearizableRead",
-            "ReadOnlyRequest#testFollowerLinearizableRead", "RetryCache#testBasicRetry");
+            "ReadOnlyRequest#testFollowerLinearizableRead", "RetryCache#testBasicRetry",
+            "MessageStreamApi#testStream", "MessageStreamApi#testStreamAsync", "OutputStream#testWriteAndFlush",
+            "OutputStream#testWriteWithOffset");
     }
 
     @ParameterizedTest
