@@ -111,6 +111,7 @@ class LinkTest {
             throw new IllegalStateException("on purpose");
         });
         final Link link = Nodes.connect(nodes.client(), server.port());
+        server.awaitOpened(1);
         assertInstanceOf(AlreadyClosedException.class, failureOf(Nodes.reply(link, Nodes.random(10))));
         Nodes.await("its end at the server", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 1);
         // The poller's thread has survived it.
@@ -123,6 +124,7 @@ class LinkTest {
             throw new IllegalStateException("on purpose");
         });
         final Link link = Nodes.connect(nodes.client(), server.port());
+        server.awaitOpened(1);
         assertInstanceOf(AlreadyClosedException.class, failureOf(Nodes.reply(link, Nodes.random(10_000))));
         Nodes.await("its end at the server", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 1);
         assertTrue(Nodes.connect(nodes.client(), server.port()).isOpen());

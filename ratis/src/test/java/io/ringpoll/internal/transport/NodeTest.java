@@ -225,6 +225,7 @@ class NodeTest {
         final Node client = nodes.client();
         for (int i = 0; i < 30; i++) {
             final Link link = Nodes.connect(client, server.port());
+            server.awaitOpened(i + 1);
             Nodes.assertEchoed(link, Nodes.random(i % 2 == 0 ? 10 : 50_000));
             // During further requests.
             Nodes.reply(link, Nodes.random(100_000));

@@ -3,6 +3,7 @@ package io.ringpoll.internal.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.fail;
 
+import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
@@ -36,6 +37,13 @@ final class Nodes implements AutoCloseable {
 
     /** A listening node. */
     record Server(Node node, int port, TransportCounters counters) {
+        /**
+         * Waits until the server has processed the events of its first connections: the end of a connection that is not
+         * established is not counted.
+         */
+        void awaitOpened(final int connections) throws InterruptedException {
+            await("established connections", () -> counters.value(Count.CONNECTIONS_OPENED) == connections);
+        }
     }
 
     /** Replies to each request with its content. */
