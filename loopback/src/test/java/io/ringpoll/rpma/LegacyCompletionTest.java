@@ -17,6 +17,7 @@ import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
 import java.nio.ByteOrder;
 import java.util.concurrent.TimeUnit;
+import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -144,6 +145,21 @@ class LegacyCompletionTest {
         setRecord(WcStatus.SUCCESS, opcode, 0);
         assertEquals(RpmaError.NOSUPP, completion.set(completions.at(0)));
         assertEquals(0xABCD, completion.opContext());
+    }
+
+    @Test
+    void shouldReadTheStructThatTheOldCallFills() {
+        final UnsafeBuffer struct = new UnsafeBuffer(completion.structAddress(), LegacyCompletion.SIZE_BYTES);
+        struct.putLong(LegacyCompletion.OP_CONTEXT_OFFSET, 0xABCDL);
+        struct.putInt(LegacyCompletion.BYTE_LEN_OFFSET, 99);
+        struct.putInt(LegacyCompletion.OP_STATUS_OFFSET, WcStatus.WR_FLUSH_ERR);
+        struct.putInt(LegacyCompletion.FLAGS_OFFSET, WorkCompletion.FLAG_WITH_IMMEDIATE);
+        struct.putInt(LegacyCompletion.IMM_OFFSET, IMMEDIATE);
+        assertEquals(0xABCD, completion.opContext());
+        assertEquals(99, completion.byteLen());
+        assertEquals(WcStatus.WR_FLUSH_ERR, completion.opStatus());
+        assertEquals(WorkCompletion.FLAG_WITH_IMMEDIATE, completion.flags());
+        assertEquals(IMMEDIATE, completion.imm());
     }
 
     @Test

@@ -76,6 +76,17 @@ class LifecycleTest {
     }
 
     @Test
+    void shouldCloseASharedReceiveQueueThatAClosedConfigurationHasRefused() {
+        final ConnectionConfig closed = ConnectionConfig.create();
+        closed.close();
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); SharedReceiveQueue queue = peer.sharedReceiveQueue(null)) {
+            assertClosed(closed, () -> closed.sharedReceiveQueue(queue));
+            queue.close();
+            assertThrows(IllegalStateException.class, () -> queue.receive(null, 0, 0, 1));
+        }
+    }
+
+    @Test
     void shouldNotCloseAConnectionBeforeItsVerbsQueue() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             try (VerbsCompletionQueue queue = pair.client().completionQueue().openVerbs()) {

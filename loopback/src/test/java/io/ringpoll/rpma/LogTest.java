@@ -2,6 +2,7 @@ package io.ringpoll.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -14,7 +15,9 @@ import io.ringpoll.testing.PollFault;
 import io.ringpoll.testing.TestDevice;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -128,6 +131,30 @@ class LogTest {
         assertTrue(log.await(message -> message.contains("rdma_bind_addr")), () -> log.messages().toString());
         assertTrue(log.messages().stream().noneMatch(message -> message.contains("ibv_post_recv")),
             () -> log.messages().toString());
+    }
+
+    @Test
+    void shouldContinueAfterTheFailureOfALogHandler() throws Exception {
+        final Peer peer = Peer.ofLocal(TestDevice.address());
+        peer.close();
+        final Thread drain = Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> "ringpoll-librpma-log".equals(thread.getName())).findAny().orElseThrow();
+        final CompletableFuture<Throwable> reported = new CompletableFuture<>();
+        final IllegalStateException full = new IllegalStateException("the disk is full");
+        final Logger logger = Logger.getLogger(RpmaLog.LOGGER_NAME);
+        logger.setFilter(record -> {
+            throw full;
+        });
+        drain.setUncaughtExceptionHandler((thread, failure) -> reported.complete(failure));
+        try {
+            assertThrows(RpmaException.class, () -> Peer.ofLocal("203.0.113.1"));
+            assertSame(full, reported.get(30, TimeUnit.SECONDS));
+        } finally {
+            logger.setFilter(null);
+            drain.setUncaughtExceptionHandler(null);
+        }
+        assertThrows(RpmaException.class, () -> Peer.ofLocal("203.0.113.2"));
+        assertTrue(log.await(message -> message.contains("failed")), () -> log.messages().toString());
     }
 
     @Test
