@@ -31,7 +31,11 @@ failures=0
 REPLY=""
 
 say() { printf '%s\n' "$*"; }
-warn() { printf '%s: %s\n' "$script" "$*" >&2; }
+# In one line, whatever a word of the caller or a file has in it.
+warn() {
+    local text="$*"
+    printf '%s: %s\n' "$script" "${text//[[:cntrl:]]/?}" >&2
+}
 fail() {
     warn "$@"
     exit 1
@@ -67,8 +71,9 @@ parse_common() {
         --apply) set_mode apply ;;
         --undo) set_mode undo ;;
         --root)
-            [ $# -ge 2 ] || wrong_usage "--root needs a folder"
-            root="${2%/}"
+            # An empty one would be this machine: the caller's variable may have no value.
+            if [ $# -lt 2 ] || [ -z "$2" ]; then wrong_usage "--root needs a folder"; fi
+            root="$2"
             # shellcheck disable=SC2034
             shift_by=2
             ;;
@@ -94,8 +99,23 @@ number_of() {
     REPLY=$((10#$2))
 }
 
+# open_root: makes $root absolute and without links; empty for this machine
+open_root() {
+    [ -n "$root" ] || return 0
+    [ -d "$root" ] || wrong_usage "--root $root is not a folder"
+    root=$(readlink -f -- "$root")
+    root="${root%/}"
+}
+
 check_root() {
-    [ -z "$root" ] || [ -d "$root" ] || wrong_usage "--root $root is not a folder"
+    local folder
+    open_root
+    if [ "$mode" != show ] && [ -n "$root" ]; then
+        for folder in etc proc sys var; do
+            [ ! "$root/$folder" -ef "/$folder" ] ||
+                wrong_usage "--root $root: its /$folder is that of this machine, which would be changed"
+        done
+    fi
     if [ "$mode" = undo ] && [ "$own_options" = yes ]; then
         wrong_usage "--undo takes back all that $script has changed: give no other option"
     fi
@@ -108,7 +128,7 @@ check_root() {
 
 # expand LIST ARRAY: sets ARRAY[N]=1 for each CPU N of a list like 0-3,8; fails if it is no such list
 expand() {
-    local part first last cpu
+    local part first last cpu total=0
     local -n expanded="$2"
     expanded=()
     [ -n "$1" ] || return 0
@@ -116,7 +136,9 @@ expand() {
     for part in ${1//,/ }; do
         first=$((10#${part%-*}))
         last=$((10#${part#*-}))
-        [ "$first" -le "$last" ] || return 1
+        # No list has more unless it repeats CPUs, for which a caller would wait for minutes.
+        total=$((total + last - first))
+        [ "$first" -le "$last" ] && [ "$total" -lt 100000 ] || return 1
         # shellcheck disable=SC2034 # the caller's array
         for ((cpu = first; cpu <= last; cpu++)); do expanded[cpu]=1; done
     done
@@ -206,7 +228,10 @@ list_of_mask() {
 
 # --- records ---------------------------------------------------------------------------------------------------------
 
-undo_folder() { REPLY="$root/var/lib/ringpoll/undo/$script"; }
+undo_folder() {
+    target_of "var/lib/ringpoll/undo/$script"
+    REPLY="$root/$REPLY"
+}
 
 # read_line PATH: sets REPLY to the only line of a file of the kernel; of several choices, the one in brackets
 read_line() {
@@ -228,7 +253,10 @@ lock_records() {
         exec {lock}> "$records/lock"; } 2>/dev/null; then
         fail "$records cannot be written: nothing was changed"
     fi
-    flock -n "$lock" || fail "another $script is running: try again when it has ended"
+    # Another one that has ended meanwhile may have removed the folder, and with it the lock.
+    if ! flock -n "$lock" || [ ! "$records/lock" -ef "/proc/self/fd/$lock" ]; then
+        fail "another $script is running: try again when it has ended"
+    fi
     read_boot
 }
 
@@ -237,7 +265,7 @@ all_records() {
     local file
     entries=()
     for file in "$records"/*; do
-        [[ "${file##*/}" =~ ^[0-9]{6}$ ]] && entries+=("$file")
+        [[ "${file##*/}" =~ ^[0-9]{6}$ ]] && [ -f "$file" ] && entries+=("$file")
     done
     return 0
 }
@@ -270,8 +298,28 @@ load() {
     local line
     field=()
     while IFS= read -r line; do
-        field["${line%%=*}"]="${line#*=}"
+        [[ ! "$line" =~ ^[a-z]+[0-9]*= ]] || field["${line%%=*}"]="${line#*=}"
     done < "$1"
+}
+
+# is_record: whether the loaded record can be undone; another version, or somebody's editor, may have written it
+is_record() {
+    local key
+    for key in kind boot path before wanted; do
+        [ -n "${field[$key]+set}" ] || return 1
+    done
+    case "${field[kind]}" in
+        affinity) key=start ;;
+        file) key=made ;;
+    esac
+    [ -n "${field[$key]+set}" ] && declare -F "undo_${field[kind]}" >/dev/null
+}
+
+# is_incomplete ENTRY: whether its writing was interrupted, before the change
+is_incomplete() {
+    local start
+    start=$(head -c 5 "$1" | tr '\0' '?')
+    [ -z "${field[end]+set}" ] && [[ kind= == "$start"* ]]
 }
 
 # --- values of the kernel --------------------------------------------------------------------------------------------
@@ -449,10 +497,8 @@ hash_of() {
     REPLY="${REPLY%% *}"
 }
 
-# target_of PATH: sets REPLY to the file itself if PATH is a symbolic link
+# target_of PATH: sets REPLY to the file itself if PATH, or a folder in it, is a symbolic link
 target_of() {
-    REPLY="$1"
-    [ -L "$root/$1" ] || return 0
     REPLY=$(readlink -m -- "$root/$1")
     [[ "$REPLY" == "$root"/* ]] || fail "/$1 is a link to $REPLY, outside $root"
     REPLY="${REPLY#"$root"/}"
@@ -463,8 +509,8 @@ replace() {
     local file="$root/$1" temporary
     temporary="${file%/*}/.${file##*/}.ringpoll"
     rm -f "$temporary"
-    if [ -e "$file" ]; then cp -a -- "$file" "$temporary"; else (umask 022 && : > "$temporary"); fi || return 1
-    { printf '%s' "$2" > "$temporary"; } && sync "$temporary" && mv -f "$temporary" "$file" && sync "${file%/*}" && return 0
+    { if [ -e "$file" ]; then cp -a -- "$file" "$temporary"; else (umask 022 && : > "$temporary"); fi; } &&
+        { printf '%s' "$2" > "$temporary"; } && sync "$temporary" && mv -f "$temporary" "$file" && sync "${file%/*}" && return 0
     rm -f "$temporary"
     return 1
 } 2>/dev/null
@@ -546,8 +592,12 @@ change_file() {
         return 0
     fi
     next_record
-    if [ "$before" != absent ]; then cp -p -- "$root/$path" "$entry.before" || fail "$entry.before cannot be written"; fi
-    if [ -n "$added" ]; then printf '%s' "$added" > "$entry.added" || fail "$entry.added cannot be written"; fi
+    if [ "$before" != absent ]; then
+        cp -p -- "$root/$path" "$entry.before" 2>/dev/null || fail "$entry.before cannot be written: /$path stays as it is"
+    fi
+    if [ -n "$added" ]; then
+        { printf '%s' "$added" > "$entry.added"; } 2>/dev/null || fail "$entry.added cannot be written: /$path stays as it is"
+    fi
     first_missing "${path%/*}"
     made="$REPLY"
     hash_of_text "$text"
@@ -584,7 +634,10 @@ add_to_file() {
 remove_made() {
     local folder="${path%/*}"
     [ -n "${made:-}" ] || return 0
-    while rmdir "$root/$folder" 2>/dev/null && [ "$folder" != "$made" ]; do folder="${folder%/*}"; done
+    # An interrupted undo may have removed the first ones.
+    while { [ ! -e "$root/$folder" ] || rmdir "$root/$folder" 2>/dev/null; } && [ "$folder" != "$made" ]; do
+        folder="${folder%/*}"
+    done
     return 0
 }
 
@@ -617,11 +670,15 @@ remove_added() {
     [[ "$text" == *"$added"* && "${text#*"$added"}" != *"$added"* ]] || return 1
     # Line feeds at either end of the added text end other lines.
     [[ "$added" != $'\n'* ]] || added="${added#$'\n'}"
-    replace "${field[path]}" "${text%%"$added"*}${text#*"$added"}" || return 1
+    text="${text%%"$added"*}${text#*"$added"}"
+    # From now on this is the former content, to which an interrupted undo comes back.
+    hash_of_text "$text"
+    amend "$1" before "$REPLY" && amend "$1" after "" && replace "${field[path]}" "$text" || return 1
     say "removed what was added to /${field[path]}, which was changed since"
 }
 
-# keep_copy ENTRY: keeps the former content of a file that stays; sets REPLY to a text that names the copy
+# keep_copy ENTRY: keeps the former content of a file that stays; sets REPLY to a text that names the copy, or to the copy if
+# it cannot be written
 keep_copy() {
     local copy
     if [ "${field[before]}" = absent ]; then
@@ -629,8 +686,10 @@ keep_copy() {
         return 0
     fi
     copy="${records%/*}/kept/$script-$(date +%Y%m%d-%H%M%S)-${1##*/}-${field[path]##*/}"
-    mkdir -p "${copy%/*}" && chmod 700 "${copy%/*}" && cp -p "$1.before" "$copy"
-    REPLY="its former content is ${copy}"
+    REPLY="$copy"
+    # A link takes no space on a full disk.
+    { mkdir -p "${copy%/*}" && chmod 700 "${copy%/*}" && ln "$1.before" "$copy"; } 2>/dev/null || return 1
+    REPLY="its former content is $copy"
 }
 
 undo_file() {
@@ -639,8 +698,9 @@ undo_file() {
     hash_of "$path"
     if [ "$REPLY" = "${field[before]}" ]; then
         say "as before: /$path"
+        made="${field[made]}" remove_made
         # Interrupted before the change: its readers know no other content.
-        [ -n "${field[after]+set}" ] || { made="${field[made]}" remove_made && return 0; }
+        [ -n "${field[after]+set}" ] || return 0
     elif is_ours "$REPLY"; then
         [ -n "${field[after]+set}" ] || amend "$1" after "$REPLY"
         if ! restore_file "$1"; then
@@ -649,9 +709,12 @@ undo_file() {
             return 1
         fi
     elif ! remove_added "$1"; then
-        keep_copy "$1"
-        warn "/$path was changed since: it stays as it is; $REPLY"
         failures=$((failures + 1))
+        if ! keep_copy "$1"; then
+            warn "/$path was changed since: it stays as it is; its former content cannot be kept as $REPLY, and stays as $1.before"
+            return 1
+        fi
+        warn "/$path was changed since: it stays as it is; $REPLY"
         return 0
     fi
     run_for "$1"
@@ -664,6 +727,7 @@ undo() {
     undo_folder
     if [ ! -d "$REPLY" ]; then
         say "nothing is recorded: $script has changed nothing here, or it is undone already"
+        remove_folders
         return 0
     fi
     lock_records
@@ -672,16 +736,25 @@ undo() {
     [ "${#entries[@]}" -gt 0 ] || say "nothing is recorded: $script has changed nothing here, or it is undone already"
     for ((number = ${#entries[@]} - 1; number >= 0; number--)); do
         load "${entries[number]}"
-        # An incomplete record is of a change that was not made.
-        if [ -z "${field[end]+set}" ] || "undo_${field[kind]}" "${entries[number]}"; then drop "${entries[number]}"; fi
+        if is_incomplete "${entries[number]}"; then
+            drop "${entries[number]}"
+        elif [ -z "${field[end]+set}" ] || ! is_record; then
+            warn "${entries[number]} is no record of this $script: it stays, and what it is about is not undone"
+            failures=$((failures + 1))
+        elif "undo_${field[kind]}" "${entries[number]}"; then
+            drop "${entries[number]}"
+        fi
     done
     [ "$earlier" = 0 ] || say "values set before the last boot, which has set them anew and which stay: $earlier"
     all_records
     if [ "${#entries[@]}" = 0 ]; then
         rm -rf "$records"
-        rmdir "$root/var/lib/ringpoll/undo" "$root/var/lib/ringpoll" 2>/dev/null || true
+        remove_folders
     fi
 }
+
+# remove_folders: those of the records, if they are empty
+remove_folders() { rmdir "$root/var/lib/ringpoll/undo" "$root/var/lib/ringpoll" 2>/dev/null || true; }
 
 # restore_environment: for a command of the user
 restore_environment() {

@@ -16,7 +16,6 @@ import io.ringpoll.internal.tuning.topology.Topology;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
@@ -26,15 +25,12 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -42,76 +38,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The scripts for production machines, on recorded trees only: with a root other than / they run no command. */
 @Timeout(120)
-class ScriptsTest {
-    private static final Path SCRIPTS = Path.of("scripts").toAbsolutePath();
-    private static final String UNDO = "var/lib/ringpoll/undo/";
-    private static final String CPU = "sys/devices/system/cpu/";
+class ScriptsTest extends ScriptsFixture {
     private static final String ADAPTER = "sys/class/infiniband/mlx5_0/device/";
-
-    @TempDir
-    private Path folder;
-
-    private Path root;
-    private Path fakes;
-    private final Map<String, String> environment = new TreeMap<>();
-
-    /** The result of a script. */
-    private record Outcome(int exit, String out, String err) {
-    }
-
-    @BeforeEach
-    void makeFakeCommands() throws IOException {
-        root = Files.createDirectory(folder.resolve("root"));
-        fakes = Files.createDirectory(folder.resolve("bin"));
-        // Commands that could affect this machine are replaced by stubs that record the call.
-        for (final String name : List.of("taskset", "numactl", "systemctl", "update-grub", "grubby", "setpriv", "sysctl")) {
-            final Path fake = fakes.resolve(name);
-            Files.writeString(fake, "#!/bin/sh\necho \"CALLED " + name + " $*\"\n");
-            Files.setPosixFilePermissions(fake, PosixFilePermissions.fromString("rwxr-xr-x"));
-        }
-    }
-
-    private void expand(final RecordedTree tree) {
-        tree.expand(root);
-    }
-
-    private Outcome run(final String... arguments) throws IOException, InterruptedException {
-        final List<String> command = new ArrayList<>(List.of(arguments));
-        command.set(0, SCRIPTS.resolve(arguments[0]).toString());
-        final ProcessBuilder builder = new ProcessBuilder(command);
-        builder.environment().put("ROOT", root.toString());
-        builder.environment().putAll(environment);
-        builder.environment().put("PATH", fakes + ":" + System.getenv("PATH"));
-        final Path out = folder.resolve("out");
-        final Path err = folder.resolve("err");
-        final Process process = builder.redirectOutput(out.toFile()).redirectError(err.toFile()).start();
-        process.getOutputStream().close();
-        assertTrue(process.waitFor(60, TimeUnit.SECONDS), "did not end: " + command);
-        return new Outcome(process.exitValue(), Files.readString(out), Files.readString(err));
-    }
-
-    private Outcome succeed(final String line) throws IOException, InterruptedException {
-        final Outcome outcome = run(line.split(" "));
-        assertEquals(0, outcome.exit(), () -> line + ": " + outcome);
-        return outcome;
-    }
-
-    private Map<String, String> snapshot() throws IOException {
-        final Map<String, String> files = new TreeMap<>();
-        try (Stream<Path> all = Files.walk(root)) {
-            for (final Path file : all.filter(path -> Files.isRegularFile(path, LinkOption.NOFOLLOW_LINKS)).toList()) {
-                final String content = Files.readString(file, StandardCharsets.ISO_8859_1).stripTrailing();
-                // The kernel would list all choices, the selected one in brackets.
-                files.put(root.relativize(file).toString(), file.endsWith("transparent_hugepage/enabled")
-                    ? content.replaceAll(".*\\[(.*)].*", "$1") : content);
-            }
-        }
-        return files;
-    }
-
-    private String content(final String path) throws IOException {
-        return Files.readString(root.resolve(path)).strip();
-    }
 
     @ParameterizedTest
     @ValueSource(strings = {
@@ -383,19 +311,6 @@ class ScriptsTest {
         assertFalse(succeed("move-interrupts --undo").out().contains("/proc/irq/202/"));
     }
 
-    /** Ends a script before each of its commands, counted from the first record, by the trap that bash runs before a command. */
-    private Outcome runUntil(final int step, final String signal, final String... arguments) throws Exception {
-        final Path hook = folder.resolve("hook.bash");
-        Files.writeString(hook, "steps=0\ntrap 'if [ -n \"${records:-}\" ]; then steps=$((steps + 1));"
-            + " [ \"$steps\" != " + step + " ] || kill -" + signal + " $$; fi' DEBUG\nset -T\n");
-        environment.put("BASH_ENV", hook.toString());
-        try {
-            return run(arguments);
-        } finally {
-            environment.remove("BASH_ENV");
-        }
-    }
-
     @ParameterizedTest
     @CsvSource({"locked-memory --user alice --service x.service, 7", "move-interrupts --away-from 18, 47",
         "huge-pages --pages 512 --transparent never, 7"})
@@ -605,6 +520,7 @@ class ScriptsTest {
         final RecordedTree software = RecordedTree.named("tuned-server").without("sys/class/infiniband")
             .with("sys/class/infiniband/rxe0/parent", "eth0").with("sys/class/infiniband/rxe0/ports/1/state", "4: ACTIVE")
             .with("sys/class/infiniband/rxe0/ports/1/link_layer", "Ethernet")
+            .with("sys/class/net/eth0/queues/tx-0/xps_cpus", "f").with("sys/class/net/eth0/queues/tx-1/xps_cpus", "f0")
             .with("sys/class/net/eth0/napi_defer_hard_irqs", "2").with("sys/class/net/eth0/gro_flush_timeout", "200000")
             .with("proc/self/environ", "KUBERNETES_SERVICE_HOST=10.9.8.7\\x00MLX5_SHUT_UP_BF=1\\x00"
                 + "RDMAV_FORK_SAFE=1\\x00IBV_FORK_SAFE=1\\x00RDMAV_HUGEPAGES_SAFE=1\\x00");
