@@ -388,6 +388,8 @@ def tuned():
     tree.put("sys/class/dmi/id/sys_vendor", "Server Vendor Inc.")
     tree.mlx5("mlx5_0", "0000:81:00.0", 0, range(200, 202), "ens1f0np0", 9000, iommu="identity", aspm=0, max_read_request=4096,
               tos=106)
+    for point in ("np", "rp"):
+        tree.put(f"sys/class/net/ens1f0np0/ecn/roce_{point}/enable/3", 1)
     tree.libraries("x86_64-linux-gnu")
     tree.write("tuned-server")
 

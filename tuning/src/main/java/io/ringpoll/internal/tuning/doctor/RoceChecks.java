@@ -8,20 +8,27 @@ import static io.ringpoll.internal.tuning.doctor.Verdict.OK;
 import static io.ringpoll.internal.tuning.doctor.Verdict.UNKNOWN;
 import static io.ringpoll.internal.tuning.doctor.Verdict.WARNING;
 
+import io.ringpoll.internal.tuning.topology.CpuSet;
 import io.ringpoll.internal.tuning.topology.MachineFiles;
 import io.ringpoll.internal.tuning.topology.RdmaDevice;
 import io.ringpoll.internal.tuning.topology.RdmaPort;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Checks of RDMA over Ethernet: loss, priority, moderation. */
+/** Checks of RDMA over Ethernet: loss, priority, congestion, and the interface below a software device. */
 final class RoceChecks {
     private static final String CLASS = "sys/class/infiniband/";
+    private static final String NETS = "sys/class/net/";
     private static final String DEFAULTS = "sys/kernel/config/rdma_cm/";
     /** Counters of packets that were lost or arrived out of order. */
     private static final List<String> LOSSES = List.of("packet_seq_err", "out_of_sequence", "local_ack_timeout_err");
+    /** The receiver of a marked packet, which notifies its sender, and the sender, which reacts. */
+    private static final List<String> POINTS = List.of("roce_np", "roce_rp");
     /** DSCP 26, the usual code point of RoCE, and the mark of a transport that reacts to congestion. */
     private static final int TRAFFIC_CLASS = 106;
 
@@ -36,6 +43,13 @@ final class RoceChecks {
             new Check("roce-priority", "priority of RoCE in the network",
                 "Flow control (PFC) and congestion marks (ECN) of switches apply to a priority: unmarked packets wait and are "
                     + "dropped with all others.", MEDIUM, MACHINE, RoceChecks::priority, OK, WARNING, UNKNOWN),
+            new Check("roce-congestion", "congestion control of RoCE",
+                "A receiver that reports congestion marks (ECN), and a sender that slows down for them, keep the queues of "
+                    + "switches short: without it they fill until packets wait, stop or are dropped.",
+                MEDIUM, MACHINE, RoceChecks::congestion, OK, WARNING, UNKNOWN),
+            new Check("transmit-steering", "transmit packet steering (XPS)",
+                "A software device sends through the interface: a CPU that shares a transmit queue waits for its lock.",
+                LOW, MACHINE, RoceChecks::steering, OK, WARNING, UNKNOWN),
             new Check("interrupt-moderation", "interrupt moderation of the interface",
                 "A software device gets its packets from the interface, which delays interrupts to collect several packets.",
                 LOW, MACHINE, RoceChecks::moderation, OK, WARNING, UNKNOWN));
@@ -123,6 +137,70 @@ final class RoceChecks {
             + (TRAFFIC_CLASS >> 2) + ":3; sudo dcb pfc set dev " + first.net() + " prio-pfc 3:on");
     }
 
+    /** The files are those of NVIDIA's driver; that of the kernel shows congestion control only to root, in debugfs. */
+    private static Finding congestion(final Examined machine) {
+        if (ports(machine).isEmpty()) {
+            return none(machine);
+        }
+        final List<String> on = new ArrayList<>();
+        final List<String> off = new ArrayList<>();
+        String command = "";
+        for (final Port port : ports(machine)) {
+            final int priority = priorityOf(machine, port);
+            final String folder = NETS + port.net() + "/ecn/";
+            final List<String> files = POINTS.stream().map(point -> folder + point + "/enable/" + priority).toList();
+            final List<String> closed = files.stream().filter(file -> machine.files().number(file).orElse(1) == 0).toList();
+            if (!closed.isEmpty()) {
+                off.add(port.name() + " priority " + priority + ": off for "
+                    + String.join(" and ", closed.stream().map(file -> file.contains("roce_np") ? "receiving" : "sending")
+                        .toList()));
+                command = Examined.write("1", closed.toArray(String[]::new));
+            } else if (files.stream().allMatch(file -> machine.files().number(file).isPresent())) {
+                on.add(port.name() + " priority " + priority + ": on");
+            }
+        }
+        if (on.isEmpty() && off.isEmpty()) {
+            return Finding.unknown("no file of the driver shows it, nor flow control (PFC) and trust", "sudo dcb pfc show dev "
+                + ports(machine).getFirst().net() + "   # or, with NVIDIA's tools, mlnx_qos -i");
+        }
+        return off.isEmpty() ? Finding.ok(String.join("; ", on)) : Finding.warning(String.join("; ", off), command
+            + "   # and mark packets (ECN) on all switches");
+    }
+
+    /** The priority of the packets: the upper three bits of the traffic class, unless the interface maps DSCP otherwise. */
+    private static int priorityOf(final Examined machine, final Port port) {
+        final long tos = machine.files().number(DEFAULTS + port.device().name() + "/ports/" + port.port().number()
+            + "/default_roce_tos").orElse(0);
+        return (int) ((tos > 0 ? tos : TRAFFIC_CLASS) >> 5 & 7);
+    }
+
+    private static Finding steering(final Examined machine) {
+        final Optional<Port> soft = ports(machine).stream().filter(port -> port.device().software()).findFirst();
+        if (soft.isEmpty()) {
+            return machine.topology().rdmaDevices().isEmpty() ? Finding.unknown("no RDMA device")
+                : Finding.ok("does not apply to the queues of an adapter");
+        }
+        final String folder = NETS + soft.get().net() + "/queues/";
+        final Map<String, CpuSet> masks = new LinkedHashMap<>();
+        for (final String queue : machine.files().names(folder)) {
+            machine.files().cpuMask(folder + queue + "/xps_cpus").ifPresent(mask -> masks.put(queue, mask));
+        }
+        if (masks.size() < 2) {
+            return Finding.unknown(soft.get().net() + " shows no masks: it has one transmit queue");
+        }
+        if (masks.values().stream().allMatch(CpuSet::isEmpty)) {
+            return Finding.ok(soft.get().net() + " has no masks: the kernel chooses a queue for each flow");
+        }
+        final CpuSet cores = machine.hotCores();
+        final List<String> shared = masks.entrySet().stream().filter(queue -> queue.getValue().intersects(cores)
+            && !cores.containsAll(queue.getValue())).map(Map.Entry::getKey).toList();
+        return shared.isEmpty() ? Finding.ok(soft.get().net() + ": hot " + machine.hot().named() + " share no queue with others")
+            : Finding.warning(soft.get().net() + ": hot " + machine.hot().named() + " share " + String.join(", ", shared)
+                + " with other CPUs", machine.others().isEmpty() ? "./ringpoll tune plan" : Examined.write(
+                    machine.others().mask(), shared.stream().map(queue -> folder + queue + "/xps_cpus").toArray(String[]::new))
+                + "   # and the mask of the hot CPUs, " + cores.mask() + ", to another queue");
+    }
+
     /** The completion queues of an adapter are polled by the process itself: the interface's moderation does not apply. */
     private static Finding moderation(final Examined machine) {
         final List<Port> soft = ports(machine).stream().filter(port -> port.device().software()).toList();
@@ -131,7 +209,7 @@ final class RoceChecks {
                 : Finding.ok("does not apply to the completion queues of an adapter");
         }
         final String net = soft.getFirst().net();
-        final String folder = "sys/class/net/" + net + "/";
+        final String folder = NETS + net + "/";
         final long deferred = machine.files().number(folder + "napi_defer_hard_irqs").orElse(0);
         final long flushNs = machine.files().number(folder + "gro_flush_timeout").orElse(0);
         return deferred > 0 && flushNs > 0

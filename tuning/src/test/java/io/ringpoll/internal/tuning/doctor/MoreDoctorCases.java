@@ -24,6 +24,7 @@ final class MoreDoctorCases {
     private static final String KERNEL = "proc/sys/kernel/";
     private static final String HUGE = "sys/kernel/mm/transparent_hugepage/";
     private static final String RPS = "sys/class/net/ens1f0np0/queues/rx-1/rps_cpus";
+    private static final String ECN = "sys/class/net/ens1f0np0/ecn/";
     private static final String RXE = "sys/class/infiniband/rxe0/";
     private static final UnaryOperator<RecordedTree> NO_DEVICE = tree -> tree.without("sys/class/infiniband");
     /** A network that is not RoCE. */
@@ -217,6 +218,26 @@ final class MoreDoctorCases {
             ofTree("roce-priority", WARNING, "mlx5_0/1 traffic class 0", tree -> tree.with(tos, "0"))
                 .advising("echo 106 | sudo tee /sys/kernel/config/rdma_cm/mlx5_0/ports/1/default_roce_tos"),
             ofTree("roce-priority", UNKNOWN, "shows no default", tree -> tree.without(tos)),
+            ofTree("roce-congestion", OK, "mlx5_0/1 priority 3: on", tree -> tree),
+            ofTree("roce-congestion", OK, "no port over Ethernet", INFINIBAND),
+            ofTree("roce-congestion", WARNING, "mlx5_0/1 priority 3: off for receiving and sending",
+                tree -> tree.with(ECN + "roce_np/enable/3", "0").with(ECN + "roce_rp/enable/3", "0"))
+                .advising("echo 1 | sudo tee /" + ECN + "roce_np/enable/3 /" + ECN + "roce_rp/enable/3"),
+            ofTree("roce-congestion", WARNING, "priority 5: off for sending",
+                tree -> tree.with(tos, "160").with(ECN + "roce_np/enable/5", "1").with(ECN + "roce_rp/enable/5", "0")),
+            ofTree("roce-congestion", UNKNOWN, "no file of the driver shows it", tree -> tree.without(ECN + "roce_np")
+                .without(ECN + "roce_rp")).advising("sudo dcb pfc show dev ens1f0np0"),
+            ofTree("roce-congestion", UNKNOWN, "no file of the driver shows it", tree -> tree.without(ECN + "roce_np")),
+            ofTree("roce-congestion", UNKNOWN, "no RDMA device", NO_DEVICE),
+            ofTree("transmit-steering", OK, "does not apply to the queues of an adapter", tree -> tree),
+            ofTree("transmit-steering", OK, "no masks", tree -> transmitting(tree, "0", "00000000")),
+            ofTree("transmit-steering", OK, "hot CPUs 2-6 share no queue", tree -> transmitting(tree, "83", "7c")),
+            ofTree("transmit-steering", WARNING, "hot CPUs 2-6 share tx-0, tx-1", tree -> transmitting(tree, "f", "f0"))
+                .advising("echo 83 | sudo tee /sys/class/net/eth0/queues/tx-0/xps_cpus /sys/class/net/eth0/queues/tx-1/xps_cpus"
+                    + "   # and the mask of the hot CPUs, 7c, to another queue"),
+            ofTree("transmit-steering", UNKNOWN, "one transmit queue", SOFT_ROCE),
+            ofTree("transmit-steering", UNKNOWN, "one transmit queue", tree -> transmitting(tree, "f", "no mask")),
+            ofTree("transmit-steering", UNKNOWN, "no RDMA device", NO_DEVICE),
             ofTree("interrupt-moderation", OK, "does not apply", tree -> tree),
             ofTree("interrupt-moderation", WARNING, "eth0 defers interrupts by up to 400 us",
                 tree -> SOFT_ROCE.apply(tree).with("sys/class/net/eth0/napi_defer_hard_irqs", "2")
@@ -230,6 +251,12 @@ final class MoreDoctorCases {
         final String zero = "\\x00";
         return zero.repeat(6) + "\\x10" + zero.repeat(0x34 - 7) + "\\x40" + zero.repeat(0x40 - 0x35) + "\\x10" + zero.repeat(7)
             + String.format("\\x%02x\\x%02x", low, high) + zero.repeat(8) + "\\xff";
+    }
+
+    /** Soft-RoCE over an interface with two transmit queues. */
+    private static RecordedTree transmitting(final RecordedTree tree, final String first, final String second) {
+        return SOFT_ROCE.apply(tree).with("sys/class/net/eth0/queues/tx-0/xps_cpus", first)
+            .with("sys/class/net/eth0/queues/tx-1/xps_cpus", second);
     }
 
     private static RecordedTree realTime(final RecordedTree tree) {
