@@ -7,7 +7,6 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -24,6 +23,8 @@ final class CommandChange implements Change {
     private static final long LIMIT_MIN = 10;
     /** A process that the command leaves in the background may keep its output open. */
     private static final long REST_MS = 500;
+    /** A line is printed in parts of this many characters: a command may print without end and without a line feed. */
+    private static final int LONGEST_LINE = 2000;
 
     private final List<String> command;
     private final List<String> undo;
@@ -99,14 +100,31 @@ final class CommandChange implements Change {
     }
 
     private void copyOutput(final Process process) {
-        try (BufferedReader lines = new BufferedReader(
+        final StringBuilder line = new StringBuilder();
+        try (BufferedReader printed = new BufferedReader(
             new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
-            lines.lines().forEach(line -> {
-                output.println("  " + Execution.oneLine(line));
-                output.flush();
-            });
-        } catch (final IOException | UncheckedIOException closed) {
+            boolean ended = false;
+            while (!ended) {
+                final int next = printed.read();
+                ended = next < 0;
+                if (next == '\n' || next == '\r' || line.length() == LONGEST_LINE) {
+                    print(line);
+                }
+                if (!ended && next != '\n' && next != '\r') {
+                    line.append((char) next);
+                }
+            }
+            print(line);
+        } catch (final IOException closed) {
+            print(line);
+        }
+    }
+
+    private void print(final StringBuilder line) {
+        if (!line.isEmpty()) {
+            output.println("  " + Execution.oneLine(line.toString()));
             output.flush();
+            line.setLength(0);
         }
     }
 }

@@ -155,6 +155,14 @@ class VerifyCommandTest {
     }
 
     @Test
+    void shouldPrintALongLineOfTheCommandInParts() throws IOException {
+        final Path talking = script("talking", "head -c 4003 /dev/zero | tr '\\0' x; printf '\\ny\\r\\n\\nz'");
+        assertEquals(0, verify("--", talking.toString()), calls::err);
+        final String part = "  " + "x".repeat(2000) + "\n";
+        assertTrue(calls.err().contains("\n" + part.repeat(2) + "  xxx\n  y\n  z\n"), calls::err);
+    }
+
+    @Test
     void shouldSayThatTheChangeIsNotUndoneIfItsUndoingFails() {
         assertEquals(1, verify("--undo", "false", "--", "true"));
         assertTrue(calls.err().endsWith("ringpoll tune verify: 'false' ended with 1; the change is not undone\n"), calls::err);
