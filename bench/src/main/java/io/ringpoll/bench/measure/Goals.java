@@ -57,8 +57,11 @@ public final class Goals {
     public static void print(final List<BenchResult> results, final PrintWriter out) {
         final Map<Verdict, Integer> counts = new EnumMap<>(Verdict.class);
         final List<String> lines = new ArrayList<>();
+        int few = 0;
         for (final Goal goal : ALL) {
-            results.stream().filter(goal::isAbout).findFirst().ifPresent(result -> {
+            final Optional<BenchResult> about = results.stream().filter(goal::isAbout).findFirst();
+            few += about.filter(result -> result.runs() < Interval.FEWEST_RUNS).isPresent() ? 1 : 0;
+            about.ifPresent(result -> {
                 final Verdict verdict = goal.verdict(result);
                 counts.merge(verdict, 1, Integer::sum);
                 lines.add(String.format("%-44s %-18s %-26s %-11s %s", goal.result(), goal.baseline(), goal.figureText(result),
@@ -75,6 +78,10 @@ public final class Goals {
         }
         out.println(": the whole interval is within the goal, outside it, or neither (always with fewer than "
             + Interval.FEWEST_RUNS + " runs)");
+        if (few > 0) {
+            out.println("no verdict on " + few + " figures: they have fewer than " + Interval.FEWEST_RUNS
+                + " runs, as with 'bench --quick'; more runs, as with 'bench --full', give one");
+        }
     }
 
     /**

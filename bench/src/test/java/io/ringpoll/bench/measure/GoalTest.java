@@ -1,6 +1,7 @@
 package io.ringpoll.bench.measure;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -60,6 +61,9 @@ class GoalTest {
     void shouldNotJudgeFewerRunsThanAnIntervalNeeds() {
         final BenchResult few = BenchResult.ofCosts("post/write/64-bytes", new double[] {1, 1, 1}, new double[] {4, 4, 4}, "c");
         assertEquals(Verdict.NOT_SHOWN, Goals.of(few).orElseThrow().verdict(few));
+        final String text = printed(List.of(few, result("throughput/1-handlers/close", "c", 4)));
+        assertTrue(text.endsWith("\nno verdict on 1 figures: they have fewer than 6 runs, as with 'bench --quick'; more runs, as "
+            + "with 'bench --full', give one\n"), text);
     }
 
     @Test
@@ -72,6 +76,7 @@ class GoalTest {
             "throughput/1-handlers/close plain-disruptor 0.250 (0.250 to 0.250) <= 0.50 met"),
             text.lines().filter(line -> line.startsWith("throughput")).map(line -> line.replaceAll(" +", " ")).toList());
         assertTrue(text.contains("2 met, 1 missed, 0 not shown: "), text);
+        assertFalse(text.contains("no verdict"), text);
     }
 
     @Test
