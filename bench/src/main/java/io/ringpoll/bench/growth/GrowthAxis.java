@@ -1,5 +1,6 @@
 package io.ringpoll.bench.growth;
 
+import io.ringpoll.bench.plot.GrowthPlot.Scale;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -8,13 +9,13 @@ import java.util.stream.IntStream;
 /** A quantity that is varied while the others keep their usual values. */
 public enum GrowthAxis {
     /** Queues in the round of one poller: one is busy, the others are empty. */
-    QUEUES("queues in the round of a poller, one of them busy", "queues"),
+    QUEUES("queues in the round of a poller, one of them busy", "queues", Scale.POWERS_OF_TEN),
     /** Pollers, each with its own queue, ring and handler. */
-    POLLERS("pollers, each with its queue, ring and handler", "pollers"),
+    POLLERS("pollers, each with its queue, ring and handler", "pollers", Scale.LINEAR),
     /** Slots of the ring. */
-    RING_SIZE("slots of the ring", "slots"),
+    RING_SIZE("slots of the ring", "slots", Scale.POWERS_OF_TWO),
     /** Maximum completions per poll. */
-    BATCH("completions per poll", "completions");
+    BATCH("completions per poll", "completions", Scale.POWERS_OF_TWO);
 
     private static final int MAX_POLLERS = 8;
     private static final int SMALLEST_RING = 6;
@@ -23,10 +24,12 @@ public enum GrowthAxis {
 
     private final String title;
     private final String unit;
+    private final Scale scale;
 
-    GrowthAxis(final String title, final String unit) {
+    GrowthAxis(final String title, final String unit, final Scale scale) {
         this.title = title;
         this.unit = unit;
+        this.scale = scale;
     }
 
     /**
@@ -46,6 +49,11 @@ public enum GrowthAxis {
     /** The unit of its points. */
     String unit() {
         return unit;
+    }
+
+    /** Its scale in plots. */
+    Scale scale() {
+        return scale;
     }
 
     /** The measures that are taken at each of its points. */

@@ -109,7 +109,8 @@ public final class GrowthReport {
     }
 
     /**
-     * Plots each axis and measure into {@code growth-AXIS.svg}, {@code -dark.svg} for dark pages, and {@code .png}.
+     * Plots each axis and measure with at least two points into {@code growth-AXIS.svg}, {@code -dark.svg} for dark pages, and
+     * {@code .png}.
      *
      * @param folder folder of the files
      */
@@ -117,7 +118,7 @@ public final class GrowthReport {
         for (final GrowthAxis axis : GrowthAxis.values()) {
             for (final GrowthMeasure measure : axis.measures()) {
                 final Map<Integer, BenchResult> results = resultsOf(axis, measure);
-                if (!results.isEmpty()) {
+                if (results.size() > 1) {
                     final Map<Integer, Double> ours = new TreeMap<>();
                     final Map<Integer, Double> inC = new TreeMap<>();
                     results.forEach((value, result) -> {
@@ -127,7 +128,7 @@ public final class GrowthReport {
                     final Map<String, Map<Integer, Double>> lines = new LinkedHashMap<>();
                     lines.put(RingpollHandOff.NAME, ours);
                     lines.put("C", inC);
-                    GrowthPlot.draw(axis.title(), measure.title(), lines, folder,
+                    GrowthPlot.draw(axis.title(), axis.scale(), measure.title(), lines, folder,
                         "growth-" + axis.label() + measure.suffix().replace('/', '-'));
                 }
             }
