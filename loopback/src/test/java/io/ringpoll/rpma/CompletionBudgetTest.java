@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -463,6 +464,30 @@ class CompletionBudgetTest {
         assertEquals(0, budget.inFlight());
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldRetireEachOnceWhenAThreadPollsTheQueueOfAPoller(final boolean classified) {
+        final int depth = 1 << 20;
+        final CompletionBudget budget = new CompletionBudget(depth);
+        if (classified) {
+            budget.classify();
+        }
+        BudgetModel.polled(new CompletionBudget(1), completions, 2, BudgetModel.RECEIVED, BudgetModel.RECEIVED);
+        for (int round = 0; round < 4; round++) {
+            for (int i = 0; i < depth; i++) {
+                assertTrue(budget.reserveReceive(false));
+            }
+            final CyclicBarrier start = new CyclicBarrier(2);
+            final OtherThread<Void> poller =
+                retireEach(start, depth / 2, () -> budget.onPolledByPoller(completions.records(), 0, 1));
+            final OtherThread<Void> other =
+                retireEach(start, depth / 2, () -> budget.onPolled(completions.records(), 1, 1));
+            poller.result();
+            other.result();
+            assertEquals(0, budget.inFlight());
+        }
+    }
+
     @Test
     void shouldRetireNothingForAPollThatFoundNothing() {
         final CompletionBudget budget = new CompletionBudget(16);
@@ -539,6 +564,16 @@ class CompletionBudgetTest {
                 while (!post.test(id)) {
                     Thread.yield();
                 }
+            }
+            return null;
+        });
+    }
+
+    private static OtherThread<Void> retireEach(final CyclicBarrier start, final int count, final Runnable onPolled) {
+        return OtherThread.run(() -> {
+            start.await();
+            for (int i = 0; i < count; i++) {
+                onPolled.run();
             }
             return null;
         });

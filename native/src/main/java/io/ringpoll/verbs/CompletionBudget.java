@@ -21,8 +21,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *
  * <p>It covers the requests of one queue pair, or the receives of one shared receive queue. Methods for sends are called by the
  * thread that posts to the send queue, those for receives by the thread that posts to the receive queue; if these are two
- * threads, both pass {@code shared}. The polling thread calls {@link #onPolled}; any thread may call the others. Each count has
- * one writer, and each of the three threads writes to cache lines of its own. Nothing allocates.
+ * threads, both pass {@code shared}. Whoever polls calls {@link #onPolled} within the call of the queue, which one thread at a
+ * time makes; a poller calls {@link #onPolledByPoller} after it, and has counts of its own. Any thread may call the others. Each
+ * count has one writer at a time, and each of these threads writes to cache lines of its own. Nothing allocates.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
  */
@@ -60,7 +61,10 @@ public final class CompletionBudget {
     /** 1 while one of two posting threads looks for room. */
     private static final int LOCK = 4 * APART;
 
-    private static final int LENGTH = 5 * APART;
+    /** The distance from a count of polled completions to that of the poller, whose queue other threads may poll too. */
+    private static final int OF_POLLER = 2 * APART;
+
+    private static final int LENGTH = 6 * APART;
     private static final int SPINS = 100;
 
     private final int depth;
@@ -185,45 +189,66 @@ public final class CompletionBudget {
     }
 
     private static long sendsSeenNow(final long[] own) {
-        final long seen = (long) COUNT.getAcquire(own, SENDS_POLLED);
+        final long seen = polled(own, SENDS_POLLED);
         own[SENDS_SEEN] = seen;
         return seen;
     }
 
+    private static long polled(final long[] own, final int index) {
+        return (long) COUNT.getAcquire(own, index) + (long) COUNT.getAcquire(own, index + OF_POLLER);
+    }
+
     /**
-     * Retires the requests of polled completions. Reads the records only if they must be classified.
+     * Retires the requests of polled completions. Reads the records only if they must be classified. One thread at a time calls
+     * this: within the queue's poll.
      *
      * @param records the polled records
      * @param first   index of the first record
      * @param count   their number
      */
     public void onPolled(final WorkCompletions records, final int first, final int count) {
+        retire(0, records, first, count);
+    }
+
+    /**
+     * As {@link #onPolled(WorkCompletions, int, int)}, for the one poller of a queue: other threads may poll the queue and call
+     * that method at the same time.
+     *
+     * @param records the polled records
+     * @param first   index of the first record
+     * @param count   their number
+     */
+    public void onPolledByPoller(final WorkCompletions records, final int first, final int count) {
+        retire(OF_POLLER, records, first, count);
+    }
+
+    private void retire(final int counter, final WorkCompletions records, final int first, final int count) {
         Objects.requireNonNull(records, "the polled records are null");
         switch (kinds) {
             case 0 -> {
                 // None of them belongs to a counted request.
             }
             // Failed ones included: after a failure no request of the queue pair succeeds.
-            case SENDS -> add(SENDS_POLLED, count);
-            case RECEIVES -> add(RECEIVES_POLLED, count);
-            default -> onPolledClassified(records.address(first, count), count);
+            case SENDS -> add(SENDS_POLLED + counter, count);
+            case RECEIVES -> add(RECEIVES_POLLED + counter, count);
+            default -> retireClassified(counter, records.address(first, count), count);
         }
     }
 
-    private void onPolledClassified(final long wcAddress, final int count) {
+    private void retireClassified(final int counter, final long wcAddress, final int count) {
         if (count == 0) {
             return;
         }
         final long errorsAndReceives = CompletionPaths.tally(wcAddress, count);
         final int receives = (int) errorsAndReceives;
         final int errors = (int) (errorsAndReceives >>> Integer.SIZE);
-        add(SENDS_POLLED, count - receives - errors);
-        add(RECEIVES_POLLED, receives);
-        add(ERRORS_POLLED, errors);
+        add(SENDS_POLLED + counter, count - receives - errors);
+        add(RECEIVES_POLLED + counter, receives);
+        add(ERRORS_POLLED + counter, errors);
     }
 
     /**
-     * Retires the requests of one polled completion.
+     * Retires the requests of one polled completion, within the queue's own poll.
      *
      * @param path that the completion takes
      */
@@ -312,11 +337,10 @@ public final class CompletionBudget {
     }
 
     private long retired() {
-        final long sends = Math.min((long) COUNT.getAcquire(counts, SENDS_POLLED), (long) COUNT.getAcquire(counts, SIGNALLED));
-        final long receives =
-            Math.min((long) COUNT.getAcquire(counts, RECEIVES_POLLED), (long) COUNT.getAcquire(counts, RECEIVES_POSTED));
+        final long sends = Math.min(polled(counts, SENDS_POLLED), (long) COUNT.getAcquire(counts, SIGNALLED));
+        final long receives = Math.min(polled(counts, RECEIVES_POLLED), (long) COUNT.getAcquire(counts, RECEIVES_POSTED));
         final long sendsRetired = sends == 0 ? 0 : sendsUntil.getOpaque((int) (sends - 1) & mask);
-        return sendsRetired + receives + (long) COUNT.getAcquire(counts, ERRORS_POLLED);
+        return sendsRetired + receives + polled(counts, ERRORS_POLLED);
     }
 
     private static VarHandle kindsHandle() {

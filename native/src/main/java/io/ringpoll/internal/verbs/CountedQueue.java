@@ -16,7 +16,7 @@ import io.ringpoll.verbs.IbvWc;
 public interface CountedQueue {
     /**
      * As {@link CompletionQueue#poll}, but to an address that nothing checks; and the caller updates the queue's
-     * {@link CompletionQueue#budget()}, if there is one, by {@link CompletionBudget#onPolled}, before it polls again.
+     * {@link CompletionQueue#budget()}, if there is one, by {@link CompletionBudget#onPolledByPoller}, before it polls again.
      *
      * @param wcAddress  address of an array of at least {@code maxEntries} {@link IbvWc} records, 8-byte aligned
      * @param maxEntries as for {@link CompletionQueue#poll}

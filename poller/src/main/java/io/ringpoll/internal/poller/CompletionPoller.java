@@ -354,7 +354,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             final CompletionBudget budget = polled.budget;
             if (budget != null) {
                 // Before the publication: handlers post again into the capacity that these completions release.
-                budget.onPolled(records, offset / IbvWc.SIZE_BYTES, count);
+                budget.onPolledByPoller(records, offset / IbvWc.SIZE_BYTES, count);
             }
             try {
                 ring.publish(count, polled.index);
