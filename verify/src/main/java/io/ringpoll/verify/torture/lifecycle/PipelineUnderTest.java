@@ -88,8 +88,10 @@ final class PipelineUnderTest {
             Thread.onSpinWait();
         }
         violations.expect(!hasLiveThread(), name + ": a thread of it does not end: " + liveThread());
-        final PipelineReport last = pipeline.close(0);
-        violations.expect(last.equals(pipeline.stop(0)) && last.equals(closing), name + ": further calls reported " + last +
+        // If the pipeline closes itself meanwhile, the call above had its time-out, and that thread still takes what is left over.
+        final PipelineReport last = pipeline.close(PATIENCE_NS);
+        violations.expect(last.equals(pipeline.stop(0)), name + ": a further call did not report " + last);
+        violations.expect(last.equals(closing) || !closing.inTime(), name + ": further calls reported " + last +
             ", the last close " + closing);
         violations.expect(last.inQueues() == PipelineReport.UNKNOWN || last.inQueues() == undelivered.get(),
             name + ": " + undelivered.get() + " completions were left over, and the report is " + last);
