@@ -2,6 +2,7 @@ package io.ringpoll.cli.tuning;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.cli.options.Execution;
 import io.ringpoll.internal.tuning.doctor.CheckResult;
 import io.ringpoll.internal.tuning.doctor.Doctor;
 import io.ringpoll.internal.tuning.doctor.Examined;
@@ -47,22 +48,29 @@ final class DoctorReport {
     }
 
     private void head(final PrintWriter out) {
-        out.println(MachineDescription.of(examined.files(), examined.topology()).line());
+        // What is read of a machine may be of any length and have any characters.
+        out.println(Execution.oneLine(MachineDescription.of(examined.files(), examined.topology()).line()));
         out.println("hot CPUs: " + examined.hot() + " (--cpus selects others)");
         final Surroundings surroundings = examined.surroundings();
         if (surroundings.kind() != Surroundings.Kind.SESSION) {
-            out.println("runs in " + surroundings.kind() + " (" + surroundings.evidence() + ")");
+            out.println(Execution.oneLine("runs in " + surroundings.kind() + " (" + surroundings.evidence() + ")"));
         }
         out.println();
     }
 
     private static void print(final PrintWriter out, final CheckResult result) {
         final Finding finding = result.finding();
-        out.printf(Locale.ROOT, "%-11s  %s: %s%n", finding.verdict(), result.check().subject(), finding.reading());
+        out.printf(Locale.ROOT, "%-11s  %s: %s%n", finding.verdict(), result.check().subject(),
+            Execution.oneLine(finding.reading()));
         out.println(INDENT + result.check().why());
         if (!finding.command().isEmpty()) {
-            out.println(INDENT + "-> " + finding.command());
+            out.println(INDENT + "-> " + printable(finding.command()));
         }
+    }
+
+    /** A command is not shortened: its reader copies it. */
+    private static String printable(final String command) {
+        return command.replaceAll("\\p{Cntrl}", "?");
     }
 
     private void foot(final PrintWriter out) {

@@ -2,6 +2,7 @@ package io.ringpoll.cli.tuning;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.cli.options.Execution;
 import io.ringpoll.internal.tuning.plan.AffinityPlan;
 import io.ringpoll.internal.tuning.plan.PlanSettings;
 import io.ringpoll.internal.tuning.plan.PlannedThread;
@@ -24,8 +25,8 @@ final class PlanReport {
     }
 
     void print(final PrintWriter out) {
-        out.println(machine.line());
-        plan.facts().forEach(out::println);
+        out.println(Execution.oneLine(machine.line()));
+        plan.facts().forEach(fact -> out.println(fact.replaceAll("\\p{Cntrl}", "?")));
         out.println();
         final int width =
             Math.max(9, plan.threads().stream().mapToInt(planned -> planned.role().name().length()).max().orElse(0));

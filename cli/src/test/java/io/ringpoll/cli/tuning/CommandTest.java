@@ -12,7 +12,9 @@ import io.ringpoll.tuning.RecordedTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,6 +32,23 @@ class CommandTest {
     private String tree(final String name) {
         RecordedTree.named(name).expand(root);
         return root.toString();
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void shouldPrintARecordedMachineWithAnyValuesInPrintableLines() {
+        RecordedTree.named("two-socket-smt").with("proc/sys/kernel/osrelease", "6\\x1b[2J")
+            .with("sys/kernel/mm/transparent_hugepage/defrag", "[" + "x".repeat(1 << 20))
+            .with("proc/swaps", "a\\x1b[31m b 1 1 1").with("sys/class/infiniband/mlx5_0/ports/1/state", "4: \\x1b[31m")
+            .withEach(0, 63, "sys/devices/system/cpu/cpu#/cpufreq/scaling_governor", "\\x07" + "y".repeat(100_000))
+            .expand(root);
+        for (final String[] command : new String[][] {{"doctor", "--verbose"}, {"tune", "plan"}}) {
+            final List<String> words = new ArrayList<>(List.of(command));
+            words.addAll(List.of("--root", root.toString()));
+            assertEquals(0, calls.execute(words.toArray(String[]::new)), calls::err);
+            assertEquals(List.of(), calls.out().lines().filter(line -> line.length() > 3000 || line.chars()
+                .anyMatch(Character::isISOControl)).map(line -> line.substring(0, Math.min(line.length(), 100))).toList());
+        }
     }
 
     @Test

@@ -50,7 +50,9 @@ final class PageChecks {
 
     /** The choice in brackets. */
     private static String chosen(final String choices) {
-        return choices.replaceAll(".*\\[(.*)\\].*", "$1");
+        final int start = choices.indexOf('[');
+        final int end = choices.indexOf(']', start + 1);
+        return start < 0 || end < 0 ? choices : choices.substring(start + 1, end);
     }
 
     private static Finding defrag(final Examined machine) {
