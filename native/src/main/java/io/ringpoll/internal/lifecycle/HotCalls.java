@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
  *
  * <p><b>One at a time.</b> The first thread that calls becomes the owner: it pays a comparison, and a plain store when a call
  * ends. When another thread calls, ownership moves to it, which costs a handshake with the old owner and waits for its call.
- * After {@value #MAX_HANDOVERS} such moves there is no owner any more, and all threads enter by a lock that spins. So threads
- * may take turns as they like: rarely, for the price of a handshake; often, for that of a compare-and-swap.
+ * After {@value #MAX_HANDOVERS} such moves between live threads there is no owner any more, and all threads enter by a lock that
+ * spins. So threads may take turns as they like: rarely, for the price of a handshake; often, for that of a compare-and-swap.
  *
  * <p><b>Freeing.</b> An owner does not announce its calls. {@link #awaitQuiescence()} reads the stacks of the owners instead. The
  * JVM does that in a handshake, which is the fence that callers omit: a thread that has read an address before shows the frame of
@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
  * that poll for safepoints. A virtual thread is a thread like any other here: it never leaves its carrier within a call.
  */
 public final class HotCalls {
-    /** Moves of ownership before it is given up for a lock. */
+    /** Moves of ownership between live threads before it is given up for a lock. */
     static final int MAX_HANDOVERS = 8;
 
     private static final VarHandle OWNED;
@@ -185,7 +185,7 @@ public final class HotCalls {
         if (current.isLock() || owned == current && current.isOwnedBy(thread)) {
             return;
         }
-        final boolean isHandover = current != HotMark.NOBODY && !current.isOwnedBy(thread);
+        final boolean isHandover = current.isOfLiveThread() && !current.isOwnedBy(thread);
         final boolean toLock = isHandover && handovers == MAX_HANDOVERS || !HotFrames.canObserve(thread);
         disown();
         shared = toLock && partner != null;

@@ -94,6 +94,10 @@ public final class HotMark extends HotMarkWord {
         return owner;
     }
 
+    boolean isOfLiveThread() {
+        return owner != null && owner.isAlive();
+    }
+
     boolean isLock() {
         return owner == null && this != NOBODY;
     }

@@ -84,6 +84,14 @@ class HotCallsTest {
     }
 
     @Test
+    void shouldHaveAnOwnerHoweverManyThreadsCallOneAfterTheOther() throws InterruptedException {
+        for (int i = 0; i < 3 * HotCalls.MAX_HANDOVERS; i++) {
+            assertFalse(OtherThread.run(() -> HotCaller.call(calls, HotMark::isLock)).result());
+        }
+        assertFalse(HotCaller.call(calls, HotMark::isLock));
+    }
+
+    @Test
     void shouldAllocateNothing() {
         Allocation.assertNone(() -> HotCaller.call(calls));
         takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
@@ -474,8 +482,10 @@ class HotCallsTest {
         return HotCaller.call(some, mark -> some.isShared());
     }
 
+    /** Other threads and this one, which lives on, make calls in turns. */
     private static void takeTurns(final HotCalls some, final int times) {
         for (int i = 0; i < times; i++) {
+            HotCaller.call(some);
             OtherThread.run(() -> {
                 HotCaller.call(some);
                 return null;

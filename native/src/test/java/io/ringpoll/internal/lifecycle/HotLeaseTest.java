@@ -80,6 +80,7 @@ class HotLeaseTest {
     @Test
     void shouldNotBeGrantedWithinALock() throws InterruptedException {
         for (int i = 0; i < HotCalls.MAX_HANDOVERS + 2; i++) {
+            HotCaller.call(calls);
             OtherThread.run(() -> HotCaller.call(calls, mark -> mark)).result();
         }
         final Leased leased = new Leased(() -> ADDRESS);
