@@ -413,6 +413,18 @@ public final class Link {
     }
 
     /**
+     * Ends the connection because a frame or a message of the peer could not be processed, so that none is skipped. An
+     * {@link Error}, such as too little memory for a long message, is thrown again for the log of the handler's thread.
+     */
+    void endAfter(final Throwable failure) {
+        fail(failure instanceof final IOException reason ? reason :
+            new IOException("cannot process a frame from " + name + ": " + failure, failure));
+        if (failure instanceof final Error error) {
+            throw error;
+        }
+    }
+
+    /**
      * Ends the connection once; outstanding requests fail.
      *
      * @param reason of their failure

@@ -17,12 +17,12 @@ final class ReceivePath implements CompletionHandler {
         final long id = completion.workRequestId();
         final Link link = node.linkOfQueuePair(completion.queuePairNumber());
         Incoming frame = null;
-        IOException failure = null;
+        Throwable failure = null;
         if (link != null) {
             try {
                 frame = Incoming.decode(node.receives().frame(WorkRequestId.index(id), completion.lengthBytes()),
                     node.config().maxMessageBytes());
-            } catch (final ProtocolException e) {
+            } catch (final ProtocolException | RuntimeException | Error e) {
                 failure = e;
             }
         }
@@ -31,14 +31,12 @@ final class ReceivePath implements CompletionHandler {
         if (frame != null) {
             try {
                 link.onFrame(frame);
-            } catch (final IOException e) {
+            } catch (final IOException | RuntimeException | Error e) {
                 failure = e;
-            } catch (final RuntimeException e) {
-                failure = new IOException("cannot process a frame from " + link.name(), e);
             }
         }
         if (failure != null) {
-            link.fail(failure);
+            link.endAfter(failure);
         }
     }
 }

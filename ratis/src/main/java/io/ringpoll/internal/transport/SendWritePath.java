@@ -25,10 +25,8 @@ final class SendWritePath implements CompletionHandler {
         }
         try {
             link.rendezvous().onRead(WorkRequestId.index(id));
-        } catch (final IOException e) {
-            link.fail(e);
-        } catch (final RuntimeException e) {
-            link.fail(new IOException("cannot process a message from " + link.name(), e));
+        } catch (final IOException | RuntimeException | Error e) {
+            link.endAfter(e);
         }
     }
 }

@@ -16,6 +16,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
@@ -25,6 +26,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests without a reply, and failed connections. */
 @Tag(TestDevice.TAG)
@@ -127,6 +130,27 @@ class LinkTest {
         server.awaitOpened(1);
         assertInstanceOf(AlreadyClosedException.class, failureOf(Nodes.reply(link, Nodes.random(10_000))));
         Nodes.await("its end at the server", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 1);
+        assertTrue(Nodes.connect(nodes.client(), server.port()).isOpen());
+    }
+
+    /** As when there is too little memory for a message: the next one must not be delivered instead. */
+    @ParameterizedTest
+    @ValueSource(ints = {10, 10_000})
+    void shouldSkipNoMessageAfterAnError(final int lengthBytes) throws Exception {
+        final AtomicInteger delivered = new AtomicInteger();
+        final Nodes.Server server = nodes.server((type, request) -> {
+            delivered.incrementAndGet();
+            throw new OutOfMemoryError("on purpose");
+        });
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        server.awaitOpened(1);
+        final CompletableFuture<ByteString> first = Nodes.reply(link, Nodes.random(lengthBytes));
+        final CompletableFuture<ByteString> second = Nodes.reply(link, Nodes.random(10));
+        assertInstanceOf(AlreadyClosedException.class, failureOf(first));
+        assertInstanceOf(AlreadyClosedException.class, failureOf(second));
+        Nodes.await("its end at the server", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 1);
+        assertEquals(1, delivered.get());
+        // The poller's thread has survived it.
         assertTrue(Nodes.connect(nodes.client(), server.port()).isOpen());
     }
 
