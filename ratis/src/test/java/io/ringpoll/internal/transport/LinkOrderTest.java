@@ -123,6 +123,7 @@ class LinkOrderTest {
         try (RawPeer peer = new RawPeer(server.port(), 2 * Nodes.CREDITS); LocalMemoryRegion region = advertised(peer, 0)) {
             peer.advertise(0, LONG_BYTES, new Advertisement(0, 70, region.descriptor()));
             assertEquals(1, peer.next().header().credits(), "credits that the release of the region returns");
+            Nodes.await("the first delivery", () -> requested.size() == 1);
             for (int i = 1; i <= Nodes.CREDITS; i++) {
                 peer.request(i, Nodes.request(numbered(i, Integer.BYTES)));
             }
@@ -146,6 +147,7 @@ class LinkOrderTest {
             server.awaitOpened(1);
             peer.advertise(0, LONG_BYTES, new Advertisement(0, 70, region.descriptor()));
             peer.next();
+            Nodes.await("the first delivery", () -> requested.size() == 1);
             for (int i = 1; i <= Nodes.CREDITS + 1; i++) {
                 peer.request(i, Nodes.request(numbered(i, Integer.BYTES)));
             }
