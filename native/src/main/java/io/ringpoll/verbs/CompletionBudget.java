@@ -236,9 +236,6 @@ public final class CompletionBudget {
     }
 
     private void retireClassified(final int counter, final long wcAddress, final int count) {
-        if (count == 0) {
-            return;
-        }
         final long errorsAndReceives = CompletionPaths.tally(wcAddress, count);
         final int receives = (int) errorsAndReceives;
         final int errors = (int) (errorsAndReceives >>> Integer.SIZE);

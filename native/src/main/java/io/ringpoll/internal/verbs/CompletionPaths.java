@@ -92,10 +92,13 @@ public final class CompletionPaths {
      * Counts completions by path.
      *
      * @param wcAddress of the first record
-     * @param count     their number, at least 1
+     * @param count     their number
      * @return {@code errors << 32 | receives}; the others are sends and writes
      */
     public static long tally(final long wcAddress, final int count) {
+        if (count == 0) {
+            return 0;
+        }
         // The first record apart: one is the usual number, and the set-up of the loop costs more than a record.
         int statuses = UnsafeApi.getInt(wcAddress + IbvWc.STATUS_OFFSET);
         int receives = receiveBit(UnsafeApi.getInt(wcAddress + IbvWc.OPCODE_OFFSET));
