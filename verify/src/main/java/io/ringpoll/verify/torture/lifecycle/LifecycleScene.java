@@ -277,6 +277,8 @@ final class LifecycleScene {
             lost += pipeline.end(abrupt ? random.nextLong(LONGEST_ABRUPT_NS) : PipelineUnderTest.PATIENCE_NS);
         }
         giver.interrupt();
+        // The giver may not have run since the handlers held their last slots.
+        world.release(Integer.MAX_VALUE);
         world.queues().forEach(TorturedQueue::settle);
         final long missing = world.queues().stream().mapToLong(TorturedQueue::missing).sum();
         violations.expect(missing >= 0 && missing <= lost, "completions that nobody got: " + missing +
