@@ -14,8 +14,6 @@ import java.util.SplittableRandom;
 /** Two connected endpoints; any thread. */
 final class Link implements AutoCloseable {
     private static final int TIMEOUT_MS = 20_000;
-    private static final int FIRST_PORT = 20_000;
-    private static final int PORTS = 40_000;
 
     private final EndpointState client;
     private final EndpointState server;
@@ -30,13 +28,13 @@ final class Link implements AutoCloseable {
         final int depth = shape.depth();
         client = new EndpointState(number, this, peer, depth, violations);
         server = new EndpointState(number + 1, this, peer, depth, violations);
-        final String port = Integer.toString(FIRST_PORT + random.nextInt(PORTS));
-        try (ConnectionConfig config = ConnectionConfig.create(); Endpoint listener = peer.listen(address, port)) {
+        try (ConnectionConfig config = ConnectionConfig.create(); Endpoint listener = peer.listen(address, "0")) {
             config.sqSize(depth).rqSize(depth).cqSize(receiveQueue ? depth + 1 : 2 * depth + 1)
                 .sharedCompletionChannel(sharedChannel);
             if (receiveQueue) {
                 config.rcqSize(depth + 1);
             }
+            final String port = Integer.toString(listener.port());
             final Connection active = peer.request(address, port, config).connect();
             client.connected(active, server.descriptor());
             final ConnectionRequest request = listener.nextRequest(config, TIMEOUT_MS)
