@@ -159,26 +159,67 @@ list_of() {
     REPLY="$out"
 }
 
+# ranges LIST ARRAY: sets ARRAY[FIRST]=LAST for each range of a list; fails if it is no list. A machine has as many interrupts as
+# CPUs, so that the common sets below take time for each range, not for each CPU.
+ranges() {
+    local part first last end=-2 start=-2
+    local -a given=()
+    local -n found="$2"
+    found=()
+    [ -n "$1" ] || return 0
+    [[ "$1" =~ ^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$ ]] || return 1
+    for part in ${1//,/ }; do
+        first=$((10#${part%-*}))
+        last=$((10#${part#*-}))
+        [ "$first" -le "$last" ] || return 1
+        [ "$last" -le "${given[first]:--1}" ] || given[first]="$last"
+    done
+    for first in "${!given[@]}"; do
+        last="${given[first]}"
+        if [ "$first" -gt "$((end + 1))" ]; then start="$first" end="$last"; fi
+        [ "$last" -le "$end" ] || end="$last"
+        # shellcheck disable=SC2034 # the caller's array
+        found[start]="$end"
+    done
+}
+
+# add_range FIRST LAST: adds a range to the list in the caller's $out
+add_range() {
+    out+="${out:+,}$1"
+    [ "$1" = "$2" ] || out+="-$2"
+}
+
 # minus, both, either LIST LIST: set REPLY to the CPUs of the first list without, with only, or with those of the second
 minus() {
-    local cpu
-    local -a left=() right=()
-    expand "$1" left
-    expand "$2" right
-    for cpu in "${!right[@]}"; do unset "left[cpu]"; done
-    list_of "${!left[@]}"
+    local first last begin next=0 out=""
+    local -a left=() right=() begins=()
+    ranges "$1" left
+    ranges "$2" right
+    begins=("${!right[@]}")
+    for first in "${!left[@]}"; do
+        last="${left[first]}"
+        # Ranges of the second list that end before this one cannot reach a later one.
+        while [ "$next" -lt "${#begins[@]}" ] && [ "${begins[next]}" -le "$last" ]; do
+            begin="${begins[next]}"
+            [ "$begin" -le "$first" ] || add_range "$first" "$((begin - 1))"
+            [ "${right[begin]}" -lt "$first" ] || first=$((right[begin] + 1))
+            [ "$first" -le "$last" ] || break
+            next=$((next + 1))
+        done
+        [ "$first" -gt "$last" ] || add_range "$first" "$last"
+    done
+    REPLY="$out"
 }
 both() {
     minus "$1" "$2"
     minus "$1" "$REPLY"
 }
 either() {
-    local cpu
-    local -a left=() right=()
-    expand "$1" left
-    expand "$2" right
-    for cpu in "${!right[@]}"; do left[cpu]=1; done
-    list_of "${!left[@]}"
+    local first out=""
+    local -a all=()
+    ranges "$1${1:+${2:+,}}$2" all
+    for first in "${!all[@]}"; do add_range "$first" "${all[first]}"; done
+    REPLY="$out"
 }
 
 # is_single LIST: whether it is one CPU

@@ -18,6 +18,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The scripts for production machines with records, trees and words that nobody wants to give them. */
@@ -220,6 +221,54 @@ class ScriptsUnderAttackTest extends ScriptsFixture {
         assertFails(1, " characters, and it takes 2047: isolate CPUs that make fewer ranges", "isolate-cpus", "--cpus", odd,
             "--apply");
         succeed("isolate-cpus --cpus 1-1000");
+    }
+
+    @Test
+    void shouldMoveInterruptsInStepsThatDoNotGrowWithTheSquareOfTheCpus() throws Exception {
+        final int few = stepsToMoveInterrupts(64);
+        final int many = stepsToMoveInterrupts(512);
+        assertTrue(many < 12 * few, few + " commands for 64 CPUs and interrupts, " + many + " for 512");
+    }
+
+    /** The number of commands that bash runs for a machine with as many interrupts as CPUs. */
+    private int stepsToMoveInterrupts(final int cpus) throws Exception {
+        root = Files.createDirectory(folder.resolve("cpus-" + cpus));
+        final String all = "0-" + (cpus - 1);
+        Files.writeString(Files.createDirectories(root.resolve(CPU)).resolve("online"), all + "\n");
+        for (int irq = 0; irq < cpus; irq++) {
+            final Path interrupt = Files.createDirectories(root.resolve("proc/irq/" + irq));
+            Files.writeString(interrupt.resolve("smp_affinity_list"), all + "\n");
+        }
+        final Path hook = Files.writeString(folder.resolve("count.bash"), "steps=0\ntrap 'steps=$((steps + 1))' DEBUG\n"
+            + "trap 'trap - DEBUG; echo \"$steps\" > " + folder.resolve("steps") + "' EXIT\nset -T\n");
+        environment.put("BASH_ENV", hook.toString());
+        try {
+            final Outcome outcome = run("move-interrupts", "--away-from", "2-40");
+            assertEquals(0, outcome.exit(), outcome::err);
+            assertTrue(outcome.out().contains("/proc/irq/" + (cpus - 1) + "/smp_affinity_list: " + all + " -> 0-1,41-"),
+                outcome::out);
+        } finally {
+            environment.remove("BASH_ENV");
+        }
+        return Integer.parseInt(Files.readString(folder.resolve("steps")).strip());
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', nullValues = "-", value = {
+        "0-7|2-3|0-1,4-7", "0-7|0-7|-", "0-7|-|0-7", "-|0-7|-", "3,1,2|2|1,3", "0-3,2-5,7|5-9|0-4", "0-1,4-5,8-9|1-8|0,9",
+        "5-6|0-4,7-9|5-6", "010-012|11|10,12", "0-1023|0,2,4,1023|1,3,5-1022", "0,2,4,6|1,3,5|0,2,4,6", "0-9|3,5,7|0-2,4,6,8-9"})
+    void shouldTakeTheCpusOfAListOutOfAnother(final String list, final String taken, final String left) throws Exception {
+        final String script = "script=x; . ./lib.sh; minus \"$1\" \"$2\"; rest=$REPLY; both \"$1\" \"$2\"; common=$REPLY;"
+            + " either \"$rest\" \"$common\"; whole=$REPLY; either \"$1\" ''; echo \"$rest;$whole;$REPLY\"";
+        final Process process = new ProcessBuilder("bash", "-euc", script, "bash", list == null ? "" : list,
+            taken == null ? "" : taken).directory(SCRIPTS.toFile()).redirectErrorStream(true).start();
+        process.getOutputStream().close();
+        final String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        assertEquals(0, process.waitFor(), printed);
+        final String[] lists = printed.split(";", -1);
+        assertEquals(left == null ? "" : left, lists[0]);
+        // Both parts together are the list again.
+        assertEquals(lists[2], lists[1]);
     }
 
     @Test

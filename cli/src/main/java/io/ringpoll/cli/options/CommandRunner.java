@@ -1,7 +1,13 @@
 package io.ringpoll.cli.options;
 
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.util.List;
 import java.util.function.Predicate;
 import picocli.CommandLine;
@@ -153,9 +159,26 @@ public final class CommandRunner {
         return "; ";
     }
 
-    /** The message of a file system exception is only the path. */
     private static String reason(final Exception failure) {
-        return failure instanceof FileSystemException ? failure.toString() : String.valueOf(failure.getMessage());
+        if (failure instanceof final FileSystemException refused) {
+            return refused.getMessage() + (refused.getReason() == null ? ": " + kind(refused) : "");
+        }
+        if (failure instanceof final UncheckedIOException wrapped && wrapped.getCause().toString().equals(wrapped.getMessage())) {
+            return reason(wrapped.getCause());
+        }
+        return String.valueOf(failure.getMessage());
+    }
+
+    /** The message of a file system exception without a reason is only the path. */
+    private static String kind(final FileSystemException refused) {
+        return switch (refused) {
+            case final NoSuchFileException missing -> "no such file or folder";
+            case final AccessDeniedException denied -> "access denied";
+            case final FileAlreadyExistsException present -> "exists already";
+            case final NotDirectoryException file -> "not a folder";
+            case final DirectoryNotEmptyException full -> "a folder with files";
+            default -> "it cannot be read or written";
+        };
     }
 
     private static OutOfMemoryError shortageBehind(final Throwable failure) {

@@ -1,11 +1,13 @@
 package io.ringpoll.cli.options;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import picocli.CommandLine.Model.CommandSpec;
 
 /**
- * Checks the output path of a command before it starts, so that the result of a long measurement is not lost. Changes nothing.
+ * Checks the output path of a command before it starts, so that the result of a long measurement is not lost. Leaves nothing
+ * there.
  */
 public final class OutputPath {
     private OutputPath() {
@@ -47,7 +49,18 @@ public final class OutputPath {
         }
         Execution.require(command, Files.isDirectory(existing),
             option + " " + given + ": " + existing + " is not a folder; name another place");
-        Execution.require(command, Files.isWritable(existing),
+        final boolean exists = existing.equals(folder.toAbsolutePath());
+        Execution.require(command, Files.isWritable(existing) && (exists || takesFolders(existing)),
             option + " " + given + ": " + existing + " cannot be written to; name another place");
+    }
+
+    /** Whether folders can be created in another one. The kernel's own file systems grant root every access and refuse to. */
+    private static boolean takesFolders(final Path parent) {
+        try {
+            Files.delete(Files.createTempDirectory(parent, ".ringpoll"));
+            return true;
+        } catch (final IOException refused) {
+            return false;
+        }
     }
 }

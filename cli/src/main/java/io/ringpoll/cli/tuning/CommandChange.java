@@ -30,6 +30,8 @@ final class CommandChange implements Change {
     private final List<String> undo;
     private final long settleMs;
     private final PrintWriter output;
+    /** Null unless the command has failed. */
+    private String failure;
 
     /** No undoing if its words are empty; waits for a time after each command. */
     CommandChange(final List<String> command, final List<String> undo, final long settleMs, final PrintWriter output) {
@@ -66,7 +68,13 @@ final class CommandChange implements Change {
 
     @Override
     public void apply() throws IOException, InterruptedException {
-        run(command, "the change may have been made in part");
+        try {
+            run(command);
+        } catch (final IOException failed) {
+            failure = failed.getMessage();
+            // It is undone before this is reported; a failure of that is reported instead.
+            throw new IOException(failure + "; any changes it made " + (undo.isEmpty() ? "remain" : "are undone"), failed);
+        }
     }
 
     @Override
@@ -76,10 +84,15 @@ final class CommandChange implements Change {
 
     @Override
     public void undo() throws IOException, InterruptedException {
-        run(undo, "the change is not undone");
+        try {
+            run(undo);
+        } catch (final IOException failed) {
+            throw new IOException(failure == null ? failed.getMessage() + "; the change is not undone" :
+                failure + ", and " + failed.getMessage() + "; any changes it made remain", failed);
+        }
     }
 
-    private void run(final List<String> words, final String consequence) throws IOException, InterruptedException {
+    private void run(final List<String> words) throws IOException, InterruptedException {
         final String text = String.join(" ", words);
         output.println("$ " + Execution.oneLine(text));
         output.flush();
@@ -87,14 +100,14 @@ final class CommandChange implements Change {
         try {
             final Thread reader = Thread.ofVirtual().start(() -> copyOutput(process));
             if (!process.waitFor(LIMIT_MIN, TimeUnit.MINUTES)) {
-                throw new IOException("'" + text + "' did not end within " + LIMIT_MIN + " minutes; " + consequence);
+                throw new IOException("'" + text + "' did not end within " + LIMIT_MIN + " minutes");
             }
             reader.join(REST_MS);
         } finally {
             process.destroy();
         }
         if (process.exitValue() != 0) {
-            throw new IOException("'" + text + "' ended with " + process.exitValue() + "; " + consequence);
+            throw new IOException("'" + text + "' ended with " + process.exitValue());
         }
         TimeUnit.MILLISECONDS.sleep(settleMs);
     }

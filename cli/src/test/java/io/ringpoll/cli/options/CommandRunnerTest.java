@@ -9,7 +9,10 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
 import java.util.concurrent.Callable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -27,7 +30,8 @@ class CommandRunnerTest {
 
     private int run(final OutputStream out, final Work work, final String... arguments) {
         final CommandLine line =
-            CommandRunner.configured(new CommandLine(new Example(work)), IllegalStateException.class::isInstance);
+            CommandRunner.configured(new CommandLine(new Example(work)),
+                failure -> failure instanceof IllegalStateException || failure instanceof UncheckedIOException);
         line.setErr(new PrintWriter(err, true));
         return CommandRunner.run(line, new ResultStream(out, out instanceof ClosedPipe), arguments);
     }
@@ -110,6 +114,19 @@ class CommandRunnerTest {
     void shouldPointToTheHelpForWrongUsage(final String argument, final String message) {
         assertEquals(2, run(new ByteArrayOutputStream(), printer -> 0, argument));
         assertEquals(message + " see './ringpoll example --help'", err.toString().strip());
+    }
+
+    @Test
+    void shouldNameAFileAndTheReasonInsteadOfAJavaClass() {
+        assertEquals(1, run(new ByteArrayOutputStream(), printer -> {
+            throw new UncheckedIOException(new NoSuchFileException("/a/b"));
+        }));
+        assertEquals("ringpoll example: /a/b: no such file or folder", err.toString().strip());
+        err.getBuffer().setLength(0);
+        assertEquals(1, run(new ByteArrayOutputStream(), printer -> {
+            throw new UncheckedIOException(new FileSystemException("/a/b", null, "No space left on device"));
+        }));
+        assertEquals("ringpoll example: /a/b: No space left on device", err.toString().strip());
     }
 
     @Test

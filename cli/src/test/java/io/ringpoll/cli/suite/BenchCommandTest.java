@@ -31,6 +31,12 @@ class BenchCommandTest {
     private Path folder;
 
     @Test
+    void shouldRefuseAFolderThatTheKernelDoesNotCreate() {
+        assertEquals(2, calls.execute("--glance", "--only", "post", "--output", "/proc/ringpoll"));
+        assertEquals("ringpoll bench: --output /proc/ringpoll: /proc cannot be written to; name another place\n", calls.err());
+    }
+
+    @Test
     void shouldMeasureAPartAndWriteJsonAndReport() throws IOException {
         assertEquals(0, calls.execute("--glance", "--only", "post", "--json", "--output", folder.toString()), calls.err());
         final JsonNode root = calls.json();

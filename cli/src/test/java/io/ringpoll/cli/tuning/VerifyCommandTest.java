@@ -149,9 +149,20 @@ class VerifyCommandTest {
         assertEquals(1, verify("--undo", "touch " + undone, "--", failing.toString()));
         assertTrue(calls.err().contains("\n  a word\n"), calls::err);
         assertTrue(calls.err().endsWith("ringpoll tune verify: '" + failing
-            + "' ended with 7; the change may have been made in part\n"), calls::err);
+            + "' ended with 7; any changes it made are undone\n"), calls::err);
         assertTrue(Files.exists(undone));
         assertEquals("", calls.out());
+    }
+
+    @Test
+    void shouldReportThatTheChangesOfAFailedCommandRemainIfNothingUndoesThem() throws IOException {
+        final Path failing = script("failing", "exit 7");
+        assertEquals(1, verify("--", failing.toString()));
+        assertTrue(calls.err().endsWith("ringpoll tune verify: '" + failing + "' ended with 7; any changes it made remain\n"),
+            calls::err);
+        assertEquals(1, verify("--undo", "false", "--", failing.toString()));
+        assertTrue(calls.err().endsWith("ringpoll tune verify: '" + failing
+            + "' ended with 7, and 'false' ended with 1; any changes it made remain\n"), calls::err);
     }
 
     @Test
