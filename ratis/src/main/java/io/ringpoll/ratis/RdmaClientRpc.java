@@ -1,5 +1,6 @@
 package io.ringpoll.ratis;
 
+import io.ringpoll.internal.transport.MessageTooLongException;
 import io.ringpoll.internal.transport.MessageType;
 import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.NodeConfig;
@@ -38,6 +39,7 @@ import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.protocol.exceptions.StateMachineException;
 import org.apache.ratis.protocol.exceptions.TimeoutIOException;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.util.JavaUtils;
@@ -165,15 +167,29 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         final CompletableFuture<RaftClientReply> result, final EndListener listener) {
         final TimeDuration timeout = request.is(RaftClientRequestProto.TypeCase.WATCH) ? watchTimeout : requestTimeout;
         proxy.sendAsync(typeOf(request), message, timeout).thenApply(RdmaClientRpc::toAnswer).whenComplete((reply, failure) -> {
-            listener.onEnd(failure != null);
-            if (failure == null) {
+            final Throwable cause = failure == null ? null : JavaUtils.unwrapCompletionException(failure);
+            final boolean refused = cause instanceof MessageTooLongException;
+            listener.onEnd(cause != null && !refused);
+            if (cause == null) {
                 result.complete(reply);
+            } else if (refused) {
+                onRetryThread(() -> result.complete(refusal(request, cause)));
             } else {
-                final Throwable cause = JavaUtils.unwrapCompletionException(failure);
-                fail(result, cause instanceof TimeoutException ?
-                    new TimeoutIOException(request + " had no reply in " + timeout, cause) : cause);
+                final Throwable reason = cause instanceof TimeoutException ?
+                    new TimeoutIOException(request + " had no reply in " + timeout, cause) : cause;
+                onRetryThread(() -> result.completeExceptionally(reason));
             }
         });
+    }
+
+    /**
+     * The reply to a request that will fail as often as it is sent. The engine's client retries after any exception of a
+     * transport; a {@link StateMachineException} in a reply is the one that it passes to the caller. The engine uses it, too, for
+     * entries that are too long.
+     */
+    private static RaftClientReply refusal(final RaftClientRequest request, final Throwable reason) {
+        return RaftClientReply.newBuilder().setRequest(request)
+            .setException(new StateMachineException(reason.getMessage(), reason)).build();
     }
 
     /** Converts a reply; throws if the engine must retry with another server or with the same one. */
@@ -195,15 +211,15 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
     }
 
     /**
-     * Fails a request on another thread: the engine may open another connection, which this connection's thread must not wait
-     * for.
+     * Ends a failed request on another thread: the engine may open another connection, which this connection's thread must not
+     * wait for.
      */
-    private void fail(final CompletableFuture<RaftClientReply> result, final Throwable failure) {
+    private void onRetryThread(final Runnable end) {
         try {
-            retries.execute(() -> result.completeExceptionally(failure));
+            retries.execute(end);
         } catch (final RejectedExecutionException e) {
             // The client is closed: no other connection will be opened.
-            result.completeExceptionally(failure);
+            end.run();
         }
     }
 
@@ -212,7 +228,15 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         final MessageType type = typeOf(request);
         final TimeDuration timeout = request.is(RaftClientRequestProto.TypeCase.WATCH) ? watchTimeout :
             requestTimeout.add(request.getTimeoutMs(), TimeUnit.MILLISECONDS);
-        return toReply(getProxies().getProxy(request.getServerId()).send(type, toProto(type, request), timeout));
+        try {
+            return toReply(getProxies().getProxy(request.getServerId()).send(type, toProto(type, request), timeout));
+        } catch (final MessageTooLongException e) {
+            if (type == MessageType.GROUP_LIST || type == MessageType.GROUP_INFO) {
+                // These have replies of their own, and are not retried.
+                throw e;
+            }
+            return refusal(request, e);
+        }
     }
 
     private static MessageType typeOf(final RaftClientRequest request) {

@@ -18,6 +18,7 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 import org.slf4j.LoggerFactory;
@@ -26,6 +27,8 @@ import org.slf4j.LoggerFactory;
 final class RdmaConfig {
     private static final Consumer<String> LOG = LoggerFactory.getLogger(RdmaConfigKeys.class)::debug;
     private static final int CLOSE_TIMEOUT_MS = 10_000;
+    /** For the headers of a message, as in the engine's gRPC transport. */
+    private static final SizeInBytes HEADROOM = SizeInBytes.ONE_MB;
 
     private RdmaConfig() {
     }
@@ -79,6 +82,27 @@ final class RdmaConfig {
             0, Integer.MAX_VALUE);
         return new NodeConfig(name, bufferBytes, credits, connections, messageBytes, cachedBytes,
             connectTimeout.toIntExact(TimeUnit.MILLISECONDS), CLOSE_TIMEOUT_MS, poller(properties), countersFile);
+    }
+
+    /**
+     * Checks that each message that the engine's settings allow can be sent.
+     *
+     * @throws IllegalArgumentException otherwise; the message contains the keys
+     */
+    static void checkMessageSize(final RaftProperties properties) {
+        final SizeInBytes max = getSizeInBytes(properties::getSizeInBytes, RdmaConfigKeys.MESSAGE_SIZE_MAX_KEY,
+            RdmaConfigKeys.MESSAGE_SIZE_MAX_DEFAULT, LOG);
+        checkRoom(max, RaftServerConfigKeys.Log.Appender.BUFFER_BYTE_LIMIT_KEY,
+            RaftServerConfigKeys.Log.Appender.bufferByteLimit(properties));
+        checkRoom(max, RaftServerConfigKeys.Log.Appender.SNAPSHOT_CHUNK_SIZE_MAX_KEY,
+            RaftServerConfigKeys.Log.Appender.snapshotChunkSizeMax(properties));
+    }
+
+    private static void checkRoom(final SizeInBytes max, final String key, final SizeInBytes content) {
+        if (max.getSize() - content.getSize() < HEADROOM.getSize()) {
+            throw new IllegalArgumentException(RdmaConfigKeys.MESSAGE_SIZE_MAX_KEY + " = " + max + " must be " + HEADROOM +
+                " larger than " + key + " = " + content);
+        }
     }
 
     private static PollerConfig poller(final RaftProperties properties) {

@@ -33,7 +33,11 @@ public interface RdmaConfigKeys {
     String CONNECTIONS_MAX_KEY = PREFIX + ".connections.max";
     /** Default of {@link #CONNECTIONS_MAX_KEY}. */
     int CONNECTIONS_MAX_DEFAULT = 128;
-    /** Maximum length of a message; the engine's limits for entries and snapshot chunks must be lower. */
+    /**
+     * Maximum length of a message. A server requires 1 MB more than
+     * {@code raft.server.log.appender.buffer.byte-limit} and {@code raft.server.log.appender.snapshot.chunk.size.max}. A longer
+     * request fails with a {@code StateMachineException}, which the engine's client does not retry.
+     */
     String MESSAGE_SIZE_MAX_KEY = PREFIX + ".message.size.max";
     /** Default of {@link #MESSAGE_SIZE_MAX_KEY}. */
     SizeInBytes MESSAGE_SIZE_MAX_DEFAULT = SizeInBytes.valueOf("64MB");

@@ -1,8 +1,10 @@
 package io.ringpoll.ratis;
 
+import io.ringpoll.internal.transport.MessageTooLongException;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.Comparator;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -17,6 +19,8 @@ import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.leader.LogAppenderBase;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.raftlog.RaftLogIOException;
+import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
+import org.apache.ratis.util.JavaUtils;
 import org.apache.ratis.util.Timestamp;
 
 /**
@@ -46,6 +50,8 @@ final class RdmaLogAppender extends LogAppenderBase {
     private final AtomicBoolean turn = new AtomicBoolean();
     /** Task of the appender's own thread, with the turn, before anything else is sent; null if none. */
     private volatile Remainder remainder;
+    /** Limit of the follower; known when a request has exceeded it. Belongs to the turn. */
+    private int maxRequestBytes = Integer.MAX_VALUE;
     /** Whether the follower has accepted the latest request. */
     private volatile boolean steady;
     /** Whether a linearizable read has been requested, which requires the followers' acknowledgement. */
@@ -219,7 +225,7 @@ final class RdmaLogAppender extends LogAppenderBase {
         if (next == null) {
             return false;
         }
-        final AppendEntriesRequestProto request = bounded(next);
+        final AppendEntriesRequestProto request = bounded(shortened(next, maxRequestBytes));
         if (Thread.currentThread() == thread) {
             // A heartbeat trigger is satisfied only by a request that starts after it, so it must be reset first.
             resetHeartbeatTrigger();
@@ -238,8 +244,7 @@ final class RdmaLogAppender extends LogAppenderBase {
     private void onEnd(final AppendEntriesRequestProto request, final Timestamp sendTime, final AppendEntriesReplyProto reply,
         final Throwable failure) {
         if (failure != null) {
-            onUnreachable(failure);
-            leave(this::pause);
+            onFailure(request, failure);
         } else if (reply.getResult() != AppendResult.SUCCESS) {
             leave(() -> {
                 onReply(reply, sendTime);
@@ -257,6 +262,17 @@ final class RdmaLogAppender extends LogAppenderBase {
                     throw e;
                 });
             }
+        }
+    }
+
+    private void onFailure(final AppendEntriesRequestProto request, final Throwable failure) {
+        if (JavaUtils.unwrapCompletionException(failure) instanceof final MessageTooLongException tooLong &&
+            tooLong.limitBytes() < maxRequestBytes && request.getEntriesCount() > 1) {
+            maxRequestBytes = tooLong.limitBytes();
+            leave(() -> { });
+        } else {
+            onUnreachable(failure);
+            leave(this::pause);
         }
     }
 
@@ -295,6 +311,26 @@ final class RdmaLogAppender extends LogAppenderBase {
         final int entries = request.getEntriesCount();
         final long lastIndex = entries > 0 ? request.getEntries(entries - 1).getIndex() : RaftLog.INVALID_LOG_INDEX;
         return request.getLeaderCommit() <= lastIndex ? request : request.toBuilder().setLeaderCommit(lastIndex).build();
+    }
+
+    /**
+     * Removes the last entries of a request that is longer than the follower accepts. The engine limits the entries of a request,
+     * but not their headers, and the follower's limit may be lower than the leader's.
+     */
+    static AppendEntriesRequestProto shortened(final AppendEntriesRequestProto request, final int maxBytes) {
+        int entries = request.getEntriesCount();
+        int bytes = request.getSerializedSize();
+        while (bytes > maxBytes && entries > 1) {
+            entries--;
+            bytes -= CodedOutputStream.computeMessageSize(AppendEntriesRequestProto.ENTRIES_FIELD_NUMBER,
+                request.getEntries(entries));
+        }
+        if (entries == request.getEntriesCount()) {
+            return request;
+        }
+        final List<LogEntryProto> first = request.getEntriesList().subList(0, entries);
+        return request.toBuilder().clearEntries().addAllEntries(first)
+            .setLeaderCommit(Math.min(request.getLeaderCommit(), first.getLast().getIndex())).build();
     }
 
     private void onRefusal(final AppendEntriesRequestProto request, final AppendEntriesReplyProto reply) {

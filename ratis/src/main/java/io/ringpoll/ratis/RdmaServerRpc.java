@@ -57,6 +57,7 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
         this.server = server;
         this.type = type;
         this.node = node;
+        RdmaConfig.checkMessageSize(server.getProperties());
         requestTimeout = RaftServerConfigKeys.Rpc.requestTimeout(server.getProperties());
         final int port = RdmaConfig.serverPort(server.getProperties());
         final String host = RdmaConfig.serverHost(server.getProperties());

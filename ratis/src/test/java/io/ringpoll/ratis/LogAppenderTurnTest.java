@@ -17,6 +17,7 @@ import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
 
+import io.ringpoll.internal.transport.MessageTooLongException;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -300,6 +301,27 @@ class LogAppenderTurnTest {
         final Sent again = next();
         assertEquals(1, again.entries());
         assertSame(own, again.by());
+    }
+
+    @Test
+    void shouldSendFewerEntriesToAFollowerThatAcceptsNoLongerRequests() throws Exception {
+        follow();
+        entry = withData(1_000);
+        logEnd.addAndGet(9);
+        append();
+        final Sent tooLong = next();
+        assertEquals(10, tooLong.entries());
+        tooLong.reply().completeExceptionally(new MessageTooLongException("too long", 5_000));
+        assertEquals(4, next().entries());
+    }
+
+    @Test
+    void shouldPauseBetweenAttemptsToSendAnEntryThatIsTooLong() throws Exception {
+        follow();
+        append();
+        next().reply().completeExceptionally(new MessageTooLongException("too long", 10));
+        assertEquals(1, next().entries());
+        verify(server.properties()).rpcSleepTime();
     }
 
     @Test

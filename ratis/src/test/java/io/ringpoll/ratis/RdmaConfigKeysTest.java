@@ -99,6 +99,25 @@ class RdmaConfigKeysTest {
     }
 
     @Test
+    void shouldRequireRoomForTheMessagesOfTheEngine() {
+        RdmaConfig.checkMessageSize(properties);
+        for (final String key : new String[] {"raft.server.log.appender.buffer.byte-limit",
+            "raft.server.log.appender.snapshot.chunk.size.max"}) {
+            properties.set(key, Long.toString(63L << 20));
+            RdmaConfig.checkMessageSize(properties);
+            properties.set(key, Long.toString((63L << 20) + 1));
+            final IllegalArgumentException failure =
+                assertThrows(IllegalArgumentException.class, () -> RdmaConfig.checkMessageSize(properties));
+            assertTrue(failure.getMessage().contains(key), failure.getMessage());
+            assertTrue(failure.getMessage().contains("raft.rdma.message.size.max"), failure.getMessage());
+            properties.set("raft.rdma.message.size.max", "65MB");
+            RdmaConfig.checkMessageSize(properties);
+            properties.unset("raft.rdma.message.size.max");
+            properties.unset(key);
+        }
+    }
+
+    @Test
     void shouldRejectAnInvalidServerPort() {
         for (final int port : new int[] {-1, 65_536}) {
             RdmaConfigKeys.setServerPort(properties, port);

@@ -51,6 +51,23 @@ class RdmaLogAppenderTest {
         assertSame(compared, RdmaLogAppender.bounded(compared));
     }
 
+    @Test
+    void shouldShortenARequestToALength() {
+        final AppendEntriesRequestProto three =
+            request(2, 5, entry(2, 0), entry(2, 1), entry(2, 2)).toBuilder().setLeaderCommit(1).build();
+        final int length = three.getSerializedSize();
+        assertSame(three, RdmaLogAppender.shortened(three, length));
+        final AppendEntriesRequestProto two = RdmaLogAppender.shortened(three, length - 1);
+        assertEquals(three.getEntriesList().subList(0, 2), two.getEntriesList());
+        assertEquals(1, two.getLeaderCommit());
+        assertSame(two, RdmaLogAppender.shortened(two, two.getSerializedSize()));
+        // The last entry must be compared before it is committed; a single entry is never removed.
+        final AppendEntriesRequestProto one = RdmaLogAppender.shortened(three, 1);
+        assertEquals(three.getEntriesList().subList(0, 1), one.getEntriesList());
+        assertEquals(0, one.getLeaderCommit());
+        assertSame(one, RdmaLogAppender.shortened(one, 1));
+    }
+
     /** The engine's follower with the first entry of a leader that was replaced before the entry was committed. */
     @Test
     void shouldLetAFollowerAcceptTheNewLeadersFirstEntryAfterAHeartbeat() throws Exception {

@@ -22,7 +22,26 @@ final class Failures {
     }
 
     static ThrowableProto toProto(final Throwable failure) {
-        return toProto(unwrap(failure), MAX_CAUSES);
+        return encode(unwrap(failure), MAX_CAUSES);
+    }
+
+    /**
+     * Encodes an exception in a limited length.
+     *
+     * @param failure  the exception
+     * @param maxBytes maximum length of the message; the causes, then the end of the text and the class are left out if necessary
+     */
+    static ThrowableProto toProto(final Throwable failure, final int maxBytes) {
+        final Throwable inner = unwrap(failure);
+        ThrowableProto proto = encode(inner, MAX_CAUSES);
+        for (int causes = MAX_CAUSES - 1; causes >= 0 && proto.getSerializedSize() > maxBytes; causes--) {
+            proto = encode(inner, causes);
+        }
+        for (int text = proto.getErrorMessage().length(); text > 0 && proto.getSerializedSize() > maxBytes; text /= 2) {
+            proto = proto.toBuilder().setErrorMessage(proto.getErrorMessage().substring(0, text / 2)).build();
+        }
+        return proto.getSerializedSize() <= maxBytes ? proto :
+            ThrowableProto.newBuilder().setClassName(IOException.class.getName()).build();
     }
 
     /** Removes the wrappers of executors. */
@@ -34,7 +53,7 @@ final class Failures {
         return inner;
     }
 
-    private static ThrowableProto toProto(final Throwable failure, final int causesLeft) {
+    private static ThrowableProto encode(final Throwable failure, final int causesLeft) {
         final ThrowableProto.Builder builder = ThrowableProto.newBuilder().setClassName(failure.getClass().getName());
         final String text = failure.getMessage();
         if (text != null) {
@@ -42,7 +61,7 @@ final class Failures {
         }
         final Throwable cause = failure.getCause();
         if (cause != null && cause != failure && causesLeft > 0) {
-            builder.setCause(toProto(cause, causesLeft - 1).toByteString());
+            builder.setCause(encode(cause, causesLeft - 1).toByteString());
         }
         return builder.build();
     }

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.apache.ratis.proto.RaftProtos.ThrowableProto;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.protocol.exceptions.ResourceUnavailableException;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
 /**
@@ -43,6 +44,7 @@ public final class Link {
     private final Credits credits;
     private final ReorderBuffer<Incoming> inbound;
     private int peerBufferBytes;
+    private int peerMaxMessageBytes;
     private long heardNs = System.nanoTime();
     private IOException closedBy;
     private volatile int queueIndex = -1;
@@ -122,6 +124,7 @@ public final class Link {
         synchronized (this) {
             credits.begin(hello.credits());
             peerBufferBytes = hello.bufferBytes();
+            peerMaxMessageBytes = hello.maxMessageBytes();
         }
     }
 
@@ -153,15 +156,25 @@ public final class Link {
         }
         try {
             send(FrameKind.REQUEST, type, reply.correlationId(), request);
-        } catch (final IOException e) {
+        } catch (final AlreadyClosedException e) {
             reply.cancel();
             reply.future().completeExceptionally(e);
-        } catch (final RuntimeException e) {
-            // No memory, or the memory was freed when the node closed: a failure like any other for the caller.
+        } catch (final IOException | RuntimeException | OutOfMemoryError e) {
             reply.cancel();
-            reply.future().completeExceptionally(new IOException("cannot send to " + name + ": " + e.getMessage(), e));
+            reply.future().completeExceptionally(unsent(e, "a request to "));
         }
         return reply;
+    }
+
+    /**
+     * The failure of a message that was not sent, while the connection remains. A message over a limit will never be sent. Too
+     * little memory, or memory that was freed when the node closed, is an error that the engine retries with the same server.
+     */
+    private IOException unsent(final Throwable failure, final String subject) {
+        final IOException reason = failure instanceof final IOException io ? io :
+            new ResourceUnavailableException(subject + name + " cannot be sent: " + failure);
+        node.unsent(reason);
+        return reason;
     }
 
     /** Fails the requests that have timed out; called periodically by the keeper. */
@@ -189,13 +202,14 @@ public final class Link {
     private void send(final byte kind, final MessageType type, final long correlationId, final MessageLite message)
         throws IOException {
         final int length = message.getSerializedSize();
-        if (length > node.config().maxMessageBytes()) {
-            throw new IOException("a message of " + length + " bytes to " + name + " is over the limit of " +
-                node.config().maxMessageBytes() + " (raft.rdma.message.size.max)");
-        }
         final boolean fits;
+        final int peerLimit;
         synchronized (this) {
             fits = length <= Math.min(peerBufferBytes, node.config().bufferBytes()) - FrameHeader.LENGTH_BYTES;
+            peerLimit = peerMaxMessageBytes;
+        }
+        if (length > Math.min(node.config().maxMessageBytes(), peerLimit)) {
+            throw tooLong(kind, type, length, peerLimit);
         }
         final RegionPool.Lease lease = fits ? null : node.advertised(message, length);
         boolean taken = false;
@@ -208,6 +222,13 @@ public final class Link {
             }
         }
         node.counters().add(Count.BYTES_SENT, length);
+    }
+
+    private MessageTooLongException tooLong(final byte kind, final MessageType type, final int length, final int peerLimit) {
+        final int limit = Math.min(node.config().maxMessageBytes(), peerLimit);
+        final String owner = limit == peerLimit ? name : node.config().name();
+        return new MessageTooLongException((kind == FrameKind.REQUEST ? "a request " : "a reply to ") + type + " for " + name +
+            " has " + length + " bytes, over the limit of " + limit + " of " + owner + " (raft.rdma.message.size.max)", limit);
     }
 
     /** Sends a frame, or queues it. */
@@ -378,19 +399,33 @@ public final class Link {
         }
     }
 
+    /** Sends the reply, or the reason for which it cannot be sent. */
     private void answer(final MessageType type, final long correlationId, final MessageLite reply, final Throwable failure) {
+        Throwable reason = failure;
         try {
-            if (failure == null) {
+            if (reason == null) {
                 send(FrameKind.REPLY, type, correlationId, reply);
-            } else {
-                send(FrameKind.FAILURE, type, correlationId, Failures.toProto(failure));
+                return;
             }
         } catch (final AlreadyClosedException e) {
-            // The connection has ended: the reply cannot be sent.
+            // The connection has ended: nothing can be sent.
+            return;
+        } catch (final IOException | RuntimeException | OutOfMemoryError e) {
+            reason = unsent(e, "a reply to ");
+        }
+        try {
+            send(FrameKind.FAILURE, type, correlationId, Failures.toProto(reason, failureBytes()));
+        } catch (final AlreadyClosedException e) {
+            // As above.
             return;
         } catch (final IOException | RuntimeException e) {
             fail(new IOException("cannot reply to " + name + ": " + e.getMessage(), e));
         }
+    }
+
+    /** Maximum length of a failure: it fits in a frame, so that it needs no further memory. */
+    private synchronized int failureBytes() {
+        return Math.min(peerBufferBytes, node.config().bufferBytes()) - FrameHeader.LENGTH_BYTES;
     }
 
     /** Called when a send has completed: releases its buffer and those of all earlier sends. */

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
@@ -58,6 +59,7 @@ public final class Node implements AutoCloseable {
     private final Object attaching = new Object();
     private volatile Int2ObjectHashMap<Link> byNumber = new Int2ObjectHashMap<>();
     private volatile Int2ObjectHashMap<Link> byQueuePair = new Int2ObjectHashMap<>();
+    private final AtomicLong unsent = new AtomicLong();
     private int nextNumber = 1;
     private boolean closed;
 
@@ -331,6 +333,14 @@ public final class Node implements AutoCloseable {
 
     void warn(final String message) {
         LOG.warn("{}: {}", config.name(), message);
+    }
+
+    /** Called when a message could not be sent for a reason that does not end its connection; logs the 1st, 2nd, 4th time. */
+    void unsent(final IOException reason) {
+        counters.increment(Count.MESSAGES_UNSENT);
+        if (Long.bitCount(unsent.incrementAndGet()) == 1) {
+            LOG.warn("{}: {} ({} unsent)", config.name(), reason.getMessage(), unsent.get());
+        }
     }
 
     private void requireOpen() throws IOException {

@@ -29,6 +29,6 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
     }
 
     Hello hello() {
-        return new Hello(credits, bufferBytes);
+        return new Hello(credits, bufferBytes, maxMessageBytes);
     }
 }

@@ -18,6 +18,8 @@ public final class TransportCounters {
         RENDEZVOUS_SENT,
         /** Messages that this node has read from a peer's memory. */
         RENDEZVOUS_RECEIVED,
+        /** Messages that were not sent because they were over a limit, or there was no memory for them. */
+        MESSAGES_UNSENT,
         /** Frames that had to wait for a credit or a buffer. */
         SENDS_DELAYED,
         /** Frames that only returned credits. */

@@ -155,11 +155,44 @@ class LinkTest {
     }
 
     @Test
-    void shouldEndTheConnectionWhenAReplyIsTooLong() throws Exception {
+    void shouldFailOnlyTheRequestOfAReplyThatIsTooLong() throws Exception {
+        final ByteString tooMuch = Nodes.random(Nodes.MAX_MESSAGE_BYTES + 1);
         final Nodes.Server server = nodes.server((type, request) ->
-            Nodes.echo(type, Nodes.request(Nodes.random(Nodes.MAX_MESSAGE_BYTES + 1))));
+            ((RaftClientRequestProto) request).getMessage().getContent().equals(SLOW) ?
+                Nodes.echo(type, Nodes.request(tooMuch)) : Nodes.echo(type, request));
         final Link link = Nodes.connect(nodes.client(), server.port());
-        assertInstanceOf(AlreadyClosedException.class, failureOf(Nodes.reply(link, Nodes.random(10))));
+        final Throwable failure = failureOf(Nodes.reply(link, SLOW));
+        assertInstanceOf(MessageTooLongException.class, failure);
+        assertTrue(failure.getMessage().contains("over the limit of " + Nodes.MAX_MESSAGE_BYTES), failure.getMessage());
+        assertEquals(1, server.counters().value(Count.MESSAGES_UNSENT));
+        Nodes.assertEchoed(link, Nodes.random(10));
+    }
+
+    @Test
+    void shouldRespectTheLowerLimitOfThePeer() throws Exception {
+        final int limit = 100_000;
+        final Nodes.Server server = nodes.server(new NodeConfig("server", Nodes.BUFFER_BYTES, Nodes.CREDITS, 8, limit, 0, 10_000,
+            Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false), Nodes::echo);
+        final TransportCounters counters = new TransportCounters();
+        final Link link = Nodes.connect(nodes.node("client", Nodes::echo, counters), server.port());
+        final int overhead = Nodes.request(Nodes.random(limit)).getSerializedSize() - limit;
+        Nodes.assertEchoed(link, Nodes.random(limit - overhead));
+        final Throwable failure = failureOf(Nodes.reply(link, Nodes.random(limit - overhead + 1)));
+        assertEquals(limit, assertInstanceOf(MessageTooLongException.class, failure).limitBytes());
+        assertTrue(failure.getMessage().contains("of server"), failure.getMessage());
+        assertEquals(1, counters.value(Count.MESSAGES_UNSENT));
+        Nodes.assertEchoed(link, Nodes.random(10));
+        assertEquals(0, server.counters().value(Count.PROTOCOL_VIOLATIONS));
+    }
+
+    @Test
+    void shouldReportAFailureInOneFrame() throws Exception {
+        final Nodes.Server server = nodes.server((type, request) -> CompletableFuture.failedFuture(
+            new IOException("x".repeat(1_000), new IOException("y".repeat(1_000)))));
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        final Throwable failure = failureOf(Nodes.reply(link, SLOW));
+        assertTrue(failure.getMessage().startsWith("x".repeat(400)), failure.getMessage());
+        assertEquals(0, server.counters().value(Count.RENDEZVOUS_SENT));
     }
 
     @Test

@@ -1,0 +1,67 @@
+package io.ringpoll.internal.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.testing.CallFault;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
+import org.apache.ratis.protocol.exceptions.ResourceUnavailableException;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Long messages for which no memory can be registered; the loopback device lets the registration fail. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class UnsentReplyTest {
+    private static final int NO_MEMORY = 12;
+    private static final int LONG_BYTES = 100_000;
+
+    private final Nodes nodes = new Nodes();
+
+    @AfterEach
+    void close() {
+        CallFault.plan(0, 0);
+        nodes.close();
+    }
+
+    private static Throwable failureOf(final CompletableFuture<?> reply) {
+        return assertThrows(ExecutionException.class, () -> reply.get(30, TimeUnit.SECONDS)).getCause();
+    }
+
+    @Test
+    void shouldFailOnlyTheRequestOfAReplyWithoutMemory() throws Exception {
+        final Nodes.Server server = nodes.server((type, request) -> {
+            if (((RaftClientRequestProto) request).getMessage().getContent().isEmpty()) {
+                CallFault.plan(1, NO_MEMORY);
+                return Nodes.echo(type, Nodes.request(Nodes.random(LONG_BYTES)));
+            }
+            return Nodes.echo(type, request);
+        });
+        final Link link = Nodes.connect(nodes.client(), server.port());
+        server.awaitOpened(1);
+        final Throwable failure = failureOf(Nodes.reply(link, ByteString.EMPTY));
+        assertInstanceOf(ResourceUnavailableException.class, failure);
+        assertTrue(failure.getMessage().startsWith("a reply to "), failure.getMessage());
+        assertEquals(1, server.counters().value(Count.MESSAGES_UNSENT));
+        Nodes.assertEchoed(link, Nodes.random(LONG_BYTES));
+    }
+
+    @Test
+    void shouldFailOnlyARequestWithoutMemory() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final TransportCounters counters = new TransportCounters();
+        final Link link = Nodes.connect(nodes.node("client", Nodes::echo, counters), server.port());
+        server.awaitOpened(1);
+        CallFault.plan(1, NO_MEMORY);
+        assertInstanceOf(ResourceUnavailableException.class, failureOf(Nodes.reply(link, Nodes.random(LONG_BYTES))));
+        assertEquals(1, counters.value(Count.MESSAGES_UNSENT));
+        Nodes.assertEchoed(link, Nodes.random(LONG_BYTES));
+    }
+}
