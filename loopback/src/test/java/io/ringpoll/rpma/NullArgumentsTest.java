@@ -10,6 +10,7 @@ import io.ringpoll.verbs.AsyncEventType;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionChannel;
 import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verbs.QueuePairAttachments;
 import io.ringpoll.verbs.VerbsCompletionQueue;
 import io.ringpoll.verbs.WorkCompletion;
 import io.ringpoll.verbs.WorkCompletions;
@@ -45,7 +46,7 @@ class NullArgumentsTest {
                 .sample(memory).sample(remote).sample(shared).sample(sharedConfig).sample(new LegacyCompletion())
                 .sample(pair.client().completionQueue(), CompletionQueue.class).sample(view).sample(channel)
                 .sample(peer.context()).sample(new WorkCompletion()).sample(WorkCompletions.allocate(4))
-                .sample(new CompletionBudget(4))
+                .sample(new CompletionBudget(4)).sample(new QueuePairAttachments())
                 .sample(new UnsafeBuffer(ByteBuffer.allocateDirect(4096)), DirectBuffer.class)
                 .sample(memory.memory(), MemorySegment.class).sample(nothing, Consumer.class)
                 .sample(new AsyncEvent("device", AsyncEventType.CQ_ERR, 1, 1, 1))

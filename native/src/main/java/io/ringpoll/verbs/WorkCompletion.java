@@ -13,9 +13,9 @@ import org.agrona.UnsafeApi;
  * slot; copy a field, not the flyweight, to keep it.
  *
  * <p>If {@link #status()} is not {@link WcStatus#SUCCESS}, only {@link #workRequestId()}, {@link #status()},
- * {@link #queuePairNumber()}, {@link #vendorError()} and {@link #queueIndex()} are valid. Reading anything else then throws
- * {@link IllegalStateException}; the check is switched off with the system property {@value #VALIDITY_CHECKS_PROPERTY} set to
- * {@code false}.
+ * {@link #queuePairNumber()}, {@link #vendorError()}, {@link #queueIndex()} and {@link #attachment()} are valid. Reading
+ * anything else then throws {@link IllegalStateException}; the check is switched off with the system property
+ * {@value #VALIDITY_CHECKS_PROPERTY} set to {@code false}.
  *
  * @see IbvWc
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
@@ -278,6 +278,19 @@ public final class WorkCompletion extends RecordFlyweight {
      */
     public int queueIndex() {
         return shownQueueIndex();
+    }
+
+    /**
+     * The object that was given with the completion queue when it was added to its poller, such as the user's connection. If that
+     * object is a {@link QueuePairAttachments}, the result is its attachment for {@link #queuePairNumber()}. Allocates nothing;
+     * the cost is that of a few loads.
+     *
+     * @return null if the queue, or the queue pair, has no attachment
+     * @throws IllegalStateException if no poller has published the completion
+     */
+    public Object attachment() {
+        final Object attached = shownAttachment();
+        return attached instanceof final QueuePairAttachments connections ? connections.get(queuePairNumber()) : attached;
     }
 
     /**

@@ -53,9 +53,9 @@ final class CompletionProcessor implements Runnable {
         this.startGate = startGate;
         this.failures = new HandlerFailures(config, counters, context.errorLog());
         this.delivery = DeliveryClass.newDelivery(config, slab, failures, context);
-        this.delivery.source(new SlotSource(slab, () -> sequence.get() + 1));
+        this.delivery.source(new SlotSource(slab, context, () -> sequence.get() + 1));
         this.heldSlots = config.maxHeld() > 0 ? new HeldSlots(sequence, slab.capacity(), config.maxHeld()) : null;
-        this.slots = new HandlerSlots(this, slab, sequence, heldSlots);
+        this.slots = new HandlerSlots(this, slab, context, sequence, heldSlots);
     }
 
     /** The sequence that gates the poller and later stages: the last slot passed, with no held slot up to it. */

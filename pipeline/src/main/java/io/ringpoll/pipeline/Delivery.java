@@ -179,8 +179,9 @@ abstract class Delivery {
         }
         final int offset = CompletionSlab.offset(slot, mask);
         final int queueIndex = source.queueIndex(addressOf(slot));
+        final int code = slab.getInt(offset + IbvWc.VENDOR_ERR_OFFSET);
         try {
-            handler.onQueueFault(queueIndex, context.queueName(queueIndex), slab.getInt(offset + IbvWc.VENDOR_ERR_OFFSET));
+            handler.onQueueFault(queueIndex, context.queueName(queueIndex), code, context.attachment(queueIndex));
         } catch (final Throwable failure) {
             failures.onFailure(failure, slot, 1);
         }

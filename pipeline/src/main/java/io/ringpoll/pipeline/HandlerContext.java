@@ -12,6 +12,9 @@ interface HandlerContext {
     /** The name of a completion queue, for the report of a fault; any thread. */
     String queueName(int queueIndex);
 
+    /** The attachment of the completion queue of a slot that has not been passed; any thread, null if there is none. */
+    Object attachment(int queueIndex);
+
     /** Called on a handler's thread when the handler has ended on a failure. */
     void onHandlerHalted(String roleName, Throwable failure);
 }

@@ -26,6 +26,21 @@ public interface HandlerLifecycle {
     }
 
     /**
+     * As {@link #onQueueFault(int, String, int)}, with the attachment of the queue; calls that method unless it is overridden.
+     *
+     * @param queueIndex as {@link io.ringpoll.verbs.WorkCompletion#queueIndex()} of its completions
+     * @param queueName  for messages
+     * @param code       the negative result of the poll, or the reported code
+     * @param attachment as given when the queue was added, also if it is a {@link io.ringpoll.verbs.QueuePairAttachments}; null
+     *     if none was
+     * @throws Exception passed to the handler's {@link FailurePolicy}
+     */
+    default void onQueueFault(final int queueIndex, final String queueName, final int code, final Object attachment)
+        throws Exception {
+        onQueueFault(queueIndex, queueName, code);
+    }
+
+    /**
      * Called once after the last completion if {@link #onStart} has returned, including when the handler has halted or the start
      * of the pipeline has failed.
      *

@@ -12,6 +12,7 @@ import io.ringpoll.verbs.WorkCompletion;
 final class HandlerSlots implements SlotControl {
     private final CompletionProcessor processor;
     private final CompletionSlab slab;
+    private final HandlerContext context;
     private final Sequence sequence;
     private final HeldSlots held;
     /** Of held slots, for any thread. */
@@ -20,13 +21,14 @@ final class HandlerSlots implements SlotControl {
     private final Sequence batchEnd = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
 
     HandlerSlots(
-        final CompletionProcessor processor, final CompletionSlab slab, final Sequence sequence, final HeldSlots held) {
+        final CompletionProcessor processor, final CompletionSlab slab, final HandlerContext context, final Sequence sequence,
+        final HeldSlots held) {
         this.processor = processor;
         this.slab = slab;
+        this.context = context;
         this.sequence = sequence;
         this.held = held;
-        final long slabAddress = slab.buffer().addressOffset();
-        heldSource = address -> SlotSource.queueIndex(slab, slabAddress, address, held.get() + 1);
+        heldSource = new HeldSource(slab.buffer().addressOffset());
     }
 
     /** Sets the last slot of the current batch; handler's thread only. */
@@ -89,6 +91,25 @@ final class HandlerSlots implements SlotControl {
         if (checked <= sequence.get() || checked > batchEnd.get()) {
             throw new IllegalStateException("slot " + checked + " is not in the current batch, " + (sequence.get() + 1) + " to " +
                 batchEnd.get());
+        }
+    }
+
+    /** Looks up the completion queues of held slots; any thread. */
+    private final class HeldSource implements RecordSource {
+        private final long slabAddress;
+
+        HeldSource(final long slabAddress) {
+            this.slabAddress = slabAddress;
+        }
+
+        @Override
+        public int queueIndex(final long recordAddress) {
+            return SlotSource.queueIndex(slab, slabAddress, recordAddress, held.get() + 1);
+        }
+
+        @Override
+        public Object attachment(final long recordAddress) {
+            return context.attachment(queueIndex(recordAddress));
         }
     }
 

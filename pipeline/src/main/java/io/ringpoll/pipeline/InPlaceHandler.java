@@ -27,7 +27,7 @@ final class InPlaceHandler implements SlotControl {
         this.context = context;
         this.failures = new HandlerFailures(config, counters, context.errorLog());
         this.delivery = DeliveryClass.newDelivery(config, slab, failures, context);
-        this.delivery.source(new SlotSource(slab, () -> batchBegin));
+        this.delivery.source(new SlotSource(slab, context, () -> batchBegin));
     }
 
     String roleName() {

@@ -100,22 +100,41 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
-     * Adds a completion queue, which the poller polls from one of its next duty cycles on.
+     * Adds a completion queue without an attachment, see {@link #addQueue(CompletionQueue, Object)}.
      *
      * @param queue polled by this pipeline only
      * @return the index that its completions carry
+     * @throws IllegalStateException as {@link #addQueue(CompletionQueue, Object)}
+     * @throws NullPointerException  if the queue is null
+     */
+    public int addQueue(final CompletionQueue queue) {
+        return addQueue(queue, null);
+    }
+
+    /**
+     * Adds a completion queue, which the poller polls from one of its next duty cycles on.
+     *
+     * <p>The attachment is there before the first completion of the queue, and stays until the last one has been passed by all
+     * handlers, also after the removal of the queue. It is then released by the next addition, removal or drain. The index is
+     * not given to another queue before.
+     *
+     * @param queue      polled by this pipeline only
+     * @param attachment such as the user's connection: {@link io.ringpoll.verbs.WorkCompletion#attachment()} returns it for each
+     *     completion of the queue; for the queue of a shared receive queue a {@link io.ringpoll.verbs.QueuePairAttachments}; null
+     *     for none
+     * @return the index that its completions carry; it is reused after 65,535 other additions
      * @throws IllegalStateException if this or another pipeline already polls the queue or a view of it, there are too many, the
      *     poller makes no duty cycles, or the pipeline has halted or been closed; the message states the reason
      * @throws NullPointerException  if the queue is null
      */
-    public int addQueue(final CompletionQueue queue) {
+    public int addQueue(final CompletionQueue queue, final Object attachment) {
         Objects.requireNonNull(queue, "the completion queue to be added is null");
         final PipelineState state = lifeCycle.state();
         if (!state.takesQueues()) {
             throw new IllegalStateException(queue.name() + " cannot be added: pipeline " + name +
                 (state == PipelineState.HALTED ? " has halted" : " is closed"));
         }
-        return poller.queues().add(queue);
+        return poller.queues().add(queue, attachment);
     }
 
     /**
@@ -347,7 +366,7 @@ public final class Pipeline implements AutoCloseable {
 
     private void startThreads(final PipelineConfig config) {
         final Deadline deadline = Deadline.after(config.startTimeoutNs);
-        config.queues.forEach(this::addQueue);
+        config.queues.forEach(added -> addQueue(added.queue(), added.attachment()));
         handlers.start(startGate);
         startGate.await(deadline);
         pollerThread.start();
@@ -438,6 +457,11 @@ public final class Pipeline implements AutoCloseable {
         @Override
         public String queueName(final int queueIndex) {
             return poller.queues().name(queueIndex);
+        }
+
+        @Override
+        public Object attachment(final int queueIndex) {
+            return poller.queues().attachment(queueIndex);
         }
 
         @Override

@@ -24,7 +24,7 @@ public final class PipelineBuilder {
     private static final int DEFAULT_BATCH_LIMIT = 32;
     private static final int RUN_TO_COMPLETION_BATCHES = 4;
 
-    final List<CompletionQueue> queues = new ArrayList<>();
+    final List<DescribedQueue> queues = new ArrayList<>();
     final List<HandlerConfig> handlers = new ArrayList<>();
     final Set<CompletionPath> discarded = EnumSet.noneOf(CompletionPath.class);
     String name = "ringpoll";
@@ -47,6 +47,10 @@ public final class PipelineBuilder {
     int cores = Runtime.getRuntime().availableProcessors();
     int otherHotThreads = 1;
     BiFunction<Runnable, String, Thread> threadFactory = Thread::new;
+
+    /** A completion queue, null until the check, and its attachment or null. */
+    record DescribedQueue(CompletionQueue queue, Object attachment) {
+    }
 
     PipelineBuilder() {
     }
@@ -81,7 +85,18 @@ public final class PipelineBuilder {
      * @return this
      */
     public PipelineBuilder queue(final CompletionQueue queue) {
-        queues.add(queue);
+        return queue(queue, null);
+    }
+
+    /**
+     * Adds a completion queue with an attachment, see {@link Pipeline#addQueue(CompletionQueue, Object)}.
+     *
+     * @param queue      polled by this pipeline only
+     * @param attachment such as the user's connection, or null
+     * @return this
+     */
+    public PipelineBuilder queue(final CompletionQueue queue, final Object attachment) {
+        queues.add(new DescribedQueue(queue, attachment));
         return this;
     }
 

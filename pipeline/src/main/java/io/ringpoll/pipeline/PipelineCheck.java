@@ -53,7 +53,8 @@ final class PipelineCheck {
 
     private void checkQueues() {
         final Set<CompletionQueue> seen = Collections.newSetFromMap(new IdentityHashMap<>());
-        for (final CompletionQueue queue : description.queues) {
+        for (final PipelineBuilder.DescribedQueue described : description.queues) {
+            final CompletionQueue queue = described.queue();
             if (queue == null) {
                 faults.add("a completion queue is null");
             } else if (!seen.add(queue)) {

@@ -1,6 +1,5 @@
 package io.ringpoll.pipeline;
 
-import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WorkCompletion;
 import java.nio.file.Path;
 import java.util.List;
@@ -26,7 +25,7 @@ final class PipelineConfig {
     final int batchLimit;
     final boolean runsToCompletion;
     final List<HandlerConfig> handlers;
-    final List<CompletionQueue> queues;
+    final List<PipelineBuilder.DescribedQueue> queues;
     final long startTimeoutNs;
     /** Time-out of the close at JVM shutdown; 0 for no shutdown hook. */
     final long shutdownTimeoutNs;

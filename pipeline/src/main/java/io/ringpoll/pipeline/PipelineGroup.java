@@ -114,11 +114,23 @@ public final class PipelineGroup implements AutoCloseable {
      * @throws IllegalStateException as {@link Pipeline#addQueue}, or if all pipelines have halted or been closed
      */
     public Pipeline addQueue(final CompletionQueue queue) {
+        return addQueue(queue, (Object) null);
+    }
+
+    /**
+     * Adds a completion queue with an attachment to the polling pipeline with the fewest queues.
+     *
+     * @param queue      polled by this group only
+     * @param attachment as for {@link Pipeline#addQueue(CompletionQueue, Object)}
+     * @return the pipeline to which it was added
+     * @throws IllegalStateException as {@link Pipeline#addQueue}, or if all pipelines have halted or been closed
+     */
+    public Pipeline addQueue(final CompletionQueue queue, final Object attachment) {
         Objects.requireNonNull(queue, NO_QUEUE);
         while (true) {
             final Pipeline candidate = fewest();
             try {
-                return addQueue(queue, candidate);
+                return addQueue(queue, attachment, candidate);
             } catch (final IllegalStateException refused) {
                 if (candidate.state().takesQueues()) {
                     throw refused;
@@ -138,9 +150,24 @@ public final class PipelineGroup implements AutoCloseable {
      * @throws IndexOutOfBoundsException if there is no such pipeline
      */
     public Pipeline addQueue(final CompletionQueue queue, final ToIntFunction<CompletionQueue> position) {
+        return addQueue(queue, null, position);
+    }
+
+    /**
+     * Adds a completion queue with an attachment to a pipeline of the caller's choice.
+     *
+     * @param queue      polled by this group only
+     * @param attachment as for {@link Pipeline#addQueue(CompletionQueue, Object)}
+     * @param position   index of the pipeline for the queue
+     * @return the pipeline to which it was added
+     * @throws IllegalStateException     as {@link Pipeline#addQueue}, or if a pipeline of the group already polls the queue
+     * @throws IndexOutOfBoundsException if there is no such pipeline
+     */
+    public Pipeline addQueue(
+        final CompletionQueue queue, final Object attachment, final ToIntFunction<CompletionQueue> position) {
         Objects.requireNonNull(queue, NO_QUEUE);
         Objects.requireNonNull(position, "the position of the pipeline is null");
-        return addQueue(queue, pipelines.get(position.applyAsInt(queue)));
+        return addQueue(queue, attachment, pipelines.get(position.applyAsInt(queue)));
     }
 
     /**
@@ -227,7 +254,7 @@ public final class PipelineGroup implements AutoCloseable {
         return closer;
     }
 
-    private Pipeline addQueue(final CompletionQueue queue, final Pipeline pipeline) {
+    private Pipeline addQueue(final CompletionQueue queue, final Object attachment, final Pipeline pipeline) {
         final Membership membership = new Membership(pipeline);
         synchronized (memberships) {
             if (memberships.putIfAbsent(queue, membership) != null) {
@@ -236,7 +263,7 @@ public final class PipelineGroup implements AutoCloseable {
         }
         boolean added = false;
         try {
-            pipeline.addQueue(queue);
+            pipeline.addQueue(queue, attachment);
             added = true;
         } finally {
             synchronized (memberships) {

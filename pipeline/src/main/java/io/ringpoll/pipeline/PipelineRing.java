@@ -13,6 +13,16 @@ interface PipelineRing extends SlotRing {
     /** The last sequence, at most the given published one, that all handlers have passed and released. */
     long minimumGatingSequence(long last);
 
+    @Override
+    default long lastPublished() {
+        return cursor().get();
+    }
+
+    @Override
+    default boolean isPassed(final long sequence) {
+        return minimumGatingSequence(sequence) >= sequence;
+    }
+
     /** Number of published slots that at least one handler has not passed; a snapshot. */
     default long occupancy() {
         final long last = cursor().get();

@@ -74,6 +74,7 @@ final class PipelineStop {
             // Two handlers that drain would wait for each other.
             deadline.await(() -> pipeline.failure() != null || handlers.haveOthersPassed(last) ||
                 onHandlersThread > 0 && drainingHandlers.get() > 1);
+            pipeline.poller().queues().releasePassed();
             return snapshot(PipelineReport.UNKNOWN, empty && handlers.haveOthersPassed(last));
         } finally {
             drainingHandlers.addAndGet(-onHandlersThread);

@@ -70,6 +70,18 @@ final class QueueRuns {
         return run;
     }
 
+    /**
+     * As {@link #find(long)}, for a reader with a previous result: consecutive slots of many queues are found without a search.
+     */
+    long find(final long sequence, final long previous) {
+        final long next = previous + 1;
+        // The later start first: if the next run has been overwritten, its start is seen to be after the slot.
+        if (next + 1 < count.get() && start(next + 1) > sequence && start(next) <= sequence) {
+            return next;
+        }
+        return find(sequence);
+    }
+
     /** Whether a run begins after a slot. A start not before that of a later run has been overwritten: the run is older. */
     private static boolean isAfter(final long start, final long sequence, final long endStart) {
         return start > sequence && start < endStart;

@@ -5,15 +5,17 @@ import io.ringpoll.verbs.IbvWc;
 import java.util.function.LongSupplier;
 
 /**
- * Looks up the completion queues of a handler's slots. Retains the last run, so that consecutive slots of a queue cost one
- * search.
+ * Looks up the completion queues of a handler's slots. Retains the last run, so that consecutive slots of a queue are found
+ * without a search. It does not retain attachments, which may outlive their queues no longer than their completions.
  *
  * <p>Belongs to the handler's thread.
  */
 final class SlotSource implements RecordSource {
     private final CompletionSlab slab;
     private final long slabAddress;
+    private final HandlerContext context;
     private final LongSupplier next;
+    private long run = -1;
     private long first;
     private long end;
     private int queueIndex;
@@ -21,11 +23,13 @@ final class SlotSource implements RecordSource {
     /**
      * Creates a source.
      *
-     * @param next the first slot that the handler has not passed
+     * @param context knows the attachments of the queues
+     * @param next    the first slot that the handler has not passed
      */
-    SlotSource(final CompletionSlab slab, final LongSupplier next) {
+    SlotSource(final CompletionSlab slab, final HandlerContext context, final LongSupplier next) {
         this.slab = slab;
         this.slabAddress = slab.buffer().addressOffset();
+        this.context = context;
         this.next = next;
     }
 
@@ -34,13 +38,18 @@ final class SlotSource implements RecordSource {
         final long sequence = sequence(slab, slabAddress, recordAddress, next.getAsLong());
         if (sequence < first || sequence >= end) {
             final QueueRuns runs = slab.queueRuns();
-            final long run = runs.find(sequence);
+            run = runs.find(sequence, run);
             first = runs.start(run);
             // The end of the newest run is not known yet.
             end = run + 1 < runs.count() ? runs.start(run + 1) : sequence + 1;
             queueIndex = runs.queueIndex(run);
         }
         return queueIndex;
+    }
+
+    @Override
+    public Object attachment(final long recordAddress) {
+        return context.attachment(queueIndex(recordAddress));
     }
 
     /** The queue of a record, without state; any thread. */

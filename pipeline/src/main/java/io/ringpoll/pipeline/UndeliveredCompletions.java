@@ -2,6 +2,7 @@ package io.ringpoll.pipeline;
 
 import io.ringpoll.internal.poller.QueueRegistry;
 import io.ringpoll.internal.verbs.RecordAddress;
+import io.ringpoll.internal.verbs.RecordSource;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WorkCompletion;
 import io.ringpoll.verbs.WorkCompletions;
@@ -27,12 +28,24 @@ final class UndeliveredCompletions {
     private final WorkCompletion completion = new WorkCompletion();
     /** Index of the queue that is being polled. */
     private int queueIndex;
+    /** Attachment of the queue that is being polled. */
+    private Object attachment;
 
     UndeliveredCompletions(final QueueRegistry queues, final Consumer<WorkCompletion> consumer, final ErrorHandler errorLog) {
         this.queues = queues;
         this.consumer = consumer;
         this.errorLog = errorLog;
-        RecordAddress.source(completion, address -> queueIndex);
+        RecordAddress.source(completion, new RecordSource() {
+            @Override
+            public int queueIndex(final long recordAddress) {
+                return queueIndex;
+            }
+
+            @Override
+            public Object attachment(final long recordAddress) {
+                return attachment;
+            }
+        });
     }
 
     /** Polls the queues until they are empty, or {@link #MAX_COMPLETIONS}; returns the number. The poller has ended. */
@@ -44,6 +57,7 @@ final class UndeliveredCompletions {
             }
         } finally {
             completion.unwrap();
+            attachment = null;
         }
         return count;
     }
@@ -51,6 +65,7 @@ final class UndeliveredCompletions {
     private long take(final CompletionQueue queue, final long limit) {
         long count = 0;
         queueIndex = queues.indexOf(queue);
+        attachment = queues.attachment(queueIndex);
         while (count < limit) {
             final int polled = poll(queue, (int) Math.min(BATCH, limit - count));
             if (polled <= 0) {

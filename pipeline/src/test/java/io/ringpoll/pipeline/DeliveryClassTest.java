@@ -88,6 +88,11 @@ class DeliveryClassTest {
         }
 
         @Override
+        public Object attachment(final int queueIndex) {
+            return null;
+        }
+
+        @Override
         public void onHandlerHalted(final String roleName, final Throwable failure) {
             throw new AssertionError(failure);
         }

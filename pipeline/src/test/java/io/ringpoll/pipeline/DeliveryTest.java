@@ -334,6 +334,11 @@ class DeliveryTest {
         }
 
         @Override
+        public Object attachment(final int queueIndex) {
+            return null;
+        }
+
+        @Override
         public void onHandlerHalted(final String roleName, final Throwable failure) {
             throw new AssertionError(failure);
         }

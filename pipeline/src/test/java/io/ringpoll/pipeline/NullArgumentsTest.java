@@ -42,6 +42,8 @@ class NullArgumentsTest {
                     "PipelineBuilder.onErrorBatch(handler)", "PipelineBuilder.onAllBatch(handler)",
                     "PipelineBuilder.onBatch(handler)", "PipelineBuilder.thenBatch(handler)",
                     "PipelineBuilder.then(handler)", "HandlerOptions.onFailure(policy)",
+                    // No attachment.
+                    "Pipeline.addQueue(attachment)", "PipelineGroup.addQueue(attachment)", "PipelineBuilder.queue(attachment)",
                     // The default.
                     "PipelineBuilder.pollerName(threadName)", "PipelineBuilder.idleStrategy(strategy)",
                     "HandlerOptions.name(name)", "HandlerOptions.waitStrategy(wait)", "HandlerOptions.waitStrategy(strategy)")

@@ -51,7 +51,7 @@ class PipelineConfigTest {
         assertEquals("ringpoll-poller", config.pollerName);
         assertEquals(64, config.ringSize);
         assertEquals(32, config.batchLimit);
-        assertEquals(List.of(queue), config.queues);
+        assertEquals(List.of(new PipelineBuilder.DescribedQueue(queue, null)), config.queues);
         assertEquals(1, config.handlers.size());
         final HandlerConfig handler = config.handlers.getFirst();
         assertEquals("ringpoll-all", handler.roleName());

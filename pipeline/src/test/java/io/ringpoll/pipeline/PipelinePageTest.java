@@ -1,15 +1,20 @@
 package io.ringpoll.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.SharedReceiveQueue;
+import io.ringpoll.rpma.SharedReceiveQueueConfig;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verbs.AsyncEvents;
 import io.ringpoll.verbs.CompletionBudget;
+import io.ringpoll.verbs.QueuePairAttachments;
 import io.ringpoll.verbs.VerbsContext;
 import io.ringpoll.verbs.WorkCompletion;
 import java.io.IOException;
@@ -128,6 +133,56 @@ class PipelinePageTest {
             }
         });
         assertHandles(builder, 3);
+    }
+
+    /** A session of the user. */
+    private final class Session {
+        void received(final WorkCompletion wc) {
+            heard.add("received " + wc.workRequestId());
+        }
+
+        void sent(final WorkCompletion wc) {
+            heard.add("sent " + wc.workRequestId());
+        }
+
+        void failed(final WorkCompletion wc) {
+            heard.add("failed " + wc.workRequestId());
+        }
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldLeadToTheSession() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final Connection connection = pair.client();
+            final Session session = new Session();
+            Pipeline pipeline = Pipeline.builder()
+                .onReceive((wc, sequence, endOfBatch) -> ((Session) wc.attachment()).received(wc))
+                .onSendWrite((wc, sequence, endOfBatch) -> ((Session) wc.attachment()).sent(wc))
+                .onError((wc, sequence, endOfBatch) -> ((Session) wc.attachment()).failed(wc))
+                .start();
+            pipeline.addQueue(connection.completionQueue(), session);
+            assertTrue(post(pair, 7));
+            assertTrue(pipeline.close(TEN_SECONDS).inTime());
+            assertEquals(List.of("sent 7"), heard);
+        }
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldLeadToTheSessionOfASharedReceiveQueue() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); ConnectedPair pair = ConnectedPair.ofDefaults();
+            SharedReceiveQueueConfig config = SharedReceiveQueueConfig.create().rqSize(4).rcqSize(4);
+            SharedReceiveQueue shared = peer.sharedReceiveQueue(config);
+            Pipeline pipeline = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> { }).start()) {
+            final Connection connection = pair.client();
+            final Session session = new Session();
+            QueuePairAttachments sessions = new QueuePairAttachments();
+            sessions.put(connection.queuePairNumber(), session);
+            pipeline.addQueue(shared.receiveCompletionQueue().orElseThrow(), sessions);
+            assertSame(session, sessions.get(connection.queuePairNumber()));
+            assertTrue(pipeline.close(TEN_SECONDS).inTime());
+        }
     }
 
     /** Holds slots for another thread. */

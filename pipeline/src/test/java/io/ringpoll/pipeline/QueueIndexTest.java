@@ -10,6 +10,7 @@ import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -19,12 +20,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A completion's queue index is that of its queue: its work request id contains it. */
+/** The queue index and the attachment of a completion are those of its queue: its work request id contains the index. */
 @Timeout(60)
 class QueueIndexTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
     private static final int QUEUES = 7;
     private static final int EACH = 3000;
+
+    /** By index; the last queue has none. */
+    private static final Object[] ATTACHMENTS = {"a", "b", "c", "d", "e", "f", null};
 
     private final AtomicLong asked = new AtomicLong();
     private final AtomicLong wrong = new AtomicLong();
@@ -130,29 +134,41 @@ class QueueIndexTest {
         final ScriptedQueue first = new ScriptedQueue("first");
         final ScriptedQueue second = new ScriptedQueue("second");
         try (Pipeline pipeline = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> { })
-                .onUndelivered(wc -> left.add(wc.queueIndex())).start()) {
+                .onUndelivered(wc -> {
+                    left.add(wc.queueIndex());
+                    check(wc.attachment(), ATTACHMENTS[wc.queueIndex()]);
+                }).start()) {
             assertTrue(pipeline.pause(BOUND_NS));
             first.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
             second.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
-            pipeline.addQueue(first);
-            pipeline.addQueue(second);
+            pipeline.addQueue(first, ATTACHMENTS[0]);
+            pipeline.addQueue(second, ATTACHMENTS[1]);
             pipeline.stop(BOUND_NS);
         }
         assertEquals(List.of(0, 1), left);
+        assertEquals(0, wrong.get());
     }
 
     private void run(final PipelineBuilder description) {
         try (Pipeline pipeline = description.start()) {
             for (int i = 0; i < QUEUES; i++) {
-                assertEquals(i, pipeline.addQueue(queue(i)));
+                assertEquals(i, pipeline.addQueue(queue(i), ATTACHMENTS[i]));
             }
             assertTrue(pipeline.drain(BOUND_NS).inTime());
         }
     }
 
     private void check(final WorkCompletion wc) {
-        asked.incrementAndGet();
-        if (wc.queueIndex() != wc.workRequestId()) {
+        // Either first: both look the queue up.
+        if (asked.incrementAndGet() % 2 == 0) {
+            check(wc.attachment(), ATTACHMENTS[(int) wc.workRequestId()]);
+        }
+        check((long) wc.queueIndex(), wc.workRequestId());
+        check(wc.attachment(), ATTACHMENTS[(int) wc.workRequestId()]);
+    }
+
+    private void check(final Object actual, final Object expected) {
+        if (!Objects.equals(actual, expected)) {
             wrong.incrementAndGet();
         }
     }

@@ -24,6 +24,11 @@ final class RecordingContext implements HandlerContext {
     }
 
     @Override
+    public Object attachment(final int queueIndex) {
+        return null;
+    }
+
+    @Override
     public void onHandlerHalted(final String roleName, final Throwable failure) {
         halted.add(roleName);
         cause = failure;

@@ -142,6 +142,16 @@ public class CountersBenchmark {
         }
 
         @Override
+        public long lastPublished() {
+            return next - 1;
+        }
+
+        @Override
+        public boolean isPassed(final long sequence) {
+            return true;
+        }
+
+        @Override
         public int claim(final int limit) {
             return Math.min(limit, SLOTS - next);
         }

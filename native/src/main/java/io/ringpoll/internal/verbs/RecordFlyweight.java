@@ -2,8 +2,7 @@ package io.ringpoll.internal.verbs;
 
 /**
  * The address of a flyweight's record. Users set it by buffer and offset, which are checked; the pipeline, which polls into
- * memory
- * of its own, by {@link RecordAddress#show}.
+ * memory of its own, by {@link RecordAddress#show}.
  */
 public abstract class RecordFlyweight {
     /** Of the record; 0 if it shows nothing. */
@@ -41,5 +40,19 @@ public abstract class RecordFlyweight {
             throw new IllegalStateException("the completion has no queue index: no poller has published it");
         }
         return source.queueIndex(record);
+    }
+
+    /**
+     * The attachment of the record's completion queue.
+     *
+     * @return null if the queue has none
+     * @throws IllegalStateException if the flyweight shows nothing, or no record of a poller
+     */
+    protected final Object shownAttachment() {
+        final long record = shown();
+        if (source == null) {
+            throw new IllegalStateException("the completion has no attachment: no poller has published it");
+        }
+        return source.attachment(record);
     }
 }

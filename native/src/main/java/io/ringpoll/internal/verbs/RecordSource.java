@@ -11,4 +11,15 @@ public interface RecordSource {
      * @throws IllegalStateException if the record is none of this source
      */
     int queueIndex(long recordAddress);
+
+    /**
+     * The attachment of a record's queue.
+     *
+     * @param recordAddress of the record that a flyweight shows
+     * @return as given when the queue was added; null if none was
+     * @throws IllegalStateException if the record is none of this source
+     */
+    default Object attachment(final long recordAddress) {
+        return null;
+    }
 }

@@ -38,13 +38,16 @@ public final class QueueRegistry {
 
     /** Guarded by this, as are the following fields. */
     private final Map<CompletionQueue, Registration> registered = new IdentityHashMap<>();
-    /** Indexes of the {@link #registered} queues. */
+    /** Indexes of the {@link #registered} queues and of the {@link #leaving} ones. */
     private final BitSet taken = new BitSet();
+    /** Removed queues with completions that handlers may not have passed yet, in the order of removal. */
+    private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
     /** By index. A name is kept without its queue, which would keep its connection and off-heap memory reachable. */
     private final String[] names = new String[MAX_QUEUES];
     /** Indexes of the most recently removed queues, whose names are kept. */
     private final ArrayDeque<Integer> left = new ArrayDeque<>(NAMES_KEPT + 1);
     private int nextIndex;
+    private final QueueAttachments attachments = new QueueAttachments();
     /** Null unless the poller is event-driven. */
     private RpmaNotifications notifications;
 
@@ -53,6 +56,10 @@ public final class QueueRegistry {
         private boolean isRemoved() {
             return removal.isDone();
         }
+    }
+
+    /** The index of a removed queue, and the last slot that may contain a completion of it. */
+    private record Leaving(int index, long lastSlot) {
     }
 
     QueueRegistry(
@@ -66,16 +73,28 @@ public final class QueueRegistry {
     }
 
     /**
-     * Adds a queue to the round; the poller polls it from one of its next duty cycles on.
+     * Adds a queue without an attachment, see {@link #add(CompletionQueue, Object)}.
      *
      * @param queue to be polled by this poller only
-     * @return the index that its completions carry; an index is reused only after all other indexes have been used
-     * @throws IllegalStateException if the queue or a view of it has already been added, here or to another poller that has
-     *     neither halted nor ended; or if {@link #MAX_QUEUES} queues have been added, the poller has halted, is stopping or has
-     *     ended, or it executes no commands
-     * @throws NullPointerException  if the queue is null
+     * @return the index that its completions carry
      */
     public int add(final CompletionQueue queue) {
+        return add(queue, null);
+    }
+
+    /**
+     * Adds a queue to the round; the poller polls it from one of its next duty cycles on.
+     *
+     * @param queue      to be polled by this poller only
+     * @param attachment of its completions, or null
+     * @return the index that its completions carry; an index is reused only after all other indexes have been used, and after
+     *     all completions of its former queue have been passed
+     * @throws IllegalStateException if the queue or a view of it has already been added, here or to another poller that has
+     *     neither halted nor ended; or if {@link #MAX_QUEUES} queues have been added, or removed with completions that have not
+     *     been passed; or if the poller has halted, is stopping or has ended, or it executes no commands
+     * @throws NullPointerException  if the queue is null
+     */
+    public int add(final CompletionQueue queue, final Object attachment) {
         Objects.requireNonNull(queue, "the completion queue to be added is null");
         final PollerState phase = ring.isHalted() ? PollerState.HALTED : commands.phase();
         if (phase.isFinal()) {
@@ -86,12 +105,12 @@ public final class QueueRegistry {
         } catch (final TimeoutException busy) {
             throw notAdded(queue, busy.getMessage(), busy);
         }
-        final Registration added = register(queue);
+        final Registration added = register(queue, attachment);
         try {
             // Registered first: a removal by another thread may overtake this command, which then has no effect.
             commands.submitBeforeStop(
                 new PollerCommand(() -> onAdd(added.polled)), BoundedWait.deadlineNs(COMMAND_TIMEOUT_NS));
-            return added.polled.index & MAX_QUEUES - 1;
+            return added.polled.index;
         } catch (final TimeoutException | IllegalStateException refused) {
             unregister(added);
             throw notAdded(queue, refused.getMessage(), refused);
@@ -110,12 +129,13 @@ public final class QueueRegistry {
     public void remove(final CompletionQueue queue, final long timeoutNs) throws TimeoutException {
         Objects.requireNonNull(queue, "the queue to be removed is null");
         final long deadlineNs = BoundedWait.deadlineNs(timeoutNs);
-        final Registration leaving = registration(queue);
-        if (leaving != null) {
-            commands.submit(leaving.removal, deadlineNs);
-            leaving.removal.await(deadlineNs, "remove " + queue.name());
-            unregister(leaving);
+        final Registration removed = registration(queue);
+        if (removed != null) {
+            commands.submit(removed.removal, deadlineNs);
+            removed.removal.await(deadlineNs, "remove " + queue.name());
+            unregister(removed);
         }
+        releasePassed();
     }
 
     /**
@@ -190,7 +210,30 @@ public final class QueueRegistry {
     public int indexOf(final CompletionQueue queue) {
         Objects.requireNonNull(queue, "the queue is null");
         final Registration added = registration(queue);
-        return added == null ? -1 : added.polled.index & MAX_QUEUES - 1;
+        return added == null ? -1 : added.polled.index;
+    }
+
+    /**
+     * The attachment of the queue of a completion that has not been passed; any thread, without a lock.
+     *
+     * @param index that the completion carries
+     * @return null if the queue has none
+     */
+    public Object attachment(final int index) {
+        return attachments.get(index);
+    }
+
+    /**
+     * Releases the indexes and attachments of removed queues of which all completions have been passed. Each addition and removal
+     * of a queue does the same.
+     */
+    public synchronized void releasePassed() {
+        Leaving first = leaving.peekFirst();
+        while (first != null && ring.isPassed(first.lastSlot)) {
+            release(first.index);
+            leaving.removeFirst();
+            first = leaving.peekFirst();
+        }
     }
 
     /**
@@ -256,12 +299,14 @@ public final class QueueRegistry {
         return registered.get(queue);
     }
 
-    private synchronized Registration register(final CompletionQueue queue) {
+    private synchronized Registration register(final CompletionQueue queue, final Object attachment) {
         if (registered.containsKey(queue)) {
             throw new IllegalStateException(queue.name() + " is already polled");
         }
-        if (registered.size() == MAX_QUEUES) {
-            throw new IllegalStateException("a poller is limited to " + MAX_QUEUES + " completion queues");
+        releasePassed();
+        if (registered.size() + leaving.size() == MAX_QUEUES) {
+            throw new IllegalStateException("a poller is limited to " + MAX_QUEUES + " completion queues" +
+                (leaving.isEmpty() ? "" : ", including " + leaving.size() + " removed ones with completions in the ring"));
         }
         final Object claimed = underlying(queue);
         final QueueClaims.Claim earlier = QueueClaims.claim(claimed, queue, this);
@@ -269,14 +314,14 @@ public final class QueueRegistry {
             throw earlier.refusal(queue, this);
         }
         try {
-            return registerClaimed(queue, claimed);
+            return registerClaimed(queue, claimed, attachment);
         } catch (final RuntimeException | Error failure) {
             QueueClaims.release(claimed, this);
             throw failure;
         }
     }
 
-    private Registration registerClaimed(final CompletionQueue queue, final Object claimed) {
+    private Registration registerClaimed(final CompletionQueue queue, final Object claimed, final Object attachment) {
         while (taken.get(nextIndex)) {
             nextIndex = nextIndex + 1 & MAX_QUEUES - 1;
         }
@@ -286,6 +331,8 @@ public final class QueueRegistry {
         final Registration added = new Registration(polled, claimed, new PollerCommand(() -> onRemove(polled)));
         taken.set(index);
         names[index] = name;
+        // Before the queue joins the round, and so before its first completion is published.
+        attachments.set(index, attachment);
         nextIndex = index + 1 & MAX_QUEUES - 1;
         registered.put(queue, added);
         return added;
@@ -330,33 +377,36 @@ public final class QueueRegistry {
     }
 
     /** Removes a queue that the poller no longer accesses from the registry; idempotent. */
-    private void unregister(final Registration leaving) {
+    private void unregister(final Registration removed) {
         try {
             // First: a thread that finds the queue unregistered may destroy it.
-            closeView(leaving);
+            closeView(removed);
         } finally {
             synchronized (this) {
-                if (registered.remove(leaving.polled.added, leaving)) {
-                    QueueClaims.release(leaving.claimed, this);
-                    leave(leaving.polled.index & MAX_QUEUES - 1);
+                if (registered.remove(removed.polled.added, removed)) {
+                    QueueClaims.release(removed.claimed, this);
+                    leaving.addLast(new Leaving(removed.polled.index, ring.lastPublished()));
+                    releasePassed();
                 }
             }
         }
     }
 
     /** Not under this object's lock, so that a handler that reads a name does not wait. */
-    private void closeView(final Registration leaving) {
+    private void closeView(final Registration removed) {
         final RpmaNotifications opened;
         synchronized (this) {
             opened = notifications;
         }
         if (opened != null) {
-            opened.close(leaving.polled.queue);
+            opened.close(removed.polled.queue);
         }
     }
 
-    private void leave(final int index) {
+    /** Makes an index free again and drops the attachment. */
+    private void release(final int index) {
         taken.clear(index);
+        attachments.set(index, null);
         left.addLast(index);
         if (left.size() > NAMES_KEPT) {
             final int forgotten = left.removeFirst();

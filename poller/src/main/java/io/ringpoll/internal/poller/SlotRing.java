@@ -6,8 +6,9 @@ import org.agrona.concurrent.UnsafeBuffer;
 /**
  * The ring as seen by the poller: slots are claimed in order, filled in place and published.
  *
- * <p>Owned by the polling thread, except {@link #isHalted()}. No call blocks, allocates, or throws when the ring is full. A slot
- * is one {@link io.ringpoll.verbs.IbvWc} record; claimed slots are contiguous in memory.
+ * <p>Owned by the polling thread, except {@link #isHalted()}, {@link #lastPublished()} and {@link #isPassed}. No call blocks,
+ * allocates, or throws when the ring is full. A slot is one {@link io.ringpoll.verbs.IbvWc} record; claimed slots are contiguous
+ * in memory.
  */
 public interface SlotRing {
     /** Result of {@link #claim} when no slot is free. */
@@ -55,6 +56,21 @@ public interface SlotRing {
     default void publishFault(final int queueIndex) {
         publish(1, queueIndex);
     }
+
+    /**
+     * The sequence of the last published slot; any thread.
+     *
+     * @return -1 before the first publication
+     */
+    long lastPublished();
+
+    /**
+     * Whether all handlers have passed and released the slots up to a sequence; any thread.
+     *
+     * @param sequence at most {@link #lastPublished}
+     * @return true permanently once it is true
+     */
+    boolean isPassed(long sequence);
 
     /**
      * Whether a handler has halted, after which {@link #claim} returns {@link #HALTED}; any thread.

@@ -13,6 +13,7 @@ final class ArraySlots implements SlotRing, RingHandlers {
     private final int[] queueIndexes;
     private int free;
     private int published;
+    private volatile long passed = Long.MAX_VALUE;
     private volatile boolean halted;
     private long causedStallNs;
     private int stalls;
@@ -48,6 +49,11 @@ final class ArraySlots implements SlotRing, RingHandlers {
         free += slots;
     }
 
+    /** Sets the last slot that the handlers have passed; by default they are never behind. */
+    void passThrough(final long sequence) {
+        passed = sequence;
+    }
+
     void halt() {
         halted = true;
     }
@@ -78,6 +84,16 @@ final class ArraySlots implements SlotRing, RingHandlers {
     @Override
     public boolean isHalted() {
         return halted;
+    }
+
+    @Override
+    public long lastPublished() {
+        return published - 1;
+    }
+
+    @Override
+    public boolean isPassed(final long sequence) {
+        return sequence <= passed;
     }
 
     @Override

@@ -281,6 +281,16 @@ class CompletionPollerTest {
                 public boolean isHalted() {
                     return false;
                 }
+
+                @Override
+                public long lastPublished() {
+                    return published[0] - 1;
+                }
+
+                @Override
+                public boolean isPassed(final long sequence) {
+                    return true;
+                }
             };
             final CompletionPoller blind = new CompletionPoller(
                 "poller", ring, BATCH_LIMIT, new PollerCounterSet(TestCounters.create(), "poller"));

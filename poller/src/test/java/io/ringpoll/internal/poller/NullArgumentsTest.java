@@ -36,7 +36,7 @@ class NullArgumentsTest {
             .sample(new UnsafeBuffer(new byte[64])).sample(CounterType.POLLS)
             .meaningful(
                 // The default.
-                "PollerLoop.isSpinning(idleStrategy)",
+                "PollerLoop.isSpinning(idleStrategy)", "QueueRegistry.add(attachment)",
                 // Checked where there is a device.
                 "NotifyingQueue.of(queue)", "NotifyingQueue.of(channel)")
             .check(CompletionPoller.class).check(NotifyingQueue.class).faults());

@@ -3,6 +3,7 @@ package io.ringpoll.internal.poller;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -148,6 +149,46 @@ class QueueRegistryTest {
             poller.queues().remove(queue, 1);
         }
         assertEquals(2, poller.queues().add(queue));
+    }
+
+    @Test
+    void shouldNotReuseAnIndexBeforeTheCompletionsOfItsQueueArePassed() throws TimeoutException {
+        final ScriptedQueue queue = queueOfOne();
+        assertEquals(0, poller.queues().add(queue, "first"));
+        slots.passThrough(-1);
+        poller.doWork();
+        poller.queues().remove(queue, 1);
+        final ScriptedQueue passing = new ScriptedQueue("passing");
+        for (int i = 1; i < QueueRegistry.MAX_QUEUES; i++) {
+            assertEquals(i, poller.queues().add(passing, i));
+            assertEquals(i, poller.queues().attachment(i));
+            poller.queues().remove(passing, 1);
+        }
+        assertEquals("first", poller.queues().attachment(0));
+        assertEquals("a poller is limited to 65536 completion queues, including 65536 removed ones with completions in the ring",
+            assertThrows(IllegalStateException.class, () -> poller.queues().add(passing)).getMessage());
+        slots.passThrough(0);
+        assertEquals(0, poller.queues().add(passing));
+        assertNull(poller.queues().attachment(0));
+    }
+
+    @Test
+    void shouldReleaseTheAttachmentWhenTheCompletionsArePassed() throws TimeoutException {
+        final ScriptedQueue queue = queueOfOne();
+        final int index = poller.queues().add(queue, "attached");
+        slots.passThrough(-1);
+        poller.doWork();
+        poller.queues().remove(queue, 1);
+        poller.queues().releasePassed();
+        assertEquals("attached", poller.queues().attachment(index));
+        slots.passThrough(0);
+        poller.queues().releasePassed();
+        assertNull(poller.queues().attachment(index));
+        assertNull(poller.queues().attachment(-1));
+        assertNull(poller.queues().attachment(QueueRegistry.MAX_QUEUES));
+        poller.queues().add(queue, "again");
+        poller.queues().remove(queue, 1);
+        assertNull(poller.queues().attachment(index + 1), "nothing of it is in the ring");
     }
 
     @Test
