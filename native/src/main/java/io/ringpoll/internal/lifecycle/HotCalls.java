@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
  *
  * <p><b>One at a time.</b> The first thread that calls becomes the owner: it pays a comparison, and a plain store when a call
  * ends. When another thread calls, ownership moves to it, which costs a handshake with the old owner and waits for its call.
- * After {@value #MAX_HANDOVERS} such moves between live threads there is no owner any more, and all threads enter by a lock that
- * spins. So threads may take turns as they like: rarely, for the price of a handshake; often, for that of a compare-and-swap.
+ * Threads that take turns often ({@link HandoverAllowance}) lose the owner for good, and all enter by a lock that spins. So they
+ * may take turns as they like: rarely, for the price of a handshake; often, for that of a compare-and-swap.
  *
  * <p><b>Freeing.</b> An owner does not announce its calls. {@link #awaitQuiescence()} reads the stacks of the owners instead. The
  * JVM does that in a handshake, which is the fence that callers omit: a thread that has read an address before shows the frame of
@@ -26,9 +26,6 @@ import java.util.stream.Collectors;
  * that poll for safepoints. A virtual thread is a thread like any other here: it never leaves its carrier within a call.
  */
 public final class HotCalls {
-    /** Moves of ownership between live threads before it is given up for a lock. */
-    static final int MAX_HANDOVERS = 8;
-
     private static final VarHandle OWNED;
     private static final Set<HotCalls> LIVE = ConcurrentHashMap.newKeySet();
     private static final long QUIESCENCE_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
@@ -54,7 +51,7 @@ public final class HotCalls {
     private boolean shared;
     /** The mark that a thread may be in. */
     private volatile HotMark current = HotMark.NOBODY;
-    private int handovers;
+    private final HandoverAllowance handovers = new HandoverAllowance();
 
     private HotCalls(final Object ownership) {
         this.ownership = ownership;
@@ -186,14 +183,13 @@ public final class HotCalls {
             return;
         }
         final boolean isHandover = current.isOfLiveThread() && !current.isOwnedBy(thread);
-        final boolean toLock = isHandover && handovers == MAX_HANDOVERS || !HotFrames.canObserve(thread);
+        final boolean toLock = isHandover && !handovers.take(System.nanoTime()) || !HotFrames.canObserve(thread);
         disown();
         shared = toLock && partner != null;
         if (partner != null && partner.current != HotMark.NOBODY) {
             shared |= !partner.current.isOwnedBy(thread);
             partner.share(shared);
         }
-        handovers += isHandover ? 1 : 0;
         install(toLock ? HotMark.lock() : HotMark.ofCurrentThread());
     }
 

@@ -77,7 +77,7 @@ class HotCallsTest {
 
     @Test
     void shouldMakeEveryCallPlainOnceThreadsTakeTurns() throws InterruptedException {
-        takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
+        takeTurnsOften(calls);
         for (int i = 0; i < 10; i++) {
             assertEquals(true, HotCaller.call(calls, mark -> CallTurn.isPlain(mark.turn())));
         }
@@ -85,16 +85,16 @@ class HotCallsTest {
 
     @Test
     void shouldHaveAnOwnerHoweverManyThreadsCallOneAfterTheOther() throws InterruptedException {
-        for (int i = 0; i < 3 * HotCalls.MAX_HANDOVERS; i++) {
+        for (int i = 0; i < 3 * HandoverAllowance.BURST; i++) {
             assertFalse(OtherThread.run(() -> HotCaller.call(calls, HotMark::isLock)).result());
         }
         assertFalse(HotCaller.call(calls, HotMark::isLock));
     }
 
     @Test
-    void shouldAllocateNothing() {
+    void shouldAllocateNothing() throws InterruptedException {
         Allocation.assertNone(() -> HotCaller.call(calls));
-        takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
+        takeTurnsOften(calls);
         Allocation.assertNone(() -> HotCaller.call(calls));
     }
 
@@ -183,14 +183,14 @@ class HotCallsTest {
     @Test
     void shouldNotifyBothOfALock() throws InterruptedException {
         assertFalse(isShared(partner));
-        takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
+        takeTurnsOften(calls);
         assertTrue(isShared(partner));
         assertTrue(isShared(calls));
     }
 
     @Test
     void shouldWaitForACallUnderWayInALock() throws InterruptedException {
-        takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
+        takeTurnsOften(calls);
         final StuckCall caller = new StuckCall(calls, () -> count = 7);
         final OtherThread<Long> waiter = OtherThread.run(() -> {
             HotCalls.awaitQuiescence();
@@ -204,7 +204,7 @@ class HotCallsTest {
     @Test
     void shouldNotWaitForAThreadThatWaitsToEnter() throws InterruptedException {
         final HotCalls lock = HotCalls.register(HotCaller.class);
-        takeTurns(lock, HotCalls.MAX_HANDOVERS + 2);
+        takeTurnsOften(lock);
         for (final HotCalls busy : List.of(calls, lock)) {
             final HotCalls own = HotCalls.register(HotCaller.class);
             final StuckCall stuck = new StuckCall(busy, () -> { });
@@ -227,7 +227,7 @@ class HotCallsTest {
 
     @Test
     void shouldNotWaitForLaterCallsOfAThreadThatIsAlwaysInsideALock() throws InterruptedException {
-        takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
+        takeTurnsOften(calls);
         final AtomicBoolean end = new AtomicBoolean();
         final CountDownLatch owns = new CountDownLatch(1);
         final OtherThread<Void> caller = OtherThread.run(() -> {
@@ -402,7 +402,7 @@ class HotCallsTest {
 
     @Test
     void shouldReleaseALockWhoseHolderHasEndedItsCallWithoutLeaving() throws InterruptedException {
-        takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
+        takeTurnsOften(calls);
         HotFrames.register(HotCallsTest.class);
         final CountDownLatch lost = new CountDownLatch(1);
         final CountDownLatch goOn = new CountDownLatch(1);
@@ -423,7 +423,7 @@ class HotCallsTest {
 
     @Test
     void shouldNotReleaseALockDuringALongCall() throws InterruptedException {
-        takeTurns(calls, HotCalls.MAX_HANDOVERS + 2);
+        takeTurnsOften(calls);
         final StuckCall stuck = new StuckCall(calls, () -> count = 7);
         final OtherThread<Long> next = OtherThread.run(() -> HotCaller.call(calls, mark -> count));
         Thread.sleep(500);
@@ -482,10 +482,9 @@ class HotCallsTest {
         return HotCaller.call(some, mark -> some.isShared());
     }
 
-    /** Other threads and this one, which lives on, make calls in turns. */
-    private static void takeTurns(final HotCalls some, final int times) {
-        for (int i = 0; i < times; i++) {
-            HotCaller.call(some);
+    /** Other threads and this one, which lives on, make calls in turns until they have a lock. */
+    private static void takeTurnsOften(final HotCalls some) throws InterruptedException {
+        while (!HotCaller.call(some, HotMark::isLock)) {
             OtherThread.run(() -> {
                 HotCaller.call(some);
                 return null;
