@@ -12,6 +12,7 @@ import static org.apache.ratis.conf.ConfUtils.requirePositive;
 
 import io.ringpoll.internal.transport.HandlerThreads;
 import io.ringpoll.internal.transport.NodeConfig;
+import io.ringpoll.internal.transport.PeerBounds;
 import io.ringpoll.internal.transport.PollerConfig;
 import io.ringpoll.pipeline.WaitMode;
 import java.util.Locale;
@@ -81,7 +82,20 @@ final class RdmaConfig {
         final int cachedBytes = size(properties, RdmaConfigKeys.REGION_CACHE_SIZE_KEY, RdmaConfigKeys.REGION_CACHE_SIZE_DEFAULT,
             0, Integer.MAX_VALUE);
         return new NodeConfig(name, bufferBytes, credits, connections, messageBytes, cachedBytes,
-            connectTimeout.toIntExact(TimeUnit.MILLISECONDS), CLOSE_TIMEOUT_MS, poller(properties), countersFile);
+            connectTimeout.toIntExact(TimeUnit.MILLISECONDS), CLOSE_TIMEOUT_MS, poller(properties), countersFile,
+            bounds(properties));
+    }
+
+    private static PeerBounds bounds(final RaftProperties properties) {
+        final TimeDuration interval =
+            duration(properties, RdmaConfigKeys.KEEPALIVE_INTERVAL_KEY, RdmaConfigKeys.KEEPALIVE_INTERVAL_DEFAULT);
+        final TimeDuration timeout =
+            duration(properties, RdmaConfigKeys.KEEPALIVE_TIMEOUT_KEY, RdmaConfigKeys.KEEPALIVE_TIMEOUT_DEFAULT);
+        if (timeout.compareTo(interval) <= 0) {
+            throw new IllegalArgumentException(RdmaConfigKeys.KEEPALIVE_TIMEOUT_KEY + " = " + timeout + ": use more than " +
+                RdmaConfigKeys.KEEPALIVE_INTERVAL_KEY + " = " + interval);
+        }
+        return new PeerBounds(interval.toIntExact(TimeUnit.MILLISECONDS), timeout.toIntExact(TimeUnit.MILLISECONDS));
     }
 
     /**

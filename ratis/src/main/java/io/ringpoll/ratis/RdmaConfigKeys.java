@@ -46,6 +46,15 @@ public interface RdmaConfigKeys {
     /** Default of {@link #REGION_CACHE_SIZE_KEY}. */
     SizeInBytes REGION_CACHE_SIZE_DEFAULT = SizeInBytes.valueOf("32MB");
 
+    /** Silence of a peer after which it is asked for a sign of life. */
+    String KEEPALIVE_INTERVAL_KEY = PREFIX + ".keepalive.interval";
+    /** Default of {@link #KEEPALIVE_INTERVAL_KEY}. */
+    TimeDuration KEEPALIVE_INTERVAL_DEFAULT = TimeDuration.valueOf(1, TimeUnit.SECONDS);
+    /** Silence of a peer after which its connection ends; longer than the interval. */
+    String KEEPALIVE_TIMEOUT_KEY = PREFIX + ".keepalive.timeout";
+    /** Default of {@link #KEEPALIVE_TIMEOUT_KEY}. */
+    TimeDuration KEEPALIVE_TIMEOUT_DEFAULT = TimeDuration.valueOf(10, TimeUnit.SECONDS);
+
     /** Time-out of a connect. */
     String CONNECT_TIMEOUT_KEY = PREFIX + ".connect.timeout";
     /** Default of {@link #CONNECT_TIMEOUT_KEY}. */

@@ -42,7 +42,7 @@ final class RdmaProxy implements Closeable {
         } catch (final ExecutionException e) {
             throw IOUtils.toIOException(e);
         } catch (final TimeoutException e) {
-            reply.expire();
+            reply.cancel();
             throw new TimeoutIOException("no reply from " + link.name() + " to " + type + " in " + timeout, e);
         }
     }

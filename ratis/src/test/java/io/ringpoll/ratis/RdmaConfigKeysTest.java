@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.transport.HandlerThreads;
 import io.ringpoll.internal.transport.NodeConfig;
+import io.ringpoll.internal.transport.PeerBounds;
 import io.ringpoll.internal.transport.PollerConfig;
 import io.ringpoll.pipeline.WaitMode;
 import java.util.concurrent.TimeUnit;
@@ -49,6 +50,8 @@ class RdmaConfigKeysTest {
         properties.set("raft.rdma.message.size.max", "1MB");
         properties.set("raft.rdma.region.cache.size", "0");
         properties.set("raft.rdma.connect.timeout", "3s");
+        properties.set("raft.rdma.keepalive.interval", "20ms");
+        properties.set("raft.rdma.keepalive.timeout", "1s");
         properties.set("raft.rdma.reconnect.delay.min", "1ms");
         properties.set("raft.rdma.reconnect.delay.max", "2ms");
         properties.set("raft.rdma.poller.cpu", "1");
@@ -62,7 +65,8 @@ class RdmaConfigKeysTest {
         assertEquals(65_535, RdmaConfig.serverPort(properties));
         assertEquals("10.0.0.2", RdmaConfig.clientHost(properties));
         assertEquals(new NodeConfig("node", 8 << 10, 7, 3, 1 << 20, 0, 3_000, 10_000,
-            new PollerConfig(false, 1, WaitMode.BLOCK, 5_000, HandlerThreads.PARALLEL, WaitMode.BUSY_SPIN), true),
+            new PollerConfig(false, 1, WaitMode.BLOCK, 5_000, HandlerThreads.PARALLEL, WaitMode.BUSY_SPIN), true,
+            new PeerBounds(20, 1_000)),
             nodeConfig());
         assertEquals(1, RdmaConfig.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
         assertEquals(2, RdmaConfig.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
@@ -123,6 +127,13 @@ class RdmaConfigKeysTest {
             RdmaConfigKeys.setServerPort(properties, port);
             assertThrows(IllegalArgumentException.class, () -> RdmaConfig.serverPort(properties));
         }
+    }
+
+    @Test
+    void shouldRejectAKeepaliveTimeoutThatIsNotLongerThanTheInterval() {
+        properties.set("raft.rdma.keepalive.interval", "10s");
+        final IllegalArgumentException failure = assertThrows(IllegalArgumentException.class, this::nodeConfig);
+        assertTrue(failure.getMessage().contains("raft.rdma.keepalive.timeout"), failure.getMessage());
     }
 
     @Test

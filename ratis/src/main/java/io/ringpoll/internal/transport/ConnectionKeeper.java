@@ -221,6 +221,9 @@ final class ConnectionKeeper {
         final long nowNs = System.nanoTime();
         for (final Kept kept : List.copyOf(links.values())) {
             kept.link.expire(nowNs);
+            if (kept.established && !kept.dropped) {
+                kept.link.checkPeer(nowNs);
+            }
             if ((kept.dropped || !kept.established) && nowNs - kept.deadlineNs >= 0) {
                 kept.link.fail(new ConnectException("the connection was not established in time"));
                 startDisconnect(kept);

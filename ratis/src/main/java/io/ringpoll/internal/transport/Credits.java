@@ -63,7 +63,7 @@ final class Credits {
      * @param waits  whether its message waits for delivery: its credit is owed later, which bounds the messages that wait
      */
     void onFrame(final FrameHeader header, final boolean waits) throws ProtocolException {
-        if (header.kind() != FrameKind.CREDIT) {
+        if (!FrameKind.isFree(header.kind())) {
             if (--peers < 0) {
                 throw new ProtocolException("a frame without credit");
             }

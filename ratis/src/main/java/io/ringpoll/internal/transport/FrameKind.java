@@ -8,12 +8,26 @@ final class FrameKind {
     static final byte REPLY = 2;
     /** The exception that a request has caused. */
     static final byte FAILURE = 3;
-    /** Returns credits only; the only kind that costs none. */
+    /** Returns credits only; costs none itself. */
     static final byte CREDIT = 4;
     /** Reports that an advertised region has been read; the correlation id is the region's number. */
     static final byte RELEASE = 5;
+    /** Asks whether the peer still works; one at a time, and costs no credit. */
+    static final byte PING = 6;
+    /** The answer to a ping; costs no credit. */
+    static final byte PONG = 7;
 
     private FrameKind() {
+    }
+
+    /** Whether frames of this kind cost no credit: the receiver has receives for them that no credit stands for. */
+    static boolean isFree(final byte kind) {
+        return kind == CREDIT || isKeepalive(kind);
+    }
+
+    /** Whether frames of this kind only show that a peer works. */
+    static boolean isKeepalive(final byte kind) {
+        return kind == PING || kind == PONG;
     }
 
     /** Whether frames of this kind carry a message. */

@@ -43,9 +43,11 @@ public final class Link {
     private final PendingReplies pending = new PendingReplies(this);
     private final Credits credits;
     private final ReorderBuffer<Incoming> inbound;
+    private final Liveness liveness;
     private int peerBufferBytes;
     private int peerMaxMessageBytes;
-    private long heardNs = System.nanoTime();
+    /** Whether a ping of the peer is unanswered. */
+    private boolean pongDue;
     private IOException closedBy;
     private volatile int queueIndex = -1;
     private volatile boolean outbound;
@@ -59,6 +61,7 @@ public final class Link {
         credits = new Credits(node.config().credits());
         inbound = new ReorderBuffer<>(node.config().credits());
         rendezvous = new Rendezvous(this, node, connection);
+        liveness = new Liveness(node.config().bounds(), System.nanoTime());
         requests = node.requests().forConnection();
     }
 
@@ -184,14 +187,41 @@ public final class Link {
             overdue = pending.overdue(nowNs);
         }
         for (final Reply reply : overdue) {
-            reply.expire();
+            reply.cancel();
             reply.future().completeExceptionally(new TimeoutException("no reply from " + name));
         }
     }
 
-    /** Whether a frame has been received since a time. */
-    synchronized boolean hasReceivedSince(final long timeNs) {
-        return heardNs - timeNs >= 0;
+    /** Asks a silent peer for a sign of life, and ends the connection without one; called periodically by the keeper. */
+    void checkPeer(final long nowNs) {
+        IOException failure = null;
+        synchronized (this) {
+            if (closedBy != null) {
+                return;
+            }
+            switch (liveness.tick(nowNs)) {
+                case LOST -> failure = new PeerLostException(name + " has sent nothing for " +
+                    node.config().bounds().keepaliveTimeoutMs() + " ms, nor answered a ping (raft.rdma.keepalive.timeout)");
+                case PING -> failure = ping();
+                default -> {
+                    return;
+                }
+            }
+        }
+        if (failure != null) {
+            fail(failure);
+        }
+    }
+
+    private IOException ping() {
+        try {
+            if (buffers.available() > 0 && postFrame(Outgoing.PING)) {
+                liveness.onPing();
+            }
+            return null;
+        } catch (final IOException | RpmaException | IllegalStateException e) {
+            return new IOException("cannot send to " + name, e);
+        }
     }
 
     /** Drops the reply to a request when it is received. */
@@ -261,6 +291,9 @@ public final class Link {
 
     /** Posts queued frames as far as credits and buffers permit; called with the lock held when either have been returned. */
     private void postWaiting() throws IOException {
+        if (pongDue && buffers.available() > 0 && postFrame(Outgoing.PONG)) {
+            pongDue = false;
+        }
         while (!waiting.isEmpty() && post(waiting.peekFirst())) {
             waiting.removeFirst();
         }
@@ -304,7 +337,7 @@ public final class Link {
             if (frame.lease() != null) {
                 node.counters().increment(Count.RENDEZVOUS_SENT);
             }
-            node.counters().increment(Count.FRAMES_SENT);
+            node.counters().increment(FrameKind.isKeepalive(frame.kind()) ? Count.KEEPALIVES_SENT : Count.FRAMES_SENT);
         }
         return posted;
     }
@@ -319,7 +352,7 @@ public final class Link {
             if (closedBy != null) {
                 return;
             }
-            heardNs = System.nanoTime();
+            onSignOfLife(frame.header().kind());
             waits = frame.advertisement() != null || frame.message() != null && !inbound.isIdle();
             credits.onFrame(frame.header(), waits);
             if (waits) {
@@ -333,6 +366,16 @@ public final class Link {
         } else if (!waits && frame.message() != null) {
             // Later messages are received by this thread only: none can overtake this one.
             deliver(frame);
+        }
+    }
+
+    private void onSignOfLife(final byte kind) throws ProtocolException {
+        liveness.onFrame(kind);
+        if (kind == FrameKind.PING) {
+            if (pongDue) {
+                throw new ProtocolException("a ping before the answer to the previous one");
+            }
+            pongDue = true;
         }
     }
 
@@ -485,6 +528,10 @@ public final class Link {
         if (reason instanceof ProtocolException) {
             node.counters().increment(Count.PROTOCOL_VIOLATIONS);
             node.warn(name + " has sent " + reason.getMessage() + ": its connection ends");
+        }
+        if (reason instanceof PeerLostException) {
+            node.counters().increment(Count.PEERS_LOST);
+            node.warn(reason.getMessage() + ": its connection ends");
         }
         node.onEnd(this, reason);
         established.completeExceptionally(reason);

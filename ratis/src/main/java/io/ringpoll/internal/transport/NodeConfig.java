@@ -14,14 +14,43 @@ package io.ringpoll.internal.transport;
  * @param poller            polls the node's queues
  * @param countersFile      whether {@code ringpoll stat} can read the counters of this node's own poller; a shared poller always
  *     has a counters file
+ * @param bounds            time and memory that peers may take
  */
 public record NodeConfig(String name, int bufferBytes, int credits, int maxConnections, int maxMessageBytes,
-    long cachedRegionBytes, int connectTimeoutMs, int closeTimeoutMs, PollerConfig poller, boolean countersFile) {
+    long cachedRegionBytes, int connectTimeoutMs, int closeTimeoutMs, PollerConfig poller, boolean countersFile,
+    PeerBounds bounds) {
     /** Minimum length of a frame: an advertisement must fit. */
     public static final int MIN_BUFFER_BYTES = 256;
 
-    /** Additional receives per connection: a credit frame costs no credit, and two may be in flight. */
-    static final int CONTROL_FRAMES = 2;
+    /** Additional receives per connection for frames without credit: two credit frames, a ping and its answer. */
+    static final int CONTROL_FRAMES = 4;
+
+    /**
+     * A configuration with the default bounds for peers.
+     *
+     * @param name              as in the record
+     * @param bufferBytes       as in the record
+     * @param credits           as in the record
+     * @param maxConnections    as in the record
+     * @param maxMessageBytes   as in the record
+     * @param cachedRegionBytes as in the record
+     * @param connectTimeoutMs  as in the record
+     * @param closeTimeoutMs    as in the record
+     * @param poller            as in the record
+     * @param countersFile      as in the record
+     */
+    public NodeConfig(final String name, final int bufferBytes, final int credits, final int maxConnections,
+        final int maxMessageBytes, final long cachedRegionBytes, final int connectTimeoutMs, final int closeTimeoutMs,
+        final PollerConfig poller, final boolean countersFile) {
+        this(name, bufferBytes, credits, maxConnections, maxMessageBytes, cachedRegionBytes, connectTimeoutMs, closeTimeoutMs,
+            poller, countersFile, PeerBounds.DEFAULT);
+    }
+
+    /** The same configuration with other bounds. */
+    NodeConfig with(final PeerBounds other) {
+        return new NodeConfig(name, bufferBytes, credits, maxConnections, maxMessageBytes, cachedRegionBytes, connectTimeoutMs,
+            closeTimeoutMs, poller, countersFile, other);
+    }
 
     /** Number of receives per connection. */
     int receivesPerConnection() {

@@ -18,6 +18,10 @@ import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 record Outgoing(byte kind, byte type, long correlationId, MessageLite message, RegionPool.Lease lease, int messageLength) {
     /** Returns the owed credits. */
     static final Outgoing CREDITS = new Outgoing(FrameKind.CREDIT, (byte) 0, 0, null, null, 0);
+    /** Asks whether the peer still works. */
+    static final Outgoing PING = new Outgoing(FrameKind.PING, (byte) 0, 0, null, null, 0);
+    /** Answers a ping. */
+    static final Outgoing PONG = new Outgoing(FrameKind.PONG, (byte) 0, 0, null, null, 0);
 
     /**
      * Writes the frame.

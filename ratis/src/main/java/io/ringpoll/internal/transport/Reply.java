@@ -1,6 +1,5 @@
 package io.ringpoll.internal.transport;
 
-import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
@@ -26,14 +25,4 @@ public record Reply(Link link, long correlationId, CompletableFuture<MessageLite
         link.cancel(correlationId);
     }
 
-    /**
-     * Times out the wait. If the peer has sent nothing at all since the request, it is considered dead and the connection ends;
-     * otherwise only this request fails, and the connection remains for the others.
-     */
-    public void expire() {
-        cancel();
-        if (!link.hasReceivedSince(sentNs)) {
-            link.fail(new IOException("no frame from " + link.name() + " within the time-out of a request"));
-        }
-    }
 }

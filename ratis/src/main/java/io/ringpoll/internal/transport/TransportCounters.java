@@ -24,6 +24,8 @@ public final class TransportCounters {
         SENDS_DELAYED,
         /** Frames that only returned credits. */
         CREDIT_FRAMES_SENT,
+        /** Pings to silent peers and answers to theirs; not among the frames sent. */
+        KEEPALIVES_SENT,
         /** Connections established, in both directions. */
         CONNECTIONS_OPENED,
         /** Connections ended, for any reason. */
@@ -34,6 +36,8 @@ public final class TransportCounters {
         CONNECTS_FAILED,
         /** Connections ended because of a protocol violation by the peer. */
         PROTOCOL_VIOLATIONS,
+        /** Connections ended because the peer did not answer a ping. */
+        PEERS_LOST,
         /** Work requests that failed with an error other than the flush after a disconnect. */
         COMPLETION_ERRORS
     }

@@ -137,13 +137,13 @@ class FrameTest {
 
     @Test
     void shouldRejectALengthOrFlagsWithoutMessage() throws Exception {
-        for (final byte kind : new byte[] {FrameKind.CREDIT, FrameKind.RELEASE}) {
+        for (final byte kind : new byte[] {FrameKind.CREDIT, FrameKind.RELEASE, FrameKind.PING, FrameKind.PONG}) {
             assertEquals(kind, withoutMessage(kind, (byte) 0, 0).header().kind());
             assertThrows(ProtocolException.class, () -> withoutMessage(kind, FrameHeader.FLAG_RENDEZVOUS, 0));
             assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, 1));
             assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, -1));
         }
-        for (final byte kind : new byte[] {Byte.MIN_VALUE, 0, FrameKind.RELEASE + 1, Byte.MAX_VALUE}) {
+        for (final byte kind : new byte[] {Byte.MIN_VALUE, 0, FrameKind.PONG + 1, Byte.MAX_VALUE}) {
             assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, 0));
         }
     }

@@ -74,6 +74,16 @@ final class RawPeer implements AutoCloseable {
         send(new FrameHeader(FrameKind.CREDIT, (byte) 0, (byte) 0, credits, 0, 0, 0), new byte[0]);
     }
 
+    /** Asks the node for a sign of life. */
+    void ping() {
+        send(new FrameHeader(FrameKind.PING, (byte) 0, (byte) 0, 0, 0, 0, 0), new byte[0]);
+    }
+
+    /** The next event of the connection. */
+    ConnectionEvent awaitEvent() {
+        return connection.nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow();
+    }
+
     private void send(final FrameHeader header, final byte[] payload) {
         final int offset = (RECEIVES + sent++ % SENDS) * Nodes.BUFFER_BYTES;
         final ByteBuffer frame = memory.memory().asByteBuffer().slice(offset, Nodes.BUFFER_BYTES);
@@ -82,20 +92,25 @@ final class RawPeer implements AutoCloseable {
         assertTrue(connection.send(memory, offset, FrameHeader.LENGTH_BYTES + payload.length, CompletionFlag.ON_ERROR, 1));
     }
 
-    /** The next frame from the node other than a credit frame; its receive is reposted. */
+    /** The next frame from the node that costs a credit; its receive is reposted. */
     Incoming next() throws ProtocolException {
         while (true) {
-            final WorkCompletion completion = completions.awaitOne(connection.completionQueue());
-            assertEquals(WcStatus.SUCCESS, completion.status());
-            final int slot = (int) completion.workRequestId() - RECEIVE_ID;
-            final ByteBuffer bytes =
-                memory.memory().asByteBuffer().slice(slot * Nodes.BUFFER_BYTES, completion.lengthBytes());
-            final Incoming frame = Incoming.decode(bytes, Nodes.MAX_MESSAGE_BYTES);
-            post(slot);
-            if (frame.header().kind() != FrameKind.CREDIT) {
+            final Incoming frame = nextOfAnyKind();
+            if (!FrameKind.isFree(frame.header().kind())) {
                 return frame;
             }
         }
+    }
+
+    /** The next frame from the node; its receive is reposted. */
+    Incoming nextOfAnyKind() throws ProtocolException {
+        final WorkCompletion completion = completions.awaitOne(connection.completionQueue());
+        assertEquals(WcStatus.SUCCESS, completion.status());
+        final int slot = (int) completion.workRequestId() - RECEIVE_ID;
+        final ByteBuffer bytes = memory.memory().asByteBuffer().slice(slot * Nodes.BUFFER_BYTES, completion.lengthBytes());
+        final Incoming frame = Incoming.decode(bytes, Nodes.MAX_MESSAGE_BYTES);
+        post(slot);
+        return frame;
     }
 
     @Override
