@@ -6,7 +6,9 @@ import io.ringpoll.internal.os.BlockingCalls;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.net.InetAddress;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * A connection request of this side ({@link Peer#request}) or of the other ({@link Endpoint#nextRequest}).
@@ -33,6 +35,8 @@ public final class ConnectionRequest extends RpmaObject {
     /** Held around a post and its count. */
     private final Object posting = new Object();
     private int receivesPosted;
+    /** Null for a request of this side, and if it cannot be read. */
+    private InetAddress remoteAddress;
 
     private ConnectionRequest(final String name, final Peer peer, final SharedReceiveQueue sharedQueue, final int mostReceives,
         final long address) {
@@ -81,10 +85,12 @@ public final class ConnectionRequest extends RpmaObject {
         }
     }
 
-    static ConnectionRequest ofPassive(final Endpoint endpoint, final ConnectionConfig config, final long address) {
+    static ConnectionRequest ofPassive(final Endpoint endpoint, final ConnectionConfig config, final long address,
+        final long channel) {
         final ConnectionRequest request = of("request at " + endpoint.name(), endpoint.peer(), config, address);
         // Until it is connected, the request uses the endpoint's event channel.
         request.dependsOn(endpoint);
+        request.remoteAddress = RpmaConnReq.remoteAddress(address, channel);
         return request;
     }
 
@@ -117,6 +123,17 @@ public final class ConnectionRequest extends RpmaObject {
         } finally {
             exit();
         }
+    }
+
+    /**
+     * The address from which the other side connects, as its device's packets have it. The other side cannot choose it freely,
+     * but the network decides whether it is genuine.
+     *
+     * @return the address; empty if this side made the request, or the loaded librpma hides it
+     * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rdma_get_peer_addr.3.html">rdma_get_peer_addr(3)</a>
+     */
+    public Optional<InetAddress> remoteAddress() {
+        return Optional.ofNullable(remoteAddress);
     }
 
     /**

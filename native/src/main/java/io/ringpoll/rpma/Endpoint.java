@@ -155,7 +155,7 @@ public final class Endpoint extends RpmaObject {
                 return Optional.empty();
             }
             RpmaException.check("rpma_ep_next_conn_req", result, QueueLimits.remedy(peer, config));
-            return Optional.of(ConnectionRequest.ofPassive(this, config, state.longAt(0)));
+            return Optional.of(ConnectionRequest.ofPassive(this, config, state.longAt(0), RpmaEp.channel(endpoint, fd)));
         } finally {
             ConnectionConfig.exit(config);
         }

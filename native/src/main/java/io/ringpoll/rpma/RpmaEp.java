@@ -78,19 +78,31 @@ final class RpmaEp {
      * @return address of the {@code struct rdma_cm_id}; 0 if this librpma has another layout
      */
     static long cmId(final long rpmaEp, final int fd) {
-        final long channel = Memory.longAt(rpmaEp + EVCH_OFFSET);
-        if (!isPointer(channel) || Memory.intAt(channel) != fd) {
+        final long channel = channel(rpmaEp, fd);
+        if (channel == 0) {
             return 0;
         }
         final long id = Memory.longAt(rpmaEp + ID_OFFSET);
         return isPointer(id) && Memory.longAt(id + CM_ID_CHANNEL_OFFSET) == channel ? id : 0;
     }
 
+    /**
+     * Finds the event channel of an endpoint.
+     *
+     * @param rpmaEp address of the {@code struct rpma_ep}
+     * @param fd     the result of rpma_ep_get_fd(3)
+     * @return address of the {@code struct rdma_event_channel}; 0 if this librpma has another layout
+     */
+    static long channel(final long rpmaEp, final int fd) {
+        final long channel = Memory.longAt(rpmaEp + EVCH_OFFSET);
+        return isPointer(channel) && Memory.intAt(channel) == fd ? channel : 0;
+    }
+
     private static short hostOrder(final short networkOrder) {
         return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? Short.reverseBytes(networkOrder) : networkOrder;
     }
 
-    private static boolean isPointer(final long value) {
+    static boolean isPointer(final long value) {
         return value >= LOWEST_ADDRESS && (value & Long.BYTES - 1) == 0;
     }
 }
