@@ -59,7 +59,8 @@ public final class Pipeline implements AutoCloseable {
         handlers = newHandlers(config, new Context());
         handlers.countPaths(pollerCounters);
         poller = new CompletionPoller(
-            pollerName, handlers.ring(), handlers, config.batchLimit, pollerCounters, errorLog, SystemNanoClock.INSTANCE);
+            pollerName, handlers.ring(), handlers, config.batchLimit, config.plainRounds, pollerCounters, errorLog,
+            SystemNanoClock.INSTANCE);
         final PollerLoop loop = new PollerLoop(
             poller, config.idleStrategy, config.stallThresholdNs, this::onPollerDied);
         pollerThread =

@@ -32,6 +32,7 @@ public final class PipelineBuilder {
     boolean runsToCompletion;
     private int batchLimit = DEFAULT_BATCH_LIMIT;
     private boolean batchLimitGiven;
+    boolean plainRounds;
     private boolean started;
     int pollerCpu = Pinning.ANY_CPU;
     String pollerName;
@@ -101,8 +102,8 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Sets the maximum number of completions taken from one queue in one round, so that a busy queue does not starve the others;
-     * the default is 32.
+     * Sets the maximum number of completions taken from one queue in one poll, so that a busy queue does not starve the others;
+     * the default is 32. A round polls each queue once; see {@link #plainRounds()} for rounds of more than 64 queues.
      *
      * @param completions at least 1 and at most the ring's size
      * @return this
@@ -110,6 +111,19 @@ public final class PipelineBuilder {
     public PipelineBuilder batchLimit(final int completions) {
         this.batchLimit = completions;
         this.batchLimitGiven = true;
+        return this;
+    }
+
+    /**
+     * Polls each queue once in each round, whatever the number of queues. By default, rounds of more than 64 queues are adaptive:
+     * after each 64 queues, up to 8 queues that had completions recently are polled again, so that their completions do not wait
+     * until many empty queues have been polled. The price: a round of n queues has up to n / 8 more polls, each of at most
+     * {@link #batchLimit} completions, so the other queues wait longer. Plain rounds give all queues the same share.
+     *
+     * @return this
+     */
+    public PipelineBuilder plainRounds() {
+        this.plainRounds = true;
         return this;
     }
 

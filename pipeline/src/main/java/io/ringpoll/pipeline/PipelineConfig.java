@@ -21,8 +21,10 @@ final class PipelineConfig {
     /** Duty cycles above it count as stalls; if negative, the clock is not read. */
     final long stallThresholdNs;
     final int ringSize;
-    /** Maximum number of completions taken from one queue in one round. */
+    /** Maximum number of completions taken from one queue in one poll. */
     final int batchLimit;
+    /** Whether rounds of any size poll each queue once. */
+    final boolean plainRounds;
     final boolean runsToCompletion;
     final List<HandlerConfig> handlers;
     final List<PipelineBuilder.DescribedQueue> queues;
@@ -46,6 +48,7 @@ final class PipelineConfig {
         stallThresholdNs = description.stallThresholdNs;
         ringSize = description.effectiveRingSize();
         batchLimit = description.effectiveBatchLimit();
+        plainRounds = description.plainRounds;
         runsToCompletion = description.runsToCompletion;
         handlers = List.copyOf(description.concludedHandlers(threads.handlers()));
         queues = List.copyOf(description.queues);

@@ -17,7 +17,9 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * Polls completion queues directly into claimed slots of the ring and publishes the completions: the duty cycle of the polling
- * thread. Each duty cycle is one round, in which every queue is polled once.
+ * thread. Each duty cycle is one round, in which every queue is polled once. In rounds of more than {@value #LARGE_ROUND} queues,
+ * up to {@value RecentQueues#POLLS} queues that had completions recently are polled again after each {@value
+ * RecentQueues#INTERVAL} queues, so that completions of a few busy queues do not wait for the polls of many empty ones.
  *
  * <p>{@link #doWork}, {@link #outcome}, {@link #onStart} and {@link #onClose} belong to the thread that runs the agent. The
  * registry, {@link #pause}, {@link #resume} and {@link #awaitEmptyRound} are for other threads; the first three may also be
@@ -41,6 +43,9 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     /** Duty cycles between two reads of the budgets: limits cache-line transfers from posting threads. */
     private static final int BUDGET_CYCLES = 1024;
 
+    /** The largest round in which each queue is polled once. */
+    private static final int LARGE_ROUND = 64;
+
     private static final Outcome[] OUTCOMES = Outcome.values();
 
     private final String roleName;
@@ -51,6 +56,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final WorkCompletions records;
     private final boolean handlesInPlace;
     private final int batchLimit;
+    /** Larger rounds are adaptive. */
+    private final int largestPlainRound;
     private final PollerCounterSet counters;
     private final PollTally tally;
     private final ErrorHandler errorHandler;
@@ -66,16 +73,16 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     /**
      * Creates a poller without queues, for handlers on other threads that stalls are not attributed to; its poll exceptions are
-     * dropped, and it uses the system clock.
+     * dropped, it uses the system clock, and its large rounds are adaptive.
      *
      * @param roleName   of the agent and its thread
      * @param ring       destination of the completions
-     * @param batchLimit maximum number of completions taken from one queue in one round, at least 1
+     * @param batchLimit maximum number of completions taken from one queue in one poll, at least 1
      * @param counters   used by this poller only
      */
     public CompletionPoller(
         final String roleName, final SlotRing ring, final int batchLimit, final PollerCounterSet counters) {
-        this(roleName, ring, new RingHandlers() { }, batchLimit, counters, error -> { }, SystemNanoClock.INSTANCE);
+        this(roleName, ring, new RingHandlers() { }, batchLimit, false, counters, error -> { }, SystemNanoClock.INSTANCE);
     }
 
     /**
@@ -84,14 +91,15 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      * @param roleName     of the agent and its thread
      * @param ring         destination of the completions
      * @param handlers     of the ring
-     * @param batchLimit   maximum number of completions taken from one queue in one round, at least 1
+     * @param batchLimit   maximum number of completions taken from one queue in one poll, at least 1
+     * @param plainRounds  whether rounds of any size poll each queue once, also if few of many queues have completions
      * @param counters     used by this poller only
      * @param errorHandler receives exceptions that a queue's poll throws in breach of its contract
      * @param clock        measures how long the ring is full, and the duty cycles of a {@link PollerLoop}
      */
     public CompletionPoller(
         final String roleName, final SlotRing ring, final RingHandlers handlers, final int batchLimit,
-        final PollerCounterSet counters, final ErrorHandler errorHandler, final NanoClock clock) {
+        final boolean plainRounds, final PollerCounterSet counters, final ErrorHandler errorHandler, final NanoClock clock) {
         if (batchLimit < 1) {
             throw new IllegalArgumentException("batch limit " + batchLimit + " is less than 1");
         }
@@ -102,6 +110,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.records = WorkCompletions.in(slab, 0, slab.capacity() / IbvWc.SIZE_BYTES);
         this.handlesInPlace = Objects.requireNonNull(handlers, "the handlers are null").runInPlace();
         this.batchLimit = batchLimit;
+        this.largestPlainRound = plainRounds ? Integer.MAX_VALUE : LARGE_ROUND;
         this.counters = Objects.requireNonNull(counters, "the counters are null");
         this.tally = new PollTally(counters);
         this.errorHandler = Objects.requireNonNull(errorHandler, "errorHandler is null");
@@ -116,7 +125,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         WORKED,
         /** Every queue was polled and all were empty. */
         EMPTY,
-        /** The ring was full, and some queues were not polled. */
+        /** The ring was full, and the rest of the round was left out. */
         RING_FULL,
         /** The poller is paused. */
         PAUSED,
@@ -179,7 +188,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     /**
-     * Polls every queue once.
+     * Polls every queue once, and in a large round the queues with recent completions again.
      *
      * @return number of completions and faults published; 0 if there was nothing to do or the ring was full
      */
@@ -197,8 +206,11 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             outcome = Outcome.PAUSED.ordinal();
             return 0;
         }
-        final PolledQueue[] polledQueues = round.queues;
         final int size = round.size;
+        if (size > largestPlainRound) {
+            return doAdaptiveRound(size);
+        }
+        final PolledQueue[] polledQueues = round.queues;
         final int changes = round.changes;
         int workCount = 0;
         int position = round.first;
@@ -220,17 +232,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             }
             position = position + 1 == size ? 0 : position + 1;
         }
-        if (workCount > 0) {
-            outcome = Outcome.WORKED.ordinal();
-            removeFailed();
-        } else {
-            outcome = Outcome.EMPTY.ordinal();
-            if (tally.hasBatches()) {
-                tally.flush();
-            }
-            completeEmptyRound();
-        }
-        return workCount;
+        return endRound(workCount);
     }
 
     /**
@@ -345,6 +347,80 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     NanoClock clock() {
         return clock;
+    }
+
+    /**
+     * Polls every queue once, and up to {@value RecentQueues#POLLS} recent queues after each {@value RecentQueues#INTERVAL} of
+     * these first polls. The second polls make a round longer by an eighth at most. In a round of n queues a queue is polled at
+     * least once and at most 1 + n / {@value RecentQueues#INTERVAL} times, rounded up, each time up to the batch limit.
+     *
+     * <p>A method of its own: the JIT compiler optimizes the loop of small rounds, the usual ones, without this one.
+     */
+    private int doAdaptiveRound(final int size) {
+        final PolledQueue[] polledQueues = round.queues;
+        final RecentQueues recent = round.recent;
+        final int changes = round.changes;
+        int workCount = 0;
+        int position = round.first;
+        int firstPolls = size;
+        int secondPolls = 0;
+        while (firstPolls > 0 || secondPolls > 0) {
+            final int claimed = ring.claim(batchLimit);
+            if (claimed <= 0) {
+                round.first = position;
+                return endWithoutSlots(claimed, workCount);
+            }
+            if (stall.isActive()) {
+                stall.end();
+            }
+            final boolean isFirst = secondPolls == 0;
+            final PolledQueue polled = isFirst ? polledQueues[position] : recent.next();
+            // A failed queue remains in the round, and among the recent queues, until the end of the duty cycle.
+            final int count = polled.state == QueueState.FAILED ? 0 : poll(polled, claimed);
+            workCount += count;
+            if (count > 0) {
+                recent.onCompletions(polled);
+            } else if (isFirst) {
+                recent.onEmpty(polled);
+            }
+            if (paused || round.changes != changes) {
+                // As above, also if no handler runs in place: a removed queue is not polled, and the list may be shorter.
+                if (isFirst) {
+                    round.startAfter(polled, position);
+                }
+                // Not an empty round, as some queues were not polled.
+                return endRound(Math.max(1, workCount));
+            }
+            if (isFirst) {
+                firstPolls--;
+                position = position + 1 == size ? 0 : position + 1;
+                if (--recent.firstPollsLeft == 0) {
+                    recent.firstPollsLeft = RecentQueues.INTERVAL;
+                    secondPolls = recent.group();
+                    // For a round that a handler ends during the second polls: removals adjust it.
+                    round.first = position;
+                }
+            } else {
+                secondPolls--;
+            }
+        }
+        // Where this round started.
+        round.first = position;
+        return endRound(workCount);
+    }
+
+    private int endRound(final int workCount) {
+        if (workCount > 0) {
+            outcome = Outcome.WORKED.ordinal();
+            removeFailed();
+        } else {
+            outcome = Outcome.EMPTY.ordinal();
+            if (tally.hasBatches()) {
+                tally.flush();
+            }
+            completeEmptyRound();
+        }
+        return workCount;
     }
 
     private int poll(final PolledQueue polled, final int claimed) {

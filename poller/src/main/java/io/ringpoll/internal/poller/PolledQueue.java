@@ -30,6 +30,10 @@ final class PolledQueue {
     final int eventFd;
     /** Whether an event has been requested and not yet raised. */
     boolean armed;
+    /** Position among the {@link RecentQueues}, {@link RecentQueues#NONE} if absent. */
+    int recentIndex = RecentQueues.NONE;
+    /** Number of rounds, one after another, in which it was empty; counted while it is among the {@link RecentQueues}. */
+    int emptyRounds;
     /** The negative poll result or reported code that removes the queue from the round; 0 if none. */
     int faultCode;
 

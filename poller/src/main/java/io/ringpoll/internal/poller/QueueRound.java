@@ -15,6 +15,8 @@ final class QueueRound {
     int size;
     /** Position at which the next round starts: the first queue that was not polled because the ring was full. */
     int first;
+    /** The queues that a large round polls more often. */
+    final RecentQueues recent = new RecentQueues(INITIAL_CAPACITY);
     /** Number of additions and removals. */
     int changes;
     /** Posts refused by the budgets of queues that have left the round. */
@@ -28,6 +30,7 @@ final class QueueRound {
             polled.state = QueueState.POLLED;
             if (size == queues.length) {
                 queues = Arrays.copyOf(queues, 2 * size);
+                recent.ensureCapacity(queues.length);
             }
             queues[size++] = polled;
             changes++;
@@ -90,6 +93,7 @@ final class QueueRound {
         if (sleeper != null) {
             sleeper.onRemoved(queues[position]);
         }
+        recent.remove(queues[position]);
         final CompletionBudget budget = queues[position].added.budget();
         if (budget != null) {
             refusedBefore += budget.refused();

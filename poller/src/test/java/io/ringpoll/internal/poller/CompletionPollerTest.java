@@ -26,6 +26,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
 import org.agrona.concurrent.CachedNanoClock;
+import org.agrona.concurrent.NanoClock;
 import org.agrona.concurrent.SystemNanoClock;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
@@ -147,7 +148,7 @@ class CompletionPollerTest {
     void shouldRemoveAQueueWithAThrowingPollAndRecordTheException() {
         final List<Throwable> recorded = new ArrayList<>();
         final CompletionPoller careful = new CompletionPoller(
-            "poller", slots, slots, BATCH_LIMIT, counters, recorded::add, SystemNanoClock.INSTANCE);
+            "poller", slots, slots, BATCH_LIMIT, false, counters, recorded::add, SystemNanoClock.INSTANCE);
         final ScriptedQueue broken = new ScriptedQueue("broken");
         final IllegalStateException thrown = new IllegalStateException("provoked");
         broken.throwAtPoll(thrown);
@@ -386,7 +387,7 @@ class CompletionPollerTest {
         final ArraySlots few = new ArraySlots(64, 1);
         final CachedNanoClock clock = new CachedNanoClock();
         final CompletionPoller stalled =
-            new CompletionPoller("poller", few, few, BATCH_LIMIT, counters, error -> { }, clock);
+            new CompletionPoller("poller", few, few, BATCH_LIMIT, false, counters, error -> { }, clock);
         stalled.queues().add(queueOf("a", 1, 2, 3));
         stalled.doWork();
         stalled.doWork();
@@ -407,9 +408,11 @@ class CompletionPollerTest {
 
     @Test
     void shouldNotReadTheClockWhileTheRingHasRoom() {
-        final CompletionPoller healthy = new CompletionPoller("poller", slots, slots, BATCH_LIMIT, counters, error -> { }, () -> {
+        final NanoClock unread = () -> {
             throw new AssertionError("the clock was read");
-        });
+        };
+        final CompletionPoller healthy =
+            new CompletionPoller("poller", slots, slots, BATCH_LIMIT, false, counters, error -> { }, unread);
         healthy.queues().add(queueOf("a", 1, 2, 3, 4, 5));
         healthy.doWork();
         healthy.doWork();
@@ -572,7 +575,7 @@ class CompletionPollerTest {
     /** A poller of a ring with its handlers. */
     private static CompletionPoller polling(final ArraySlots slots, final PollerCounterSet counters) {
         return new CompletionPoller(
-            "poller", slots, slots, BATCH_LIMIT, counters, error -> { }, SystemNanoClock.INSTANCE);
+            "poller", slots, slots, BATCH_LIMIT, false, counters, error -> { }, SystemNanoClock.INSTANCE);
     }
 
     private static void remove(final CompletionPoller poller, final ScriptedQueue queue) {

@@ -213,7 +213,7 @@ class PollerLoopTest {
     }
 
     private CompletionPoller measured(final ArraySlots destination, final NanoClock clock) {
-        return new CompletionPoller("poller", destination, destination, 4, counters, errors::add, clock);
+        return new CompletionPoller("poller", destination, destination, 4, false, counters, errors::add, clock);
     }
 
     /** A clock that advances by a second before each reading for which the condition holds. */

@@ -638,7 +638,7 @@ class QueueRegistryTest {
     }
 
     private CompletionPoller inPlace(final Runnable handler) {
-        self = new CompletionPoller("in-place", slots.handledInPlaceBy(handler), slots, 4,
+        self = new CompletionPoller("in-place", slots.handledInPlaceBy(handler), slots, 4, false,
             new PollerCounterSet(TestCounters.create(), "in-place"), error -> { }, SystemNanoClock.INSTANCE);
         return self;
     }
