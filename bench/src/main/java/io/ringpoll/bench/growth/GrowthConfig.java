@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
  * The settings of a measurement.
  *
  * @param points   points with their measures
- * @param rounds   measured rounds, with one turn of ringpoll and one of C at each point
+ * @param rounds   measured rounds, with one turn of each contestant at each point
  * @param warmUp   warm-up rounds
  * @param leadInMs time before the first reading of a turn
  * @param windowMs time between its two readings
@@ -70,7 +70,8 @@ public record GrowthConfig(List<GrowthPoint> points, int rounds, int warmUp, lon
      * @return nanoseconds
      */
     public long expectedNs() {
-        return TimeUnit.MILLISECONDS.toNanos(2L * points.size() * (rounds + warmUp) * (leadInMs + windowMs + TURN_MS));
+        final long turns = points.stream().mapToLong(GrowthPoint::turns).sum();
+        return TimeUnit.MILLISECONDS.toNanos(turns * (rounds + warmUp) * (leadInMs + windowMs + TURN_MS));
     }
 
     /** Whether the hot threads of a point are more than the CPUs. */

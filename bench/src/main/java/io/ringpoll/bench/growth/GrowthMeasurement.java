@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Measures ringpoll and plain C at all points, in rounds. The order of the turns of a round is random, by the seed of the
- * settings, so that neither changes of the machine nor a predecessor favour a contestant or a point; the two turns of a point
- * follow each other, in random order. Used by one thread.
+ * Measures ringpoll and plain C at all points, and with many queues ringpoll with plain rounds, too. The order of the turns of a
+ * round is random, by the seed of the settings, so that neither changes of the machine nor a predecessor favour a contestant or a
+ * point; the turns of a point follow each other, in random order. Used by one thread.
  */
 public final class GrowthMeasurement {
     private final GrowthConfig config;
@@ -35,11 +35,13 @@ public final class GrowthMeasurement {
     public GrowthReport run() {
         final List<GrowthWindow> windows = new ArrayList<>();
         final List<GrowthPoint> order = new ArrayList<>(config.points());
-        final List<HandOff> handOffs = new ArrayList<>(List.of(new RingpollHandOff(), CHandOff.withThreads()));
+        final List<HandOff> two = List.of(new RingpollHandOff(), CHandOff.withThreads());
+        final List<HandOff> three = List.of(two.getFirst(), two.getLast(), RingpollHandOff.withPlainRounds());
         final GrowthMeter meter = new GrowthMeter(config);
         for (int round = -config.warmUp(); round < config.rounds(); round++) {
             Collections.shuffle(order, random);
             for (final GrowthPoint point : order) {
+                final List<HandOff> handOffs = new ArrayList<>(point.hasPlainRounds() ? three : two);
                 Collections.shuffle(handOffs, random);
                 for (final HandOff handOff : handOffs) {
                     final GrowthWindow window = meter.turn(round, point, handOff);

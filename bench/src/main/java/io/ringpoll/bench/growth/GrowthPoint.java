@@ -13,6 +13,8 @@ record GrowthPoint(GrowthAxis axis, int value, GrowthMeasure measure) {
     /** The start of the names of all results. */
     static final String PREFIX = "growth/";
 
+    /** The largest round without second polls, in which the two forms of ringpoll are the same. */
+    private static final int LARGEST_PLAIN_ROUND = 64;
     private static final int USUAL_RING = 8_192;
     private static final int USUAL_BATCH = 32;
 
@@ -28,6 +30,16 @@ record GrowthPoint(GrowthAxis axis, int value, GrowthMeasure measure) {
     /** The queues besides the busy one. */
     int emptyQueues() {
         return axis == GrowthAxis.QUEUES ? value - 1 : 0;
+    }
+
+    /** Whether the form of ringpoll with plain rounds takes part. */
+    boolean hasPlainRounds() {
+        return axis == GrowthAxis.QUEUES && value > LARGEST_PLAIN_ROUND;
+    }
+
+    /** The number of turns in a round of the measurement: ringpoll, C, and ringpoll with plain rounds. */
+    int turns() {
+        return hasPlainRounds() ? 3 : 2;
     }
 
     int ringSize() {

@@ -17,14 +17,22 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The turns of a measurement: a table and a plot for each axis, JSON, and ratios. */
 public final class GrowthReport {
     private static final String CROWDED = "*";
     private static final String DISTURBED = "~";
+    private static final Baseline C = new Baseline(CHandOff.NAME, "C");
+    private static final List<Baseline> BASELINES =
+        List.of(C, new Baseline(RingpollHandOff.PLAIN_ROUNDS_NAME, "plain rounds"));
 
     private final GrowthConfig config;
     private final List<GrowthWindow> windows;
+
+    /** A contestant that ringpoll is compared with, by its label in results and its name in tables and plots. */
+    private record Baseline(String label, String name) {
+    }
 
     GrowthReport(final GrowthConfig config, final List<GrowthWindow> windows) {
         this.config = config;
@@ -42,13 +50,15 @@ public final class GrowthReport {
     }
 
     /**
-     * The ratios of ringpoll to C, over the rounds in which the threads of both had their CPUs; over all rounds, if these are
-     * fewer than {@value Interval#FEWEST_RUNS}.
+     * The ratios of ringpoll to C, and to ringpoll with plain rounds where it takes part, over the rounds in which the threads of
+     * both had their CPUs; over all rounds, if these are fewer than {@value Interval#FEWEST_RUNS}.
      *
-     * @return one for each point with a figure of both
+     * @return one for each point and baseline with a figure of both
      */
     public List<BenchResult> results() {
-        return config.points().stream().map(this::result).flatMap(Optional::stream).toList();
+        return BASELINES.stream()
+            .flatMap(baseline -> config.points().stream().map(point -> result(point, baseline)).flatMap(Optional::stream))
+            .toList();
     }
 
     /**
@@ -70,11 +80,11 @@ public final class GrowthReport {
     public void print(final PrintWriter out) {
         for (final GrowthAxis axis : GrowthAxis.values()) {
             for (final GrowthMeasure measure : axis.measures()) {
-                printTable(axis, measure, out);
+                BASELINES.forEach(baseline -> printTable(axis, measure, baseline, out));
             }
             printNotes(axis, out);
         }
-        if (config.points().stream().anyMatch(this::isDisturbed)) {
+        if (BASELINES.stream().anyMatch(baseline -> points(baseline).anyMatch(point -> isDisturbed(point, baseline)))) {
             out.printf("%s fewer than %d rounds in which no thread lost a tenth of the time: all rounds count; try a quieter "
                 + "machine%n", DISTURBED, Interval.FEWEST_RUNS);
         }
@@ -94,7 +104,8 @@ public final class GrowthReport {
         final ArrayNode crowded = growth.putArray("moreThreadsThanCpus");
         config.points().stream().filter(config::isCrowded).map(GrowthPoint::name).forEach(crowded::add);
         final ArrayNode disturbed = growth.putArray("disturbed");
-        config.points().stream().filter(this::isDisturbed).map(GrowthPoint::name).forEach(disturbed::add);
+        config.points().stream().filter(point -> isDisturbed(point, C)).map(GrowthPoint::name)
+            .forEach(disturbed::add);
         final ArrayNode array = growth.putArray("windows");
         for (final GrowthWindow window : windows) {
             final ObjectNode node = array.addObject();
@@ -117,17 +128,8 @@ public final class GrowthReport {
     public void plot(final Path folder) {
         for (final GrowthAxis axis : GrowthAxis.values()) {
             for (final GrowthMeasure measure : axis.measures()) {
-                final Map<Integer, BenchResult> results = resultsOf(axis, measure);
-                if (results.size() > 1) {
-                    final Map<Integer, Double> ours = new TreeMap<>();
-                    final Map<Integer, Double> inC = new TreeMap<>();
-                    results.forEach((value, result) -> {
-                        ours.put(value, result.ringpoll());
-                        inC.put(value, result.baseline());
-                    });
-                    final Map<String, Map<Integer, Double>> lines = new LinkedHashMap<>();
-                    lines.put(RingpollHandOff.NAME, ours);
-                    lines.put("C", inC);
+                final Map<String, Map<Integer, Double>> lines = lines(axis, measure);
+                if (lines.get(RingpollHandOff.NAME).size() > 1) {
                     GrowthPlot.draw(axis.title(), axis.scale(), measure.title(), lines, folder,
                         "growth-" + axis.label() + measure.suffix().replace('/', '-'));
                 }
@@ -135,18 +137,32 @@ public final class GrowthReport {
         }
     }
 
-    private void printTable(final GrowthAxis axis, final GrowthMeasure measure, final PrintWriter out) {
-        final List<GrowthPoint> points = config.points().stream()
-            .filter(point -> point.axis() == axis && point.measure() == measure).toList();
+    /** The figures of ringpoll and of each baseline that takes part, by name and point. */
+    Map<String, Map<Integer, Double>> lines(final GrowthAxis axis, final GrowthMeasure measure) {
+        final Map<String, Map<Integer, Double>> lines = new LinkedHashMap<>();
+        final Map<Integer, Double> ours = new TreeMap<>();
+        lines.put(RingpollHandOff.NAME, ours);
+        resultsOf(axis, measure, C).forEach((value, result) -> ours.put(value, result.ringpoll()));
+        for (final Baseline baseline : BASELINES) {
+            resultsOf(axis, measure, baseline).forEach((value, result) ->
+                lines.computeIfAbsent(baseline.name, unused -> new TreeMap<>()).put(value, result.baseline()));
+        }
+        return lines;
+    }
+
+    private void printTable(
+        final GrowthAxis axis, final GrowthMeasure measure, final Baseline baseline, final PrintWriter out) {
+        final List<GrowthPoint> points =
+            points(baseline).filter(point -> point.axis() == axis && point.measure() == measure).toList();
         if (points.isEmpty()) {
             return;
         }
         out.printf("%n%s: %s%n%13s %12s %12s  %-24s %8s %5s  %s%n", axis.title(), measure.title(), axis.unit(), "ringpoll",
-            "C", "ratio (95 %)", "spread", "runs", "our cost");
+            baseline.name, "ratio (95 %)", "spread", "runs", "our cost");
         for (final GrowthPoint point : points) {
-            final String value =
-                point.valueText() + (config.isCrowded(point) ? CROWDED : "") + (isDisturbed(point) ? DISTURBED : "");
-            result(point).ifPresentOrElse(
+            final String value = point.valueText() + (config.isCrowded(point) ? CROWDED : "") +
+                (isDisturbed(point, baseline) ? DISTURBED : "");
+            result(point, baseline).ifPresentOrElse(
                 result -> out.printf(Locale.ROOT, "%13s %,12.2f %,12.2f  %-24s %8.3f %5d  %s%n", value, result.ringpoll(),
                     result.baseline(), result.ratioText(), result.spread(), result.runs(), result.difference()),
                 () -> out.printf("%13s %12s %12s  %-24s %8s %5d%n", value, "-", "-", "-", "-", 0));
@@ -165,33 +181,40 @@ public final class GrowthReport {
         }
     }
 
-    private Map<Integer, BenchResult> resultsOf(final GrowthAxis axis, final GrowthMeasure measure) {
+    /** The points at which a baseline takes part. */
+    private Stream<GrowthPoint> points(final Baseline baseline) {
+        return config.points().stream().filter(point -> baseline.equals(C) ||
+            windows.stream().anyMatch(window -> window.point().equals(point) && window.label().equals(baseline.label)));
+    }
+
+    private Map<Integer, BenchResult> resultsOf(final GrowthAxis axis, final GrowthMeasure measure, final Baseline baseline) {
         final Map<Integer, BenchResult> results = new TreeMap<>();
         for (final GrowthPoint point : config.points()) {
             if (point.axis() == axis && point.measure() == measure) {
-                result(point).ifPresent(result -> results.put(point.value(), result));
+                result(point, baseline).ifPresent(result -> results.put(point.value(), result));
             }
         }
         return results;
     }
 
     /** Whether all rounds of a point count, because there are too few in which both contestants had their CPUs. */
-    private boolean isDisturbed(final GrowthPoint point) {
-        return rounds(costs(point, RingpollHandOff.NAME, true), costs(point, CHandOff.NAME, true)).size() < Interval.FEWEST_RUNS;
+    private boolean isDisturbed(final GrowthPoint point, final Baseline baseline) {
+        return rounds(costs(point, RingpollHandOff.NAME, true), costs(point, baseline.label, true)).size() < Interval.FEWEST_RUNS;
     }
 
-    private Optional<BenchResult> result(final GrowthPoint point) {
-        final boolean undisturbed = !isDisturbed(point);
+    private Optional<BenchResult> result(final GrowthPoint point, final Baseline baseline) {
+        final boolean undisturbed = !isDisturbed(point, baseline);
         final Map<Integer, Double> ours = costs(point, RingpollHandOff.NAME, undisturbed);
-        final Map<Integer, Double> inC = costs(point, CHandOff.NAME, undisturbed);
-        final List<Integer> rounds = rounds(ours, inC);
-        return rounds.isEmpty() ? Optional.empty() : Optional.of(BenchResult.ofCosts(point.name(),
-            rounds.stream().mapToDouble(ours::get).toArray(), rounds.stream().mapToDouble(inC::get).toArray(), CHandOff.NAME));
+        final Map<Integer, Double> others = costs(point, baseline.label, undisturbed);
+        final List<Integer> rounds = rounds(ours, others);
+        return rounds.isEmpty() ? Optional.empty() : Optional.of(BenchResult.ofCosts(
+            point.name(), rounds.stream().mapToDouble(ours::get).toArray(),
+            rounds.stream().mapToDouble(others::get).toArray(), baseline.label));
     }
 
-    private static List<Integer> rounds(final Map<Integer, Double> ours, final Map<Integer, Double> inC) {
+    private static List<Integer> rounds(final Map<Integer, Double> ours, final Map<Integer, Double> others) {
         final List<Integer> rounds = new ArrayList<>(ours.keySet());
-        rounds.retainAll(inC.keySet());
+        rounds.retainAll(others.keySet());
         return rounds;
     }
 

@@ -19,10 +19,13 @@ import org.HdrHistogram.Histogram;
 public final class RingpollHandOff implements HandOff {
     /** Its label in results. */
     public static final String NAME = "ringpoll";
+    /** The label in results of the form with plain rounds. */
+    public static final String PLAIN_ROUNDS_NAME = "ringpoll-plain-rounds";
 
     private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final boolean inBatches;
+    private final boolean plainRounds;
 
     /** Creates the hand-off, with handlers of single completions. */
     public RingpollHandOff() {
@@ -35,12 +38,26 @@ public final class RingpollHandOff implements HandOff {
      * @param inBatches whether its handlers receive batches
      */
     public RingpollHandOff(final boolean inBatches) {
+        this(inBatches, false);
+    }
+
+    private RingpollHandOff(final boolean inBatches, final boolean plainRounds) {
         this.inBatches = inBatches;
+        this.plainRounds = plainRounds;
+    }
+
+    /**
+     * A hand-off with a poller that polls each queue once in each round, whatever their number.
+     *
+     * @return with handlers of single completions
+     */
+    public static RingpollHandOff withPlainRounds() {
+        return new RingpollHandOff(false, true);
     }
 
     @Override
     public String label() {
-        return NAME;
+        return plainRounds ? PLAIN_ROUNDS_NAME : NAME;
     }
 
     @Override
@@ -48,6 +65,9 @@ public final class RingpollHandOff implements HandOff {
         final List<Work> works = new ArrayList<>();
         final PipelineBuilder builder = Pipeline.builder().ringSize(job.ringSize()).batchLimit(job.batch())
             .queue(job.queue()).name("bench").pollerName("bench-poller");
+        if (plainRounds) {
+            builder.plainRounds();
+        }
         job.emptyQueues().queues().forEach(builder::queue);
         if (job.cpus().poller() != HotCpus.ANY) {
             builder.pollerCpu(job.cpus().poller());

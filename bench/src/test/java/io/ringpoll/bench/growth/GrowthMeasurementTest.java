@@ -18,8 +18,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class GrowthMeasurementTest {
     @Test
-    void shouldMeasureBothContestantsAtEachKindOfPoint() {
-        final List<GrowthPoint> points = List.of(
+    void shouldMeasureAllContestantsAtEachKindOfPoint() {
+        final GrowthPoint many = new GrowthPoint(GrowthAxis.QUEUES, 65, GrowthMeasure.DELAY);
+        final List<GrowthPoint> points = List.of(many,
             new GrowthPoint(GrowthAxis.QUEUES, 3, GrowthMeasure.COST), new GrowthPoint(GrowthAxis.QUEUES, 3, GrowthMeasure.DELAY),
             new GrowthPoint(GrowthAxis.POLLERS, 2, GrowthMeasure.COST),
             new GrowthPoint(GrowthAxis.RING_SIZE, 64, GrowthMeasure.COST),
@@ -34,6 +35,7 @@ class GrowthMeasurementTest {
                 .add(window.path("contestant").asText());
         }
         assertEquals(points.size(), contestants.size(), contestants.toString());
+        assertEquals(Set.of("c", "ringpoll", "ringpoll-plain-rounds"), contestants.remove(many.name()));
         assertTrue(contestants.values().stream().allMatch(Set.of("c", "ringpoll")::equals), contestants.toString());
     }
 }

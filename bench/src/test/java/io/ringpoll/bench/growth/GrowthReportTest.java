@@ -88,6 +88,31 @@ class GrowthReportTest {
     }
 
     @Test
+    void shouldCompareAdaptiveWithPlainRoundsWhereTheyDiffer() {
+        for (final int queues : new int[] {50, 100, 1_000}) {
+            final GrowthPoint point = new GrowthPoint(GrowthAxis.QUEUES, queues, GrowthMeasure.DELAY);
+            add(point, 300, 200, NONE, 6);
+            for (int round = 0; round < 6 && queues > 64; round++) {
+                windows.add(new GrowthWindow(round, point, "ringpoll-plain-rounds", 1_200, round == 0 ? HALF : NONE, ""));
+            }
+        }
+        final GrowthReport report = report(windows.stream().map(GrowthWindow::point).distinct().toArray(GrowthPoint[]::new));
+        assertEquals(List.of("c", "c", "c", "ringpoll-plain-rounds", "ringpoll-plain-rounds"),
+            report.results().stream().map(BenchResult::baselineName).toList());
+        final BenchResult toPlain = report.results().getLast();
+        assertEquals("growth/queues/1000/delay-p50", toPlain.name());
+        assertEquals(0.25, toPlain.ratio(), 1e-9);
+        final String text = text(report);
+        assertTrue(text.contains("       queues     ringpoll plain rounds  ratio (95 %)"), text);
+        assertTrue(text.contains("       1,000~       300.00     1,200.00  0.250 (0.250 to 0.250)"), text);
+        assertEquals(2, text.lines().filter(line -> line.contains("1,200.00")).count(), text);
+        assertTrue(text.contains("~ fewer than 6 rounds"), text);
+        assertEquals("{ringpoll={50=300.0, 100=300.0, 1000=300.0}, C={50=200.0, 100=200.0, 1000=200.0}, "
+            + "plain rounds={100=1200.0, 1000=1200.0}}", report.lines(GrowthAxis.QUEUES, GrowthMeasure.DELAY).toString());
+        assertEquals("{ringpoll={}}", report.lines(GrowthAxis.QUEUES, GrowthMeasure.COST).toString());
+    }
+
+    @Test
     void shouldReportATurnThatLostCompletions() {
         add(ONE, 3, 2, NONE, 6);
         windows.add(new GrowthWindow(6, ONE, "c", 2, NONE, "polled 9 completions, handled 8"));
