@@ -4,6 +4,7 @@ import io.ringpoll.internal.transport.MessageTooLongException;
 import io.ringpoll.internal.transport.MessageType;
 import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.NodeConfig;
+import io.ringpoll.internal.transport.PeerRole;
 import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
@@ -88,7 +89,8 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
                 throw new AlreadyClosedException(clientId + " is closed");
             }
             if (node == null) {
-                final NodeConfig config = RdmaConfig.nodeConfig(properties, clientId + "-rdma", false);
+                final NodeConfig config = RdmaConfig.nodeConfig(properties, clientId + "-rdma", false)
+                    .with(RdmaConfig.access(properties, PeerRole.CLIENT, clientId.toString()));
                 node = open(config, device(server));
             }
             return node;

@@ -2,6 +2,7 @@ package io.ringpoll.ratis;
 
 import static org.apache.ratis.conf.ConfUtils.get;
 import static org.apache.ratis.conf.ConfUtils.getBoolean;
+import static org.apache.ratis.conf.ConfUtils.getFile;
 import static org.apache.ratis.conf.ConfUtils.getInt;
 import static org.apache.ratis.conf.ConfUtils.getSizeInBytes;
 import static org.apache.ratis.conf.ConfUtils.getTimeDuration;
@@ -10,11 +11,17 @@ import static org.apache.ratis.conf.ConfUtils.requireMin;
 import static org.apache.ratis.conf.ConfUtils.requireNonNegativeTimeDuration;
 import static org.apache.ratis.conf.ConfUtils.requirePositive;
 
+import io.ringpoll.internal.transport.Access;
+import io.ringpoll.internal.transport.AddressFilter;
 import io.ringpoll.internal.transport.HandlerThreads;
 import io.ringpoll.internal.transport.NodeConfig;
 import io.ringpoll.internal.transport.PeerBounds;
+import io.ringpoll.internal.transport.PeerRole;
 import io.ringpoll.internal.transport.PollerConfig;
+import io.ringpoll.internal.transport.Secret;
 import io.ringpoll.pipeline.WaitMode;
+import java.io.File;
+import java.io.IOException;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -83,10 +90,12 @@ final class RdmaConfig {
             0, Integer.MAX_VALUE);
         return new NodeConfig(name, bufferBytes, credits, connections, messageBytes, cachedBytes,
             connectTimeout.toIntExact(TimeUnit.MILLISECONDS), CLOSE_TIMEOUT_MS, poller(properties), countersFile,
-            bounds(properties));
+            bounds(properties, connections), Access.OPEN);
     }
 
-    private static PeerBounds bounds(final RaftProperties properties) {
+    private static PeerBounds bounds(final RaftProperties properties, final int connections) {
+        final int reserved = number(properties, RdmaConfigKeys.CONNECTIONS_RESERVED_KEY,
+            Math.min(RdmaConfigKeys.CONNECTIONS_RESERVED_DEFAULT, connections / 2), 0, connections - 1);
         final TimeDuration interval =
             duration(properties, RdmaConfigKeys.KEEPALIVE_INTERVAL_KEY, RdmaConfigKeys.KEEPALIVE_INTERVAL_DEFAULT);
         final TimeDuration timeout =
@@ -95,7 +104,33 @@ final class RdmaConfig {
             throw new IllegalArgumentException(RdmaConfigKeys.KEEPALIVE_TIMEOUT_KEY + " = " + timeout + ": use more than " +
                 RdmaConfigKeys.KEEPALIVE_INTERVAL_KEY + " = " + interval);
         }
-        return new PeerBounds(interval.toIntExact(TimeUnit.MILLISECONDS), timeout.toIntExact(TimeUnit.MILLISECONDS));
+        return new PeerBounds(interval.toIntExact(TimeUnit.MILLISECONDS), timeout.toIntExact(TimeUnit.MILLISECONDS),
+            reserved);
+    }
+
+    /**
+     * Reads the identity of a node, and the peers that it accepts.
+     *
+     * @throws IOException if a secret cannot be read; the message contains the key
+     */
+    static Access access(final RaftProperties properties, final PeerRole role, final String id) throws IOException {
+        final String allowed = text(properties, RdmaConfigKeys.SERVER_ALLOWED_KEY, "");
+        try {
+            return new Access(role, id, secret(properties, RdmaConfigKeys.SECRET_FILE_KEY),
+                role == PeerRole.SERVER ? secret(properties, RdmaConfigKeys.SERVER_SECRET_FILE_KEY) : null,
+                AddressFilter.of(allowed));
+        } catch (final IllegalArgumentException e) {
+            throw new IllegalArgumentException(RdmaConfigKeys.SERVER_ALLOWED_KEY + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static Secret secret(final RaftProperties properties, final String key) throws IOException {
+        final File file = getFile(properties::getFile, key, null, LOG);
+        try {
+            return file == null ? null : Secret.read(file.toPath());
+        } catch (final IOException e) {
+            throw new IOException(key + ": " + e.getMessage(), e);
+        }
     }
 
     /**

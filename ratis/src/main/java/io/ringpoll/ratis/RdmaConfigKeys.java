@@ -1,5 +1,11 @@
 package io.ringpoll.ratis;
 
+import static org.apache.ratis.conf.ConfUtils.set;
+import static org.apache.ratis.conf.ConfUtils.setFile;
+import static org.apache.ratis.conf.ConfUtils.setInt;
+import static org.apache.ratis.conf.ConfUtils.setTimeDuration;
+
+import java.io.File;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.util.SizeInBytes;
@@ -33,6 +39,22 @@ public interface RdmaConfigKeys {
     String CONNECTIONS_MAX_KEY = PREFIX + ".connections.max";
     /** Default of {@link #CONNECTIONS_MAX_KEY}. */
     int CONNECTIONS_MAX_DEFAULT = 128;
+    /**
+     * Connections of a server that clients cannot take, so that the servers of its groups always find room. Below
+     * {@link #CONNECTIONS_MAX_KEY}; at most half of it by default.
+     */
+    String CONNECTIONS_RESERVED_KEY = PREFIX + ".connections.reserved";
+    /** Default of {@link #CONNECTIONS_RESERVED_KEY}. */
+    int CONNECTIONS_RESERVED_DEFAULT = 16;
+    /**
+     * File with the secret of all servers and clients: 16 to 4096 bytes, without rights for others. Nodes prove that they have it
+     * and do not send it; none by default.
+     */
+    String SECRET_FILE_KEY = PREFIX + ".secret.file";
+    /** File with the secret of the servers among themselves, so that clients cannot act as servers; none by default. */
+    String SERVER_SECRET_FILE_KEY = PREFIX + ".server.secret.file";
+    /** Addresses and prefixes ({@code 10.0.0.0/8}), separated by commas, from which peers may connect; all by default. */
+    String SERVER_ALLOWED_KEY = PREFIX + ".server.allowed";
     /**
      * Maximum length of a message. A server requires 1 MB more than
      * {@code raft.server.log.appender.buffer.byte-limit} and {@code raft.server.log.appender.snapshot.chunk.size.max}. A longer
@@ -124,6 +146,66 @@ public interface RdmaConfigKeys {
      */
     static void setServerHost(final RaftProperties properties, final String host) {
         properties.set(SERVER_HOST_KEY, host);
+    }
+
+    /**
+     * Sets {@link #SECRET_FILE_KEY}.
+     *
+     * @param properties to change
+     * @param file       with the secret
+     */
+    static void setSecretFile(final RaftProperties properties, final File file) {
+        setFile(properties::setFile, SECRET_FILE_KEY, file);
+    }
+
+    /**
+     * Sets {@link #SERVER_SECRET_FILE_KEY}.
+     *
+     * @param properties to change
+     * @param file       with the secret
+     */
+    static void setServerSecretFile(final RaftProperties properties, final File file) {
+        setFile(properties::setFile, SERVER_SECRET_FILE_KEY, file);
+    }
+
+    /**
+     * Sets {@link #SERVER_ALLOWED_KEY}.
+     *
+     * @param properties to change
+     * @param list       addresses and prefixes, separated by commas
+     */
+    static void setServerAllowed(final RaftProperties properties, final String list) {
+        set(properties::set, SERVER_ALLOWED_KEY, list);
+    }
+
+    /**
+     * Sets {@link #CONNECTIONS_RESERVED_KEY}.
+     *
+     * @param properties  to change
+     * @param connections number of connections
+     */
+    static void setConnectionsReserved(final RaftProperties properties, final int connections) {
+        setInt(properties::setInt, CONNECTIONS_RESERVED_KEY, connections);
+    }
+
+    /**
+     * Sets {@link #KEEPALIVE_INTERVAL_KEY}.
+     *
+     * @param properties to change
+     * @param interval   silence of a peer
+     */
+    static void setKeepaliveInterval(final RaftProperties properties, final TimeDuration interval) {
+        setTimeDuration(properties::setTimeDuration, KEEPALIVE_INTERVAL_KEY, interval);
+    }
+
+    /**
+     * Sets {@link #KEEPALIVE_TIMEOUT_KEY}.
+     *
+     * @param properties to change
+     * @param timeout    silence of a peer
+     */
+    static void setKeepaliveTimeout(final RaftProperties properties, final TimeDuration timeout) {
+        setTimeDuration(properties::setTimeDuration, KEEPALIVE_TIMEOUT_KEY, timeout);
     }
 
     /**

@@ -2,6 +2,7 @@ package io.ringpoll.ratis;
 
 import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.NodeConfig;
+import io.ringpoll.internal.transport.PeerRole;
 import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.rpma.Peer;
 import java.io.IOException;
@@ -39,7 +40,8 @@ final class ServerNode {
         if (node == null) {
             final RaftProperties properties = server.getProperties();
             final String name = server.getId() + "-rdma";
-            final NodeConfig config = RdmaConfig.nodeConfig(properties, name, RdmaConfig.countersFile(properties));
+            final NodeConfig config = RdmaConfig.nodeConfig(properties, name, RdmaConfig.countersFile(properties))
+                .with(RdmaConfig.access(properties, PeerRole.SERVER, server.getId().toString()));
             final LocalDevice device = LocalDevice.open(RdmaConfig.serverHost(properties));
             host = device.address();
             executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());

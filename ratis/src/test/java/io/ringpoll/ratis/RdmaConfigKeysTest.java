@@ -2,19 +2,27 @@ package io.ringpoll.ratis;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.transport.Access;
 import io.ringpoll.internal.transport.HandlerThreads;
 import io.ringpoll.internal.transport.NodeConfig;
 import io.ringpoll.internal.transport.PeerBounds;
+import io.ringpoll.internal.transport.PeerRole;
 import io.ringpoll.internal.transport.PollerConfig;
 import io.ringpoll.pipeline.WaitMode;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.conf.RaftProperties;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(value = 10, unit = TimeUnit.SECONDS)
 class RdmaConfigKeysTest {
@@ -28,7 +36,8 @@ class RdmaConfigKeysTest {
     void shouldHaveTheDocumentedDefaults() {
         final NodeConfig config = nodeConfig();
         assertEquals(new NodeConfig("node", 16 << 10, 32, 128, 64 << 20, 32 << 20, 2_000, 10_000,
-            new PollerConfig(false, -1, WaitMode.BLOCK, 20_000, HandlerThreads.POLLER, WaitMode.BLOCK), true),
+            new PollerConfig(false, -1, WaitMode.BLOCK, 20_000, HandlerThreads.POLLER, WaitMode.BLOCK), true,
+            new PeerBounds(1_000, 10_000, 16), Access.OPEN),
             config);
         assertNull(RdmaConfig.serverHost(properties));
         assertNull(RdmaConfig.clientHost(properties));
@@ -66,7 +75,7 @@ class RdmaConfigKeysTest {
         assertEquals("10.0.0.2", RdmaConfig.clientHost(properties));
         assertEquals(new NodeConfig("node", 8 << 10, 7, 3, 1 << 20, 0, 3_000, 10_000,
             new PollerConfig(false, 1, WaitMode.BLOCK, 5_000, HandlerThreads.PARALLEL, WaitMode.BUSY_SPIN), true,
-            new PeerBounds(20, 1_000)),
+            new PeerBounds(20, 1_000, 1), Access.OPEN),
             nodeConfig());
         assertEquals(1, RdmaConfig.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
         assertEquals(2, RdmaConfig.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
@@ -79,6 +88,7 @@ class RdmaConfigKeysTest {
         assertBounds("raft.rdma.buffer.size", "256", "1MB", "255", "1048577");
         assertBounds("raft.rdma.credits", "2", "4096", "1", "4097");
         assertBounds("raft.rdma.connections.max", "1", "4096", "0", "4097");
+        assertBounds("raft.rdma.connections.reserved", "0", "127", "-1", "128");
         assertBounds("raft.rdma.message.size.max", "16KB", "1GB", "16383", "1073741825");
         assertBounds("raft.rdma.region.cache.size", "0", "2147483647", "-1", "2147483648");
         assertBounds("raft.rdma.poller.cpu", "-1", "4095", "-2", "x");
@@ -134,6 +144,43 @@ class RdmaConfigKeysTest {
         properties.set("raft.rdma.keepalive.interval", "10s");
         final IllegalArgumentException failure = assertThrows(IllegalArgumentException.class, this::nodeConfig);
         assertTrue(failure.getMessage().contains("raft.rdma.keepalive.timeout"), failure.getMessage());
+    }
+
+    @Test
+    void shouldRefuseASecretThatOthersCanAccess(@TempDir final Path folder) throws Exception {
+        final Path file = Files.write(folder.resolve("secret"), new byte[16]);
+        RdmaConfigKeys.setSecretFile(properties, file.toFile());
+        for (final String rights : new String[] {"rw-r-----", "rw-----w-", "rw------x"}) {
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(rights));
+            assertSecretRefused("raft.rdma.secret.file", "chmod 600");
+        }
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+        assertNotNull(RdmaConfig.access(properties, PeerRole.CLIENT, "c1").secret());
+        RdmaConfigKeys.setServerSecretFile(properties, folder.resolve("missing").toFile());
+        // Clients need no secret of the servers.
+        assertNotNull(RdmaConfig.access(properties, PeerRole.CLIENT, "c1").secret());
+        assertSecretRefused("raft.rdma.server.secret.file", "missing");
+        properties.unset("raft.rdma.server.secret.file");
+        for (final int length : new int[] {0, 15, 4097}) {
+            Files.write(file, new byte[length]);
+            assertSecretRefused("raft.rdma.secret.file", "16 to 4096");
+        }
+    }
+
+    private void assertSecretRefused(final String key, final String reason) {
+        final IOException failure =
+            assertThrows(IOException.class, () -> RdmaConfig.access(properties, PeerRole.SERVER, "n1"));
+        assertTrue(failure.getMessage().contains(key) && failure.getMessage().contains(reason), failure.getMessage());
+    }
+
+    @Test
+    void shouldNameTheKeyOfAnInvalidAddress() {
+        for (final String list : new String[] {"localhost", "10.0.0.0/33", "10.0.0.1,,10.0.0.2", "10.0.0.0/x", "fd00::/129"}) {
+            RdmaConfigKeys.setServerAllowed(properties, list);
+            final IllegalArgumentException failure = assertThrows(
+                IllegalArgumentException.class, () -> RdmaConfig.access(properties, PeerRole.SERVER, "n1"), list);
+            assertTrue(failure.getMessage().contains("raft.rdma.server.allowed"), failure.getMessage());
+        }
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -142,7 +143,12 @@ final class ConnectionKeeper {
 
     private void accept(final ConnectionRequest asked) throws ProtocolException {
         try (ConnectionRequest request = asked) {
-            add(node.attach("a peer", request, Hello.of(request.privateData())));
+            final String address = request.remoteAddress().map(InetAddress::getHostAddress).orElse("an unknown address");
+            if (!node.config().access().allowed().allows(request.remoteAddress())) {
+                throw new ProtocolException("a request from " + address + ", which raft.rdma.server.allowed does not contain");
+            }
+            final Hello hello = Hello.of(request.privateData());
+            add(node.attach(hello.description() + " at " + address, request, Handshake.accepting(node.config(), hello), hello));
         }
     }
 
@@ -186,9 +192,12 @@ final class ConnectionKeeper {
             if (link.isOutbound()) {
                 link.greet(Hello.of(link.connection().privateData()));
             }
+            kept.deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(node.config().connectTimeoutMs());
             link.established().complete(link);
-        } catch (final ProtocolException e) {
+        } catch (final IOException e) {
             link.fail(e);
+        } catch (final RpmaException | IllegalStateException e) {
+            link.fail(new IOException("cannot send to " + link.name(), e));
         }
     }
 
@@ -223,6 +232,9 @@ final class ConnectionKeeper {
             kept.link.expire(nowNs);
             if (kept.established && !kept.dropped) {
                 kept.link.checkPeer(nowNs);
+                if (nowNs - kept.deadlineNs >= 0) {
+                    kept.link.checkProof();
+                }
             }
             if ((kept.dropped || !kept.established) && nowNs - kept.deadlineNs >= 0) {
                 kept.link.fail(new ConnectException("the connection was not established in time"));

@@ -72,7 +72,7 @@ record FrameHeader(byte kind, byte type, byte flags, int credits, long correlati
     }
 
     private void check(final int received, final int maxMessageLength) throws ProtocolException {
-        require(kind >= FrameKind.REQUEST && kind <= FrameKind.PONG, "a frame of kind " + kind);
+        require(kind >= FrameKind.REQUEST && kind <= FrameKind.PROOF, "a frame of kind " + kind);
         require(payloadLength == received, "a payload of " + payloadLength + " bytes in a frame with " + received);
         require((flags & ~FLAG_RENDEZVOUS) == 0, "a frame with flags " + flags);
         if (FrameKind.hasMessage(kind)) {

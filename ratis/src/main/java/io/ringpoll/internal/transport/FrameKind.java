@@ -17,12 +17,15 @@ final class FrameKind {
     /** The answer to a ping; costs no credit. */
     static final byte PONG = 7;
 
+    /** The proof of the secret, the first frame of a requesting node; costs no credit. */
+    static final byte PROOF = 8;
+
     private FrameKind() {
     }
 
     /** Whether frames of this kind cost no credit: the receiver has receives for them that no credit stands for. */
     static boolean isFree(final byte kind) {
-        return kind == CREDIT || isKeepalive(kind);
+        return kind == CREDIT || kind == PROOF || isKeepalive(kind);
     }
 
     /** Whether frames of this kind only show that a peer works. */
@@ -32,6 +35,6 @@ final class FrameKind {
 
     /** Whether frames of this kind carry a message. */
     static boolean hasMessage(final byte kind) {
-        return kind == REQUEST || kind == REPLY || kind == FAILURE;
+        return kind == REQUEST || kind == REPLY || kind == FAILURE || kind == PROOF;
     }
 }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
+import org.apache.ratis.proto.RaftProtos.ClientMessageEntryProto;
 import org.apache.ratis.proto.RaftProtos.ThrowableProto;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.protocol.exceptions.ResourceUnavailableException;
@@ -34,6 +35,7 @@ public final class Link {
     private final int number;
     private final String name;
     private final Connection connection;
+    private final Handshake handshake;
     private final SendBuffers buffers;
     private final CompletableFuture<Link> established = new CompletableFuture<>();
     private final Rendezvous rendezvous;
@@ -44,6 +46,9 @@ public final class Link {
     private final Credits credits;
     private final ReorderBuffer<Incoming> inbound;
     private final Liveness liveness;
+    private PeerRole peerRole;
+    /** Proof without which the peer is not served; null if none is needed any more. */
+    private byte[] expectedProof;
     private int peerBufferBytes;
     private int peerMaxMessageBytes;
     /** Whether a ping of the peer is unanswered. */
@@ -52,11 +57,14 @@ public final class Link {
     private volatile int queueIndex = -1;
     private volatile boolean outbound;
 
-    Link(final Node node, final int number, final String name, final Connection connection, final SendBuffers buffers) {
+    Link(final Node node, final int number, final String name, final Connection connection,
+        final Handshake handshake, final SendBuffers buffers) {
         this.node = node;
         this.number = number;
         this.name = name;
         this.connection = connection;
+        this.handshake = handshake;
+        expectedProof = handshake.expected();
         this.buffers = buffers;
         credits = new Credits(node.config().credits());
         inbound = new ReorderBuffer<>(node.config().credits());
@@ -122,13 +130,58 @@ public final class Link {
         return established;
     }
 
-    /** Processes the peer's hello. */
-    void greet(final Hello hello) {
+    /**
+     * Processes the hello of the accepting peer, and proves the secret to it.
+     *
+     * @throws ProtocolException if the peer has not proven the secret
+     */
+    void greet(final Hello hello) throws IOException {
+        final byte[] proof = handshake.check(hello);
         synchronized (this) {
-            credits.begin(hello.credits());
-            peerBufferBytes = hello.bufferBytes();
-            peerMaxMessageBytes = hello.maxMessageBytes();
+            greeted(hello);
+            if (proof != null && !postFrame(Outgoing.proof(proof))) {
+                throw new IOException("no room for the proof of the secret");
+            }
         }
+    }
+
+    /** Takes the limits of the peer from its hello. */
+    synchronized void greeted(final Hello hello) {
+        credits.begin(hello.credits());
+        peerBufferBytes = hello.bufferBytes();
+        peerMaxMessageBytes = hello.maxMessageBytes();
+        peerRole = hello.role();
+    }
+
+    /** Ends the connection of a peer that has not proven the secret in time; called periodically by the keeper. */
+    void checkProof() {
+        synchronized (this) {
+            if (expectedProof == null) {
+                return;
+            }
+        }
+        fail(new ProtocolException("no proof of the secret (raft.rdma.secret.file)"));
+    }
+
+    /** Checks the rights of a frame before its message is read or delivered; returns true if it has only been a proof. */
+    private boolean isProof(final Incoming frame) throws ProtocolException {
+        final FrameHeader header = frame.header();
+        if (expectedProof == null) {
+            if (header.kind() == FrameKind.PROOF) {
+                throw new ProtocolException("a proof that was not asked for");
+            }
+            if (header.kind() == FrameKind.REQUEST && peerRole != PeerRole.SERVER &&
+                MessageType.of(header.type()).isOfServers()) {
+                throw new ProtocolException("a request " + MessageType.of(header.type()) + ", which only servers may send");
+            }
+            return false;
+        }
+        if (header.kind() != FrameKind.PROOF || frame.message() == null ||
+            !Handshake.isEqual(((ClientMessageEntryProto) frame.message()).getContent().toByteArray(), expectedProof)) {
+            throw new ProtocolException("no valid proof of the secret (raft.rdma.secret.file)");
+        }
+        expectedProof = null;
+        return true;
     }
 
     /**
@@ -353,6 +406,9 @@ public final class Link {
                 return;
             }
             onSignOfLife(frame.header().kind());
+            if (isProof(frame)) {
+                return;
+            }
             waits = frame.advertisement() != null || frame.message() != null && !inbound.isIdle();
             credits.onFrame(frame.header(), waits);
             if (waits) {

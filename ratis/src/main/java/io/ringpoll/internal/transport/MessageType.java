@@ -80,7 +80,16 @@ public enum MessageType {
         return switch (kind) {
             case FrameKind.REQUEST -> request;
             case FrameKind.REPLY -> reply;
+            case FrameKind.PROOF -> Outgoing.PROOF_PARSER;
             default -> Failures.PARSER;
+        };
+    }
+
+    /** Whether only servers of a group send such requests. */
+    boolean isOfServers() {
+        return switch (this) {
+            case REQUEST_VOTE, APPEND_ENTRIES, INSTALL_SNAPSHOT, START_LEADER_ELECTION, READ_INDEX -> true;
+            default -> false;
         };
     }
 

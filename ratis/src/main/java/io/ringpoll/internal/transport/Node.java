@@ -151,7 +151,7 @@ public final class Node implements AutoCloseable {
         final Link link;
         try (ConnectionConfig connectionConfig = connectionConfig().timeoutMs(config.connectTimeoutMs());
             ConnectionRequest request = peer.request(address, Integer.toString(port), connectionConfig)) {
-            link = attach(name, request, null);
+            link = attach(name, request, Handshake.requesting(config), null);
         } catch (final WaitInterruptedException e) {
             throw interrupted(name);
         } catch (final RpmaException | IllegalStateException e) {
@@ -179,32 +179,50 @@ public final class Node implements AutoCloseable {
     /**
      * Creates a connection, and registers it before its first completion is processed.
      *
-     * @param hello of the requesting peer; null if this side requests, and receives it later
+     * @param handshake of this side
+     * @param hello     of the requesting peer; null if this side requests, and receives it later
      */
-    Link attach(final String name, final ConnectionRequest request, final Hello hello) {
+    Link attach(final String name, final ConnectionRequest request, final Handshake handshake, final Hello hello) {
+        final int most = config.connectionsFor(hello == null ? PeerRole.SERVER : hello.role());
         synchronized (attaching) {
             final int connections = byNumber.size() + 1;
-            if (closed || connections > config.maxConnections()) {
+            if (closed || connections > most) {
                 throw new IllegalStateException(closed ? config.name() + " is closed" :
-                    "there are " + config.maxConnections() + " connections already (raft.rdma.connections.max)");
+                    "there are " + (connections - 1) + " connections already (raft.rdma.connections.max)");
             }
             receives.ensure(connections * config.receivesPerConnection());
-            final Connection connection = request.connect(config.hello().bytes());
+            final Connection connection = request.connect(handshake.hello().bytes());
             final int buffers = config.receivesPerConnection() + NodeConfig.CONTROL_FRAMES;
             final LocalMemoryRegion memory = sendMemory.isEmpty() ?
                 peer.allocate((long) buffers * config.bufferBytes(), MemoryUsage.SEND) : sendMemory.pollLast();
-            final int number = nextNumber++ & 0xFF_FFFF;
+            final int number = nextFreeNumber();
             final Link link =
-                new Link(this, number, name, connection, new SendBuffers(memory, config.bufferBytes(), buffers));
+                new Link(this, number, name, connection, handshake, new SendBuffers(memory, config.bufferBytes(), buffers));
             if (hello != null) {
                 // Before the first request is served, because its reply needs credits.
-                link.greet(hello);
+                link.greeted(hello);
             } else {
                 link.outbound();
             }
             byNumber = with(byNumber, number, link);
             byQueuePair = with(byQueuePair, connection.queuePairNumber(), link);
             return link;
+        }
+    }
+
+    /** A number that no connection has: they wrap, and a connection may outlive 2^24 others. */
+    private int nextFreeNumber() {
+        int number;
+        do {
+            number = nextNumber++ & WorkRequestId.LINK_MASK;
+        } while (byNumber.containsKey(number));
+        return number;
+    }
+
+    /** Uses up numbers of connections, for tests. */
+    void skipNumbers(final int numbers) {
+        synchronized (attaching) {
+            nextNumber += numbers;
         }
     }
 

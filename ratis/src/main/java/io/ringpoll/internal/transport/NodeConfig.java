@@ -15,10 +15,11 @@ package io.ringpoll.internal.transport;
  * @param countersFile      whether {@code ringpoll stat} can read the counters of this node's own poller; a shared poller always
  *     has a counters file
  * @param bounds            time and memory that peers may take
+ * @param access            identity of the node, and the peers that it accepts
  */
 public record NodeConfig(String name, int bufferBytes, int credits, int maxConnections, int maxMessageBytes,
     long cachedRegionBytes, int connectTimeoutMs, int closeTimeoutMs, PollerConfig poller, boolean countersFile,
-    PeerBounds bounds) {
+    PeerBounds bounds, Access access) {
     /** Minimum length of a frame: an advertisement must fit. */
     public static final int MIN_BUFFER_BYTES = 256;
 
@@ -26,7 +27,7 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
     static final int CONTROL_FRAMES = 4;
 
     /**
-     * A configuration with the default bounds for peers.
+     * A configuration with the default bounds for peers, that accepts all of them.
      *
      * @param name              as in the record
      * @param bufferBytes       as in the record
@@ -43,13 +44,24 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
         final int maxMessageBytes, final long cachedRegionBytes, final int connectTimeoutMs, final int closeTimeoutMs,
         final PollerConfig poller, final boolean countersFile) {
         this(name, bufferBytes, credits, maxConnections, maxMessageBytes, cachedRegionBytes, connectTimeoutMs, closeTimeoutMs,
-            poller, countersFile, PeerBounds.DEFAULT);
+            poller, countersFile, PeerBounds.DEFAULT, Access.OPEN);
     }
 
     /** The same configuration with other bounds. */
     NodeConfig with(final PeerBounds other) {
         return new NodeConfig(name, bufferBytes, credits, maxConnections, maxMessageBytes, cachedRegionBytes, connectTimeoutMs,
-            closeTimeoutMs, poller, countersFile, other);
+            closeTimeoutMs, poller, countersFile, other, access);
+    }
+
+    /**
+     * The same configuration with another identity and other accepted peers.
+     *
+     * @param other identity and accepted peers
+     * @return a new configuration
+     */
+    public NodeConfig with(final Access other) {
+        return new NodeConfig(name, bufferBytes, credits, maxConnections, maxMessageBytes, cachedRegionBytes, connectTimeoutMs,
+            closeTimeoutMs, poller, countersFile, bounds, other);
     }
 
     /** Number of receives per connection. */
@@ -57,7 +69,8 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
         return credits + CONTROL_FRAMES;
     }
 
-    Hello hello() {
-        return new Hello(credits, bufferBytes, maxMessageBytes);
+    /** Number of connections up to which peers of a role are accepted: the others are reserved for servers. */
+    int connectionsFor(final PeerRole role) {
+        return role == PeerRole.SERVER ? maxConnections : maxConnections - bounds.reservedConnections();
     }
 }

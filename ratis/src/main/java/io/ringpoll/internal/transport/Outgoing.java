@@ -2,8 +2,11 @@ package io.ringpoll.internal.transport;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import org.apache.ratis.proto.RaftProtos.ClientMessageEntryProto;
 import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.thirdparty.com.google.protobuf.Parser;
+import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
 /**
  * A frame to send.
@@ -18,6 +21,8 @@ import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 record Outgoing(byte kind, byte type, long correlationId, MessageLite message, RegionPool.Lease lease, int messageLength) {
     /** Returns the owed credits. */
     static final Outgoing CREDITS = new Outgoing(FrameKind.CREDIT, (byte) 0, 0, null, null, 0);
+    /** Decodes a proof: a message with its bytes as content. */
+    static final Parser<ClientMessageEntryProto> PROOF_PARSER = ClientMessageEntryProto.parser();
     /** Asks whether the peer still works. */
     static final Outgoing PING = new Outgoing(FrameKind.PING, (byte) 0, 0, null, null, 0);
     /** Answers a ping. */
@@ -44,6 +49,12 @@ record Outgoing(byte kind, byte type, long correlationId, MessageLite message, R
             out.flush();
         }
         return FrameHeader.LENGTH_BYTES + payload;
+    }
+
+    static Outgoing proof(final byte[] proof) {
+        final MessageLite message =
+            ClientMessageEntryProto.newBuilder().setContent(UnsafeByteOperations.unsafeWrap(proof)).build();
+        return new Outgoing(FrameKind.PROOF, MessageType.CLIENT_REQUEST.code(), 0, message, null, message.getSerializedSize());
     }
 
     static Outgoing release(final int number) {

@@ -56,7 +56,7 @@ final class Rendezvous {
     void onReleased(final long number) throws ProtocolException {
         final RegionPool.Lease lease;
         synchronized (link) {
-            lease = advertised.remove((int) number);
+            lease = number == (int) number ? advertised.remove((int) number) : null;
         }
         if (lease == null) {
             throw new ProtocolException("the release of region " + number + ", which was not advertised");

@@ -7,10 +7,10 @@ final class WorkRequestId {
     static final int RECEIVE = 1;
     static final int SEND = 2;
     static final int READ = 3;
+    static final int LINK_MASK = 0xFF_FFFF;
 
     private static final int KIND_SHIFT = 56;
     private static final int LINK_SHIFT = 32;
-    private static final int LINK_MASK = 0xFF_FFFF;
 
     private WorkRequestId() {
     }

@@ -143,7 +143,7 @@ class FrameTest {
             assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, 1));
             assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, -1));
         }
-        for (final byte kind : new byte[] {Byte.MIN_VALUE, 0, FrameKind.PONG + 1, Byte.MAX_VALUE}) {
+        for (final byte kind : new byte[] {Byte.MIN_VALUE, 0, FrameKind.PROOF + 1, Byte.MAX_VALUE}) {
             assertThrows(ProtocolException.class, () -> withoutMessage(kind, (byte) 0, 0));
         }
     }
@@ -185,7 +185,7 @@ class FrameTest {
         assertThrows(ProtocolException.class, () -> Hello.of(new byte[56]));
         final byte[] newer = hello.bytes();
         newer[4]++;
-        assertTrue(assertThrows(ProtocolException.class, () -> Hello.of(newer)).getMessage().contains("version 2"));
+        assertTrue(assertThrows(ProtocolException.class, () -> Hello.of(newer)).getMessage().contains("version 3"));
         assertThrows(ProtocolException.class, () -> Hello.of(new Hello(0, 4096).bytes()));
         assertThrows(ProtocolException.class, () -> Hello.of(new Hello(1, NodeConfig.MIN_BUFFER_BYTES - 1).bytes()));
         final Hello least = new Hello(1, NodeConfig.MIN_BUFFER_BYTES);

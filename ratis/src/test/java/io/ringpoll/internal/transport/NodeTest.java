@@ -4,6 +4,7 @@ import static java.lang.Thread.State.BLOCKED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -183,6 +184,18 @@ class NodeTest {
         assertTrue(failure.getCause().getMessage().contains("raft.rdma.connections.max"), failure.toString());
         assertEquals(1, counters.value(Count.CONNECTS_FAILED));
         Nodes.assertEchoed(only, Nodes.random(10));
+    }
+
+    @Test
+    void shouldGiveNoConnectionTheNumberOfALiveOne() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Node client = nodes.client();
+        final Link first = Nodes.connect(client, server.port());
+        client.skipNumbers(WorkRequestId.LINK_MASK);
+        final Link second = Nodes.connect(client, server.port());
+        assertNotEquals(first.number(), second.number());
+        Nodes.assertEchoed(second, Nodes.random(10));
+        Nodes.assertEchoed(first, Nodes.random(5_000));
     }
 
     @Test

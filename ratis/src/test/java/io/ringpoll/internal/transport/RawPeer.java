@@ -34,9 +34,13 @@ final class RawPeer implements AutoCloseable {
     private int sent;
 
     RawPeer(final int port, final int credits) {
+        this(port, new Hello(credits, Nodes.BUFFER_BYTES));
+    }
+
+    RawPeer(final int port, final Hello hello) {
         try (ConnectionConfig config = ConnectionConfig.create().sqSize(100).cqSize(200).rqSize(RECEIVES)) {
             connection = peer.request(TestDevice.address(), Integer.toString(port), config)
-                .connect(new Hello(credits, Nodes.BUFFER_BYTES).bytes());
+                .connect(hello.bytes());
         }
         assertEquals(Optional.of(ConnectionEvent.ESTABLISHED), connection.nextEvent(ConnectedPair.TIMEOUT_MS));
         for (int i = 0; i < RECEIVES; i++) {
@@ -72,6 +76,17 @@ final class RawPeer implements AutoCloseable {
     /** Returns credits to the node. */
     void returnCredits(final int credits) {
         send(new FrameHeader(FrameKind.CREDIT, (byte) 0, (byte) 0, credits, 0, 0, 0), new byte[0]);
+    }
+
+    /** Sends a message of any kind and type. */
+    void message(final byte kind, final MessageType type, final MessageLite message) {
+        final byte[] payload = message.toByteArray();
+        send(new FrameHeader(kind, type.code(), (byte) 0, 0, 1, payload.length, payload.length), payload);
+    }
+
+    /** The node's hello. */
+    Hello hello() throws ProtocolException {
+        return Hello.of(connection.privateData());
     }
 
     /** Asks the node for a sign of life. */
