@@ -1,10 +1,12 @@
 /** The completion ring, the three paths, the handlers' threads and the builder. */
 @SuppressWarnings({"requires-automatic", "requires-transitive-automatic"})
 module io.ringpoll.pipeline {
+    requires java.management;
     requires jdk.jfr;
     requires transitive com.lmax.disruptor;
     requires transitive io.ringpoll.poller;
     requires transitive org.agrona;
 
+    exports io.ringpoll.counters;
     exports io.ringpoll.pipeline;
 }

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.counters.Counters;
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.internal.counters.CountersFile;
 import io.ringpoll.internal.device.JvmFlags;
@@ -40,6 +41,7 @@ public final class Pipeline implements AutoCloseable {
     private final CompletionPoller poller;
     private final PollerCounterSet pollerCounters;
     private final PollerThread pollerThread;
+    private final JmxExport jmx = new JmxExport(this);
     private final LifeCycle lifeCycle = new LifeCycle();
     private final StartGate startGate = new StartGate();
     private final PipelineStop stop;
@@ -243,6 +245,15 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
+     * Reads all counters of the pipeline: those of the poller, the ring, the handlers and the budgets.
+     *
+     * @return a snapshot, also without a counters file; the last values after the close
+     */
+    public Counters counters() {
+        return countersFile.snapshot(name);
+    }
+
+    /**
      * The counters of the poller.
      *
      * @return live counters
@@ -372,6 +383,9 @@ public final class Pipeline implements AutoCloseable {
         startGate.await(deadline);
         pollerThread.start();
         startGate.await(deadline);
+        if (config.jmx) {
+            jmx.register();
+        }
     }
 
     /** Closes as {@link #close(long)} does, always on another thread, and returns a snapshot. */
@@ -404,8 +418,10 @@ public final class Pipeline implements AutoCloseable {
         return pollerThread;
     }
 
-    CountersFile counters() {
-        return countersFile;
+    /** Removes the pipeline from the means of monitoring; the counters can still be read in this process. */
+    void endMonitoring() {
+        countersFile.close();
+        jmx.unregister();
     }
 
     private Handlers newHandlers(final PipelineConfig config, final HandlerContext context) {

@@ -43,6 +43,7 @@ public final class PipelineBuilder {
     long shutdownTimeoutNs = TimeUnit.SECONDS.toNanos(10);
     boolean countersFile = true;
     Path countersFolder;
+    boolean jmx;
     FailureListener failureListener = (pipeline, threadName, failure) -> { };
     Consumer<WorkCompletion> undelivered = completion -> { };
     int cores = Runtime.getRuntime().availableProcessors();
@@ -526,6 +527,16 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder withoutCountersFile() {
         this.countersFile = false;
+        return this;
+    }
+
+    /**
+     * Registers the pipeline in JMX from its start to its end, as {@link PipelineMXBean}; by default it is not registered.
+     *
+     * @return this
+     */
+    public PipelineBuilder exportToJmx() {
+        this.jmx = true;
         return this;
     }
 

@@ -34,6 +34,7 @@ final class PipelineConfig {
     final boolean countersFile;
     /** Null for the default folder. */
     final Path countersFolder;
+    final boolean jmx;
     final FailureListener failureListener;
     final Consumer<WorkCompletion> undelivered;
     /** Creates a thread from its task and its name. */
@@ -56,6 +57,7 @@ final class PipelineConfig {
         shutdownTimeoutNs = description.shutdownTimeoutNs;
         countersFile = description.countersFile;
         countersFolder = description.countersFolder;
+        jmx = description.jmx;
         failureListener = description.failureListener;
         undelivered = description.undelivered;
         threadFactory = description.threadFactory;

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.counters.Counters;
 import io.ringpoll.verbs.CompletionQueue;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -88,6 +89,15 @@ public final class PipelineGroup implements AutoCloseable {
      */
     public List<Pipeline> pipelines() {
         return pipelines;
+    }
+
+    /**
+     * Reads all counters of the pipelines, which differ by the attribute {@code pipeline}.
+     *
+     * @return a snapshot, as {@link Pipeline#counters()}
+     */
+    public Counters counters() {
+        return Counters.of(pipelines.stream().map(Pipeline::counters).toList());
     }
 
     /**

@@ -188,7 +188,7 @@ final class PipelineStop {
         PipelineEvent.emit(pipeline.name(), "stopped", result.toString());
         removeShutdownHook();
         pipeline.slab().release();
-        pipeline.counters().close();
+        pipeline.endMonitoring();
     }
 
     /** Waits until all queues were empty in one round, or the pipeline is paused; stops waiting when no such round can occur. */

@@ -1,82 +1,76 @@
 package io.ringpoll.cli.stat;
 
+import io.ringpoll.counters.Counter;
+import io.ringpoll.counters.Counters;
 import io.ringpoll.internal.counters.CountersSnapshot;
-import io.ringpoll.internal.counters.CountersSnapshot.Counter;
-import io.ringpoll.internal.poller.CounterType;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Values derived from the counters of a pipeline: rates between two samples, the lag of each handler, ring occupancy.
+ * The counters of a pipeline at one moment, with rates since the previous sample.
  *
  * <p>Immutable.
  */
 final class PipelineView {
-    private final CountersSnapshot now;
-    private final Optional<CountersSnapshot> before;
+    /** Positions in the ring, which are shown as lags. */
+    private static final Set<String> POSITIONS = Set.of("published_slots", "passed_slots");
+    private static final String LAG = "lag_slots";
+    private static final String USED = "used_slots";
+
+    private final Counters now;
+    private final Optional<Counters> before;
 
     PipelineView(final CountersSnapshot now, final Optional<CountersSnapshot> before) {
-        this.now = now;
-        this.before = before;
+        this.now = now.toCounters();
+        this.before = before.map(CountersSnapshot::toCounters);
     }
 
-    /** The counters to show: positions are shown as lags, and zero values only on request. */
+    /** All counters: the derived ones, then those of the file in their order. */
+    List<Counter> counters() {
+        return now.values();
+    }
+
+    /** The counters to show: those that are 0 only on request, except for the derived ones. */
     List<Counter> counters(final boolean zeroToo) {
-        return now.counters().stream()
-            .filter(counter -> counter.type() == null || counter.type().kind() != CounterType.Kind.POSITION)
-            .filter(counter -> zeroToo || counter.value() != 0 || rate(counter).orElse(0) != 0).toList();
+        return now.values().stream().filter(counter -> !POSITIONS.contains(counter.name()))
+            .filter(counter -> zeroToo || counter.value() != 0 || rate(counter).orElse(0) != 0 || isDerived(counter)).toList();
     }
 
     /** The increase of a counter per second; empty if the counter does not grow, and in the first sample. */
     OptionalDouble rate(final Counter counter) {
-        final boolean grows = counter.type() != null &&
-            (counter.type().kind() == CounterType.Kind.COUNT || counter.type().kind() == CounterType.Kind.NANOSECONDS);
-        if (!grows || before.isEmpty()) {
+        if (counter.kind() != Counter.Kind.COUNTER || before.isEmpty()) {
             return OptionalDouble.empty();
         }
         final double seconds = (now.takenNs() - before.get().takenNs()) / (double) TimeUnit.SECONDS.toNanos(1);
-        return before.get().counters().stream().filter(old -> isSame(old, counter)).mapToLong(Counter::value).findFirst().stream()
+        return before.get().values().stream().filter(old -> isSame(old, counter)).mapToLong(Counter::value).findFirst().stream()
             .mapToDouble(old -> (counter.value() - old) / seconds).findFirst();
     }
 
-    /** The handlers, in order of registration. */
-    List<String> handlers() {
-        return ownersOf(CounterType.HANDLER_POSITION);
+    /** The published slots that each handler has not passed. */
+    List<Counter> lags() {
+        return now.values().stream().filter(counter -> counter.name().equals(LAG)).toList();
     }
 
-    /** The published slots that a handler has not passed; empty with several pollers. */
-    OptionalLong lag(final String handler) {
-        final List<String> pollers = ownersOf(CounterType.PUBLISHED);
-        if (pollers.size() != 1) {
-            return OptionalLong.empty();
-        }
-        // Positions are copied one after the other: the sample of a handler may be newer than that of the poller.
-        return OptionalLong.of(Math.max(0, now.value(CounterType.PUBLISHED, pollers.getFirst()) -
-            now.value(CounterType.HANDLER_POSITION, handler)));
-    }
-
-    /** The occupied slots of the ring; empty with several pollers. */
+    /** The occupied slots of the ring; empty if the file has no counters of a poller. */
     OptionalLong occupancy() {
-        return handlers().stream().map(this::lag).filter(OptionalLong::isPresent).mapToLong(OptionalLong::getAsLong).max();
+        return now.values().stream().filter(counter -> counter.name().equals(USED)).mapToLong(Counter::value).findFirst();
     }
 
     /** The slots of the ring; 0 if unknown. */
     long ringSize() {
-        return now.counters().stream().filter(counter -> counter.type() == CounterType.RING_SIZE).mapToLong(Counter::value)
+        return now.values().stream().filter(counter -> counter.name().equals("ring_size_slots")).mapToLong(Counter::value)
             .findFirst().orElse(0);
     }
 
-    private List<String> ownersOf(final CounterType type) {
-        final List<String> owners = new ArrayList<>();
-        now.counters().stream().filter(counter -> counter.type() == type).forEach(counter -> owners.add(counter.owner()));
-        return owners;
+    private static boolean isDerived(final Counter counter) {
+        return counter.name().equals(LAG) || counter.name().equals(USED);
     }
 
     private static boolean isSame(final Counter one, final Counter other) {
-        return one.typeId() == other.typeId() && one.parameter() == other.parameter() && one.owner().equals(other.owner());
+        return one.name().equals(other.name()) && one.attributes().equals(other.attributes());
     }
 }

@@ -2,6 +2,7 @@ package io.ringpoll.cli.stat;
 
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.Execution;
+import io.ringpoll.counters.Counters;
 import io.ringpoll.internal.counters.CountersFileException;
 import io.ringpoll.internal.counters.CountersFolder;
 import java.io.PrintWriter;
@@ -62,6 +63,9 @@ public final class StatCommand implements Callable<Integer>, CheckedOptions {
     @Option(names = "--json", description = "Print one JSON object and exit; with --count 2, with rates.")
     private boolean json;
 
+    @Option(names = "--openmetrics", description = "Print the counters as OpenMetrics text, for Prometheus, and exit.")
+    private boolean openMetrics;
+
     /** Created by picocli. */
     public StatCommand() {
     }
@@ -71,6 +75,11 @@ public final class StatCommand implements Callable<Integer>, CheckedOptions {
         check();
         final List<Watched> pipelines = find();
         final PrintWriter out = spec.commandLine().getOut();
+        if (openMetrics) {
+            out.print(Counters.of(pipelines.stream().map(watched -> watched.latest().toCounters()).toList()).toOpenMetrics());
+            out.flush();
+            return CommandLine.ExitCode.OK;
+        }
         if (json) {
             look(pipelines, (count == null ? 1 : count) - 1);
             out.println(StatJson.of(pipelines));
@@ -111,6 +120,7 @@ public final class StatCommand implements Callable<Integer>, CheckedOptions {
             "--folder '" + folder + "' is not a folder");
         Execution.require(spec, count == null || count >= 1, "--count " + count + " is below 1");
         Execution.require(spec, !once || count == null, "--once and --count exclude each other");
+        Execution.require(spec, !openMetrics || !json && count == null, "--openmetrics excludes --json and --count");
     }
 
     private List<Watched> find() {

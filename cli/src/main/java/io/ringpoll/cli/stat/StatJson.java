@@ -4,7 +4,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.measure.JsonText;
+import io.ringpoll.counters.Counter;
 import io.ringpoll.internal.counters.CountersSnapshot;
+import io.ringpoll.internal.counters.CountersSnapshot.RecordedCounter;
 import java.util.List;
 import java.util.Locale;
 
@@ -27,17 +29,18 @@ final class StatJson {
             .put("startMs", snapshot.startMs()).put("ringSize", view.ringSize());
         view.occupancy().ifPresent(slots -> node.put("occupancy", slots));
         final ArrayNode handlers = node.putArray("handlers");
-        for (final String handler : view.handlers()) {
-            final ObjectNode entry = handlers.addObject().put("name", handler);
-            view.lag(handler).ifPresent(slots -> entry.put("lag", slots));
-        }
+        view.lags().forEach(lag ->
+            handlers.addObject().put("name", lag.attributes().get("handler")).put("lag", lag.value()));
         final ArrayNode counters = node.putArray("counters");
-        for (final CountersSnapshot.Counter counter : snapshot.counters()) {
+        final List<RecordedCounter> recorded = snapshot.counters();
+        final List<Counter> named = view.counters().subList(view.counters().size() - recorded.size(), view.counters().size());
+        for (int i = 0; i < recorded.size(); i++) {
+            final RecordedCounter counter = recorded.get(i);
             final ObjectNode entry = counters.addObject().put("id", counter.typeId())
                 .put("type", counter.type() == null ? null : counter.type().name().toLowerCase(Locale.ROOT).replace('_', '-'))
-                .put("owner", counter.owner()).put("parameter", counter.parameter()).put("label", counter.label())
-                .put("value", counter.value());
-            view.rate(counter).ifPresent(rate -> entry.put("perSecond", rate));
+                .put("name", named.get(i).name()).put("owner", counter.owner()).put("parameter", counter.parameter())
+                .put("label", counter.label()).put("unit", named.get(i).unit()).put("value", counter.value());
+            view.rate(named.get(i)).ifPresent(rate -> entry.put("perSecond", rate));
         }
         final ArrayNode errors = node.putArray("errors");
         for (final CountersSnapshot.RecordedError error : snapshot.errors()) {

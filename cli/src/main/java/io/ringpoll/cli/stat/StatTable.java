@@ -1,9 +1,8 @@
 package io.ringpoll.cli.stat;
 
+import io.ringpoll.counters.Counter;
 import io.ringpoll.internal.counters.CountersSnapshot;
-import io.ringpoll.internal.counters.CountersSnapshot.Counter;
 import io.ringpoll.internal.counters.CountersSnapshot.RecordedError;
-import io.ringpoll.internal.poller.CounterType;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -33,11 +32,6 @@ final class StatTable {
         out.printf("%s, process %d, %s%n", snapshot.name(), snapshot.pid(), watched.hasEnded() ? "ended; seen last:"
             : "up " + Duration.ofSeconds(TimeUnit.MILLISECONDS.toSeconds(upMs)).toString().substring(2).toLowerCase(Locale.ROOT));
         out.printf(ROW, "", "value", "per second");
-        view.occupancy().ifPresent(slots -> out.printf(Locale.ROOT, ROW, "ring: slots in use, of " + number(view.ringSize()),
-            number(slots), ""));
-        for (final String handler : view.handlers()) {
-            view.lag(handler).ifPresent(slots -> out.printf(ROW, handler + ": slots behind", number(slots), ""));
-        }
         for (final Counter counter : view.counters(withZeros)) {
             out.printf(ROW, counter.label(), value(counter), rate(view, counter));
         }
@@ -54,14 +48,12 @@ final class StatTable {
     }
 
     private static String value(final Counter counter) {
-        if (counter.type() == null) {
-            return number(counter.value());
+        if (isTime(counter)) {
+            // A maximum is short, a sum is long.
+            return counter.kind() == Counter.Kind.COUNTER ? number(TimeUnit.NANOSECONDS.toMillis(counter.value())) + " ms" :
+                String.format(Locale.ROOT, "%,.1f us", counter.value() / 1e3);
         }
-        return switch (counter.type().kind()) {
-            case NANOSECONDS -> number(TimeUnit.NANOSECONDS.toMillis(counter.value())) + " ms";
-            case MAX_NS -> String.format(Locale.ROOT, "%,.1f us", counter.value() / 1e3);
-            default -> counter.type() == CounterType.HANDLER_STATE ? state(counter.value()) : number(counter.value());
-        };
+        return counter.name().equals("handler_state") ? state(counter.value()) : number(counter.value());
     }
 
     private static String rate(final PipelineView view, final Counter counter) {
@@ -69,9 +61,12 @@ final class StatTable {
             return "";
         }
         final double rate = view.rate(counter).getAsDouble();
-        return counter.type().kind() == CounterType.Kind.NANOSECONDS ?
-            String.format(Locale.ROOT, "%.1f %% of it", PERCENT * rate / TimeUnit.SECONDS.toNanos(1)) :
+        return isTime(counter) ? String.format(Locale.ROOT, "%.1f %% of it", PERCENT * rate / TimeUnit.SECONDS.toNanos(1)) :
             number(Math.round(rate));
+    }
+
+    private static boolean isTime(final Counter counter) {
+        return counter.unit().equals("nanoseconds");
     }
 
     private static String state(final long value) {

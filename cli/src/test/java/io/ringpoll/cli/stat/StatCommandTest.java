@@ -10,6 +10,7 @@ import io.ringpoll.cli.Ringpoll;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.testing.JavaProcess;
+import io.ringpoll.testing.OpenMetricsParser;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -17,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -85,6 +87,27 @@ class StatCommandTest {
     }
 
     @Test
+    void shouldPrintTheCountersOfAllPipelinesAsOpenMetrics() throws Exception {
+        try (Pipeline orders = Pipeline.builder().name("orders").ringSize(256).countersFolder(folder)
+            .onAll((wc, sequence, endOfBatch) -> { }, options -> options.name("all"))
+            .queue(new SyntheticQueue("queue", 3000)).start();
+             Pipeline same = Pipeline.builder().name("orders").ringSize(512).countersFolder(folder)
+                 .onAll((wc, sequence, endOfBatch) -> { }).start()) {
+            awaitCompletions(orders, 3000);
+            final Stat stat = Stat.run("--folder", folder.toString(), "--openmetrics");
+            assertEquals(0, stat.exit, stat.said);
+            final Map<String, OpenMetricsParser.Family> families = OpenMetricsParser.parse(stat.said);
+            final Map<String, String> labels =
+                Map.of("pid", Long.toString(ProcessHandle.current().pid()), "pipeline", "orders");
+            final OpenMetricsParser.Family sizes = families.get("ringpoll_ring_size_slots");
+            assertEquals(256, sizes.samples().get(labels).longValueExact());
+            assertEquals(512, sizes.value("number", "2").longValueExact());
+            assertEquals(3000, families.get("ringpoll_handled_completions").value("handler", "all").longValueExact());
+            assertEquals(orders.counters().sum("receive_completions"), 1000);
+        }
+    }
+
+    @Test
     void shouldSurviveTheProcessThatItWatches() throws Exception {
         final Process watched = Stat.java(Watchable.class, List.of(folder.toString()));
         try (BufferedReader said = watched.inputReader()) {
@@ -134,11 +157,12 @@ class StatCommandTest {
     @CsvSource(delimiter = '|', value = {
         "--interval=0 | --interval 0.0 is not from 0.01 to 86400 seconds",
         "--count=0 | --count 0 is below 1",
+        "--openmetrics --json | --openmetrics excludes --json and --count",
         "--interval=soon | Invalid value for option '--interval': 'soon' is not a double; see './ringpoll stat --help'",
         "all | Unmatched argument: 'all'; see './ringpoll stat --help'",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) throws Exception {
-        final Stat stat = Stat.run(argument);
+        final Stat stat = Stat.run(argument.split(" "));
         assertEquals(2, stat.exit);
         assertEquals("ringpoll stat: " + message, stat.said.strip());
     }

@@ -1,5 +1,6 @@
 package io.ringpoll.internal.counters;
 
+import io.ringpoll.counters.Counters;
 import io.ringpoll.internal.os.FileHold;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -112,6 +113,17 @@ public final class CountersFile implements AutoCloseable {
      */
     public CountersManager counters() {
         return counters;
+    }
+
+    /**
+     * Reads the counters; any thread, also after the close.
+     *
+     * @param name of the pipeline
+     * @return a snapshot without the process id, which is the reader's own
+     */
+    public Counters snapshot(final String name) {
+        return new CounterNames(name, null).of(
+            System.nanoTime(), CountersSnapshot.counters(counters.metaDataBuffer(), counters.valuesBuffer()));
     }
 
     /**

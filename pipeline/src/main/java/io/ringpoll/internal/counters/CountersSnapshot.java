@@ -1,5 +1,6 @@
 package io.ringpoll.internal.counters;
 
+import io.ringpoll.counters.Counters;
 import io.ringpoll.internal.os.FileHold;
 import io.ringpoll.internal.poller.CounterType;
 import java.io.IOException;
@@ -11,6 +12,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import org.agrona.BitUtil;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.AtomicBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.agrona.concurrent.errors.DistinctErrorLog;
 import org.agrona.concurrent.status.CountersReader;
@@ -29,7 +32,8 @@ import org.agrona.concurrent.status.CountersReader;
  * @param errors   the distinct errors
  */
 public record CountersSnapshot(
-    long pid, long startMs, String name, boolean isAlive, long takenNs, List<Counter> counters, List<RecordedError> errors) {
+    long pid, long startMs, String name, boolean isAlive, long takenNs, List<RecordedCounter> counters,
+    List<RecordedError> errors) {
     private static final int MAX_FILE_LENGTH = 64 * 1024 * 1024;
 
     /**
@@ -42,7 +46,7 @@ public record CountersSnapshot(
      * @param label     for display
      * @param value     at the moment of the copy
      */
-    public record Counter(CounterType type, int typeId, String owner, int parameter, String label, long value) {
+    public record RecordedCounter(CounterType type, int typeId, String owner, int parameter, String label, long value) {
     }
 
     /**
@@ -106,7 +110,7 @@ public record CountersSnapshot(
      * @return 0 if there is none
      */
     public long value(final CounterType type, final String owner) {
-        for (final Counter counter : counters) {
+        for (final RecordedCounter counter : counters) {
             if (counter.type == type && counter.owner.equals(owner)) {
                 return counter.value;
             }
@@ -143,6 +147,15 @@ public record CountersSnapshot(
             file + " cannot be read: " + cause.getMessage(), cause);
     }
 
+    /**
+     * The same counters for display and export, with the derived ones.
+     *
+     * @return with the process id as an attribute
+     */
+    public Counters toCounters() {
+        return new CounterNames(name, Long.toString(pid)).of(takenNs, counters);
+    }
+
     private static String name(final UnsafeBuffer buffer) {
         final int length = buffer.getInt(CountersFileLayout.NAME_OFFSET);
         return length < 0 || length > CountersFileLayout.MAX_NAME_LENGTH ? "?" :
@@ -150,12 +163,12 @@ public record CountersSnapshot(
     }
 
     /** Parses the metadata without Agrona's reader, because lengths in a corrupt file must be checked before use. */
-    private static List<Counter> counters(final UnsafeBuffer metadata, final UnsafeBuffer values) {
-        final List<Counter> counters = new ArrayList<>();
+    static List<RecordedCounter> counters(final AtomicBuffer metadata, final AtomicBuffer values) {
+        final List<RecordedCounter> counters = new ArrayList<>();
         final int last = values.capacity() / CountersReader.COUNTER_LENGTH;
         for (int id = 0; id < last; id++) {
             final int record = CountersReader.metaDataOffset(id);
-            final int state = metadata.getInt(record);
+            final int state = metadata.getIntVolatile(record);
             if (state == CountersReader.RECORD_UNUSED) {
                 break;
             }
@@ -163,16 +176,16 @@ public record CountersSnapshot(
                 final int typeId = metadata.getInt(record + CountersReader.TYPE_ID_OFFSET);
                 final UnsafeBuffer key =
                     new UnsafeBuffer(metadata, record + CountersReader.KEY_OFFSET, CountersReader.MAX_KEY_LENGTH);
-                counters.add(new Counter(
+                counters.add(new RecordedCounter(
                     CounterType.ofId(typeId), typeId, CounterType.owner(key), CounterType.parameter(key),
                     text(metadata, record + CountersReader.LABEL_OFFSET, CountersReader.MAX_LABEL_LENGTH),
-                    values.getLong(CountersReader.counterOffset(id))));
+                    values.getLongVolatile(CountersReader.counterOffset(id))));
             }
         }
         return List.copyOf(counters);
     }
 
-    private static String text(final UnsafeBuffer buffer, final int offset, final int maxLength) {
+    private static String text(final DirectBuffer buffer, final int offset, final int maxLength) {
         final int length = buffer.getInt(offset);
         if (length < 0 || length > maxLength) {
             throw new IllegalArgumentException("a text of " + length + " bytes");

@@ -8,6 +8,7 @@ import static io.ringpoll.internal.poller.CounterType.Kind.NANOSECONDS;
 import static io.ringpoll.internal.poller.CounterType.Kind.POSITION;
 
 import java.util.Objects;
+import java.util.Set;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.status.AtomicCounter;
@@ -15,7 +16,7 @@ import org.agrona.concurrent.status.CountersManager;
 import org.agrona.concurrent.status.CountersReader;
 
 /**
- * The counters of ringpoll: a stable type id, a label and a kind for each.
+ * The counters of ringpoll: a stable type id, a stable name, a label and a kind for each.
  *
  * <p>A counter is allocated in an Agrona {@link CountersManager}. Any thread may read it, and any process that maps the file;
  * exactly one thread writes it. Type ids are never reused. The key identifies the owner of a counter:
@@ -27,72 +28,72 @@ import org.agrona.concurrent.status.CountersReader;
  */
 public enum CounterType {
     /** Polls of a completion queue. */
-    POLLS(100, COUNT, "polls"),
+    POLLS(100, COUNT, "polls", "polls"),
     /** Polls that found the queue empty. */
-    EMPTY_POLLS(101, COUNT, "empty polls"),
+    EMPTY_POLLS(101, COUNT, "empty_polls", "empty polls"),
     /** Slots published: completions and queue faults. */
-    PUBLISHED(102, POSITION, "slots published"),
+    PUBLISHED(102, POSITION, "published_slots", "slots published"),
     /** Completions of the send/write path that its first handler has passed. */
-    SEND_WRITES(103, COUNT, "completions, send/write"),
+    SEND_WRITES(103, COUNT, "send_write_completions", "completions, send/write"),
     /** Completions of the receive path that its first handler has passed. */
-    RECEIVES(104, COUNT, "completions, receive"),
+    RECEIVES(104, COUNT, "receive_completions", "completions, receive"),
     /** Completions of the error path that its first handler has passed. */
-    ERRORS(105, COUNT, "completions, error"),
+    ERRORS(105, COUNT, "error_completions", "completions, error"),
     /** Completions with one particular error status; the parameter is the status. */
-    ERRORS_BY_STATUS(106, COUNT, "errors"),
+    ERRORS_BY_STATUS(106, COUNT, "error_status_completions", "completions by error status"),
     /** Batches of a size from the parameter to twice the parameter less one. */
-    BATCHES_BY_SIZE(107, COUNT, "batches"),
+    BATCHES_BY_SIZE(107, COUNT, "batches", "batches by size"),
     /** The largest batch. */
-    BATCH_MAX(108, MAX_VALUE, "largest batch"),
+    BATCH_MAX(108, MAX_VALUE, "batch_max_completions", "largest batch"),
     /** Queues in the round. */
-    QUEUES(110, GAUGE, "queues polled"),
+    QUEUES(110, GAUGE, "queues", "queues polled"),
     /** Queues that failed and left the round. */
-    QUEUE_FAULTS(111, COUNT, "failed queues"),
+    QUEUE_FAULTS(111, COUNT, "queue_faults", "failed queues"),
     /** Times that the ring became full. */
-    RING_FULL_STALLS(120, COUNT, "ring-full stalls"),
+    RING_FULL_STALLS(120, COUNT, "ring_full_stalls", "ring-full stalls"),
     /** Duty cycles that found the ring full. */
-    RING_FULL_CYCLES(121, COUNT, "duty cycles with the ring full"),
+    RING_FULL_CYCLES(121, COUNT, "ring_full_cycles", "duty cycles with the ring full"),
     /** Time for which the ring was full. */
-    RING_FULL_NS(122, NANOSECONDS, "time with the ring full"),
+    RING_FULL_NS(122, NANOSECONDS, "ring_full_nanoseconds", "time with the ring full"),
     /** The longest duty cycle. */
-    DUTY_CYCLE_MAX(130, MAX_NS, "longest duty cycle"),
+    DUTY_CYCLE_MAX(130, MAX_NS, "duty_cycle_max_nanoseconds", "longest duty cycle"),
     /** Duty cycles that took longer than the threshold. */
-    DUTY_CYCLES_OVER(131, COUNT, "duty cycles over the threshold"),
+    DUTY_CYCLES_OVER(131, COUNT, "long_duty_cycles", "duty cycles over the threshold"),
     /** Notification requests ({@code ibv_req_notify_cq}). */
-    ARMS(140, COUNT, "notifications armed"),
+    ARMS(140, COUNT, "armed_notifications", "notifications armed"),
     /** Times that the poller slept. */
-    SLEEPS(141, COUNT, "sleeps"),
+    SLEEPS(141, COUNT, "sleeps", "sleeps"),
     /** Sleeps that reached their time-out. */
-    SLEEP_TIMEOUTS(142, COUNT, "sleeps that timed out"),
+    SLEEP_TIMEOUTS(142, COUNT, "sleep_timeouts", "sleeps that timed out"),
     /** Completion events read from the channels. */
-    EVENTS(143, COUNT, "completion events"),
+    EVENTS(143, COUNT, "completion_events", "completion events"),
     /** Sleeps ended by an event after which every queue was empty. */
-    SPURIOUS_WAKEUPS(144, COUNT, "wake-ups without a completion"),
+    SPURIOUS_WAKEUPS(144, COUNT, "spurious_wakeups", "wake-ups without a completion"),
 
     /** The handler's sequence: slots it has passed. */
-    HANDLER_POSITION(200, POSITION, "sequence"),
+    HANDLER_POSITION(200, POSITION, "passed_slots", "sequence"),
     /** Completions passed to the handler. */
-    HANDLED(201, COUNT, "completions handled"),
+    HANDLED(201, COUNT, "handled_completions", "completions handled"),
     /** Exceptions that a handler threw. */
-    HANDLER_EXCEPTIONS(202, COUNT, "exceptions"),
+    HANDLER_EXCEPTIONS(202, COUNT, "handler_exceptions", "exceptions"),
     /** Maximum number of published slots pending at the start of a handler's batch. */
-    HANDLER_LAG_MAX(203, MAX_VALUE, "largest lag"),
+    HANDLER_LAG_MAX(203, MAX_VALUE, "lag_max_slots", "largest lag"),
     /** Ring-full stalls with this handler as the slowest. */
-    CAUSED_STALLS(204, COUNT, "ring-full stalls caused"),
+    CAUSED_STALLS(204, COUNT, "caused_stalls", "ring-full stalls caused"),
     /** Time for which the ring was full with this handler as the slowest. */
-    CAUSED_STALL_NS(205, NANOSECONDS, "time the poller waited for it"),
+    CAUSED_STALL_NS(205, NANOSECONDS, "caused_stall_nanoseconds", "time the poller waited for it"),
     /** State of the handler's thread: 0 not started, 1 running, 2 ended normally, -1 ended by a failure. */
-    HANDLER_STATE(206, GAUGE, "state"),
+    HANDLER_STATE(206, GAUGE, "handler_state", "state"),
 
     /** Slots of the ring. */
-    RING_SIZE(300, GAUGE, "ring size"),
+    RING_SIZE(300, GAUGE, "ring_size_slots", "ring size"),
 
     /** Sum of the budgets of the polled queues. */
-    BUDGET_DEPTH(400, GAUGE, "budget"),
+    BUDGET_DEPTH(400, GAUGE, "budget_depth_requests", "budget"),
     /** Work requests in flight on the polled queues with a budget. */
-    BUDGET_IN_FLIGHT(401, GAUGE, "budget in flight"),
+    BUDGET_IN_FLIGHT(401, GAUGE, "budget_in_flight_requests", "budget in flight"),
     /** Posts refused by the budgets of the polled queues. */
-    BUDGET_REFUSED(402, COUNT, "posts refused by the budget");
+    BUDGET_REFUSED(402, COUNT, "refused_posts", "posts refused by the budget");
 
     /** How a counter's value is interpreted and displayed. */
     public enum Kind {
@@ -113,6 +114,7 @@ public enum CounterType {
     private static final int PARAMETER_OFFSET = 0;
     private static final int NAME_OFFSET = 4;
     private static final int MAX_NAME_LENGTH = CountersReader.MAX_KEY_LENGTH - NAME_OFFSET - Integer.BYTES;
+    private static final Set<String> UNITS = Set.of("slots", "completions", "requests", "nanoseconds");
     private static final CounterType[] BY_ID = new CounterType[512];
 
     static {
@@ -123,11 +125,13 @@ public enum CounterType {
 
     private final int id;
     private final Kind kind;
+    private final String metric;
     private final String label;
 
-    CounterType(final int id, final Kind kind, final String label) {
+    CounterType(final int id, final Kind kind, final String metric, final String label) {
         this.id = id;
         this.kind = kind;
+        this.metric = metric;
         this.label = label;
     }
 
@@ -147,6 +151,25 @@ public enum CounterType {
      */
     public Kind kind() {
         return kind;
+    }
+
+    /**
+     * The name in snapshots, JMX and OpenMetrics.
+     *
+     * @return stable across releases; ends with the unit if there is one
+     */
+    public String metric() {
+        return metric;
+    }
+
+    /**
+     * The unit of the value.
+     *
+     * @return empty for a number of events or things
+     */
+    public String unit() {
+        final String last = metric.substring(metric.lastIndexOf('_') + 1);
+        return UNITS.contains(last) ? last : "";
     }
 
     /**
