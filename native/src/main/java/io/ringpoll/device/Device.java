@@ -1,7 +1,7 @@
 package io.ringpoll.device;
 
 import io.ringpoll.internal.device.DeviceLibraries;
-import io.ringpoll.internal.device.JvmFlags;
+import io.ringpoll.internal.ffm.JvmFlags;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.ServiceLoader;

@@ -3,6 +3,7 @@ package io.ringpoll.os;
 import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
 
 import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.ffm.JvmFlags;
 import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +39,8 @@ public final class DescriptorPoll implements AutoCloseable {
     /**
      * Creates a wait on nothing.
      *
-     * @throws OsException if the process has no file descriptor left
+     * @throws OsException           if the process has no file descriptor left
+     * @throws IllegalStateException if the JVM lacks a flag; the message names it
      */
     public DescriptorPoll() {
         eventFd = POSIX.eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -174,6 +176,7 @@ public final class DescriptorPoll implements AutoCloseable {
     }
 
     private static UnsafeBuffer memory(final int descriptors) {
+        JvmFlags.require(IllegalStateException::new);
         return new UnsafeBuffer(Arena.ofAuto().allocate((long) descriptors * POLLFD_BYTES, POLLFD_BYTES).asByteBuffer());
     }
 

@@ -2,6 +2,7 @@ package io.ringpoll.os;
 
 import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
 
+import io.ringpoll.internal.ffm.JvmFlags;
 import io.ringpoll.internal.ffm.Memory;
 
 /**
@@ -43,8 +44,10 @@ public final class Errno {
      *
      * @param errno a value of errno(3)
      * @return for instance {@code "ENOMEM"}; {@code "errno 999"} for a value that the C library does not know
+     * @throws IllegalStateException if the JVM lacks a flag; the message names it
      */
     public static String name(final int errno) {
+        JvmFlags.require(IllegalStateException::new);
         final long name = POSIX.strerrorname_np(errno);
         return name == 0 ? "errno " + errno : Memory.stringAt(name);
     }

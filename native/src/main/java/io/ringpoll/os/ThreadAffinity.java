@@ -3,13 +3,15 @@ package io.ringpoll.os;
 import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
 
 import io.ringpoll.internal.ffm.CallState;
+import io.ringpoll.internal.ffm.JvmFlags;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.BitSet;
 
 /**
- * The CPU affinity of the calling thread. For platform threads: a virtual thread would move its carrier.
+ * The CPU affinity of the calling thread. For platform threads: a virtual thread would move its carrier. Each method throws an
+ * {@link IllegalStateException} with the missing flag if the JVM lacks one.
  *
  * @see <a href="https://man7.org/linux/man-pages/man2/sched_setaffinity.2.html">sched_setaffinity(2)</a>
  * @see <a href="https://man7.org/linux/man-pages/man3/sched_getcpu.3.html">sched_getcpu(3)</a>
@@ -51,6 +53,7 @@ public final class ThreadAffinity {
         if (cpus.isEmpty() || cpus.length() > MAX_CPUS) {
             throw new IllegalArgumentException("a thread needs at least one CPU in 0.." + (MAX_CPUS - 1) + ", not " + cpus);
         }
+        JvmFlags.require(IllegalStateException::new);
         try (Arena arena = Arena.ofConfined()) {
             final int words = Math.max(INITIAL_MASK_BYTES / Long.BYTES, (cpus.length() + Long.SIZE - 1) / Long.SIZE);
             final MemorySegment mask = arena.allocate((long) words * Long.BYTES, Long.BYTES);
@@ -69,6 +72,7 @@ public final class ThreadAffinity {
      * @throws OsException if the system call fails
      */
     public static BitSet get() {
+        JvmFlags.require(IllegalStateException::new);
         try (Arena arena = Arena.ofConfined()) {
             for (int bytes = INITIAL_MASK_BYTES; bytes <= MAX_MASK_BYTES; bytes *= 2) {
                 final MemorySegment mask = arena.allocate(bytes, Long.BYTES);
@@ -90,6 +94,7 @@ public final class ThreadAffinity {
      * @throws OsException if the system call fails
      */
     public static int currentCpu() {
+        JvmFlags.require(IllegalStateException::new);
         final int cpu = POSIX.sched_getcpu();
         if (cpu < 0) {
             throw OsException.of("sched_getcpu");

@@ -40,12 +40,17 @@ public final class LegacyCompletion {
 
     private static final int CACHE_LINE_BYTES = 64;
 
+    /** The first field: it names a missing flag of the JVM, without which the next one fails in Agrona. */
+    private final WorkCompletions wc = WorkCompletions.allocate(1);
     private final UnsafeBuffer struct =
         new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
-    private final WorkCompletions wc = WorkCompletions.allocate(1);
     private final WorkCompletion completion = wc.show(0, new WorkCompletion());
 
-    /** Creates a completion that shows zeros. */
+    /**
+     * Creates a completion that shows zeros.
+     *
+     * @throws io.ringpoll.device.DeviceException if the JVM lacks a flag; the message names it
+     */
     public LegacyCompletion() {
     }
 

@@ -1,8 +1,8 @@
 package io.ringpoll.verbs;
 
 import io.ringpoll.device.DeviceException;
-import io.ringpoll.internal.device.JvmFlags;
 import io.ringpoll.internal.ffm.Bounds;
+import io.ringpoll.internal.ffm.JvmFlags;
 import java.lang.foreign.Arena;
 import java.util.Objects;
 import org.agrona.DirectBuffer;

@@ -3,7 +3,7 @@ package io.ringpoll.pipeline;
 import io.ringpoll.counters.Counters;
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.internal.counters.CountersFile;
-import io.ringpoll.internal.device.JvmFlags;
+import io.ringpoll.internal.ffm.JvmFlags;
 import io.ringpoll.internal.poller.CompletionPoller;
 import io.ringpoll.internal.poller.CounterType;
 import io.ringpoll.internal.poller.PollerCounterSet;

@@ -1,7 +1,8 @@
-package io.ringpoll.internal.device;
+package io.ringpoll.internal.ffm;
 
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
+import java.util.function.BiFunction;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -18,11 +19,11 @@ public final class JvmFlags {
     }
 
     /**
-     * Throws if a flag is missing.
+     * Throws if a flag is missing. Called by each public method that is the first to use off-heap memory or C.
      *
-     * @param failure makes the exception, with the missing flag
+     * @param failure makes the exception of a message in one line, with the missing flag, and of a cause that may be null
      */
-    public static void require(final DeviceFailure failure) {
+    public static void require(final BiFunction<String, Throwable, RuntimeException> failure) {
         if (!checked) {
             requireUnsafe(failure);
             requireNativeAccess(failure);
@@ -30,23 +31,23 @@ public final class JvmFlags {
         }
     }
 
-    private static void requireUnsafe(final DeviceFailure failure) {
+    private static void requireUnsafe(final BiFunction<String, Throwable, RuntimeException> failure) {
         final Module agrona = UnsafeBuffer.class.getModule();
         if (!Object.class.getModule().isExported(UNSAFE_PACKAGE, agrona)) {
-            throw failure.of("the JVM needs the flag --add-opens=java.base/" + UNSAFE_PACKAGE + "=" + nameOf(agrona) +
+            throw failure.apply("the JVM needs the flag --add-opens=java.base/" + UNSAFE_PACKAGE + "=" + nameOf(agrona) +
                 ": Agrona accesses off-heap memory by this package", null);
         }
     }
 
     @SuppressWarnings("restricted")
-    private static void requireNativeAccess(final DeviceFailure failure) {
+    private static void requireNativeAccess(final BiFunction<String, Throwable, RuntimeException> failure) {
         final Module binding = JvmFlags.class.getModule();
         if (!binding.isNativeAccessEnabled()) {
             try {
                 // Permitted with a warning, unless the JVM denies it.
                 Linker.nativeLinker().downcallHandle(FunctionDescriptor.ofVoid());
             } catch (final IllegalCallerException denied) {
-                throw failure.of(
+                throw failure.apply(
                     "the JVM needs the flag --enable-native-access=" + nameOf(binding) + ": the binding calls C", denied);
             }
         }
