@@ -20,6 +20,7 @@ final class JavaExamples {
     private static final Pattern PROGRAM = Pattern.compile("(?m)^(public )?(final )?class \\w+");
     private static final Pattern MEMBERS = Pattern.compile("(?s)\\s*(@Override|public |private |void ).*");
     private static final String IMPORTS = """
+        import io.ringpoll.counters.*;
         import io.ringpoll.device.*;
         import io.ringpoll.fault.*;
         import io.ringpoll.pipeline.*;
@@ -52,6 +53,14 @@ final class JavaExamples {
             SlotControl slots;
             BlockingQueue<Long> work;
             AtomicLong bytes;
+            Appendable response;
+            Session session;
+            SharedReceiveQueue shared;
+            interface Session {
+                void received(WorkCompletion wc);
+                void sent(WorkCompletion wc);
+                void failed(WorkCompletion wc);
+            }
             abstract void received(WorkCompletion wc);
             abstract void failed(WorkCompletion wc);
             abstract void written(long workRequestId);
