@@ -135,7 +135,8 @@ public final class Pipeline implements AutoCloseable {
         final PipelineState state = lifeCycle.state();
         if (!state.takesQueues()) {
             throw new IllegalStateException(queue.name() + " cannot be added: pipeline " + name +
-                (state == PipelineState.HALTED ? " has halted" : " is closed"));
+                (state == PipelineState.HALTED ? " has halted" :
+                    stop.wasClosedByShutdown() ? " was closed by JVM shutdown" : " is closed"));
         }
         return poller.queues().add(queue, attachment);
     }
@@ -391,6 +392,11 @@ public final class Pipeline implements AutoCloseable {
     /** Closes as {@link #close(long)} does, always on another thread, and returns a snapshot. */
     PipelineReport closeWithoutWaiting(final long timeoutNs) {
         return stop.closeWithoutWaiting(timeoutNs);
+    }
+
+    /** Whether the pipeline was closed while the JVM shut down. */
+    boolean wasClosedByShutdown() {
+        return stop.wasClosedByShutdown();
     }
 
     /** Whether the close of this pipeline would wait for the calling thread. */

@@ -40,7 +40,7 @@ public final class PipelineBuilder {
     IdleStrategy idleStrategy;
     long stallThresholdNs = TimeUnit.MILLISECONDS.toNanos(1);
     long startTimeoutNs = TimeUnit.SECONDS.toNanos(10);
-    long shutdownTimeoutNs = TimeUnit.SECONDS.toNanos(10);
+    long shutdownTimeoutNs;
     boolean countersFile = true;
     Path countersFolder;
     boolean jmx;
@@ -497,9 +497,11 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Sets the time-out of the drain and close at JVM shutdown; the default is 10 s.
+     * Closes the pipeline when the JVM shuts down, for instance on SIGTERM, as {@link Pipeline#close(long)} does. By default the
+     * program closes it, for instance by a shutdown hook of its own. A hook of the program may close it also with this option:
+     * all calls wait for the same close, and return the same report.
      *
-     * @param timeoutNs in nanoseconds; 0 for no shutdown hook
+     * @param timeoutNs time-out of the close, in nanoseconds; 0, the default, to leave the pipeline to the program
      * @return this
      */
     public PipelineBuilder shutdownTimeout(final long timeoutNs) {

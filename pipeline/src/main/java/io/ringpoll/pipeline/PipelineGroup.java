@@ -294,7 +294,8 @@ public final class PipelineGroup implements AutoCloseable {
             }
         }
         if (fewest == null) {
-            throw new IllegalStateException("no pipeline of the group is polling: all have halted or been closed");
+            throw new IllegalStateException("no pipeline of the group is polling: all have halted or been closed" +
+                (pipelines.stream().anyMatch(Pipeline::wasClosedByShutdown) ? " by JVM shutdown" : ""));
         }
         return fewest;
     }

@@ -27,6 +27,8 @@ final class PipelineStop {
     /** Number of handlers that drain on their own threads. */
     private final AtomicInteger drainingHandlers = new AtomicInteger();
     private volatile boolean requested;
+    /** Set before the state becomes STOPPING. */
+    private volatile boolean closedByShutdown;
     private volatile PipelineReport report;
     /** Guarded by the lock. */
     private Thread shutdownHook;
@@ -110,6 +112,23 @@ final class PipelineStop {
         return lock.isHeldByCurrentThread() || isOwnThread(Thread.currentThread());
     }
 
+    /** Whether the pipeline was closed, by any thread, while the JVM shut down. */
+    boolean wasClosedByShutdown() {
+        return closedByShutdown;
+    }
+
+    /** A JVM that shuts down refuses hooks; it has no other sign. */
+    private static boolean isJvmShuttingDown() {
+        final Thread probe = new Thread(() -> { });
+        try {
+            Runtime.getRuntime().addShutdownHook(probe);
+            Runtime.getRuntime().removeShutdownHook(probe);
+            return false;
+        } catch (final IllegalStateException shuttingDown) {
+            return true;
+        }
+    }
+
     private PipelineReport reportOrSnapshot() {
         final PipelineReport closed = report;
         return closed != null ? closed : snapshot(PipelineReport.UNKNOWN, false);
@@ -124,6 +143,7 @@ final class PipelineStop {
     private void close(final Deadline deadline, final long timeoutNs, final boolean drainFirst) {
         try {
             if (report == null) {
+                closedByShutdown = isJvmShuttingDown();
                 lifeCycle.advance(PipelineState.STOPPING);
                 if (drainFirst) {
                     drain(Deadline.after(timeoutNs / 2));
@@ -185,7 +205,7 @@ final class PipelineStop {
     private void release(final PipelineReport result) {
         report = result;
         lifeCycle.advance(PipelineState.CLOSED);
-        PipelineEvent.emit(pipeline.name(), "stopped", result.toString());
+        PipelineEvent.emit(pipeline.name(), "stopped", closedByShutdown ? "by JVM shutdown: " + result : result.toString());
         removeShutdownHook();
         pipeline.slab().release();
         pipeline.endMonitoring();
@@ -231,9 +251,18 @@ final class PipelineStop {
         return new PipelineReport(polled, handled, pipeline.held(), inQueues, inTime);
     }
 
+    private void closeAtShutdown() {
+        final PipelineReport closed = close(shutdownTimeoutNs, true);
+        if (!closed.inTime()) {
+            System.getLogger(Pipeline.class.getName()).log(System.Logger.Level.WARNING,
+                "JVM shutdown: pipeline {0} has not closed completely within {1} ms: {2}", pipeline.name(),
+                Long.toString(TimeUnit.NANOSECONDS.toMillis(shutdownTimeoutNs)), closed);
+        }
+    }
+
     private void addShutdownHook() {
         if (shutdownTimeoutNs > 0) {
-            final Thread hook = new Thread(() -> close(shutdownTimeoutNs, true), pipeline.name() + "-shutdown");
+            final Thread hook = new Thread(this::closeAtShutdown, pipeline.name() + "-shutdown");
             try {
                 Runtime.getRuntime().addShutdownHook(hook);
                 shutdownHook = hook;

@@ -240,6 +240,7 @@ class PipelinePageTest {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             connection = pair.client();
             Pipeline pipeline = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> { }).start();
+            Runtime.getRuntime().addShutdownHook(new Thread(() -> pipeline.close(TEN_SECONDS)));
             pipeline.addQueue(connection.completionQueue());
             boolean paused = pipeline.pause(TEN_SECONDS);
             boolean resumed = pipeline.resume(TEN_SECONDS);

@@ -199,9 +199,7 @@ public final class MainJob {
             .ringSize(config.ringSize())
             .batchLimit(config.batchLimit())
             .idleStrategy(config.handlerWait().newIdleStrategy())
-            .pollerCpu(config.pinning().cpu("poller"))
-            // A signal ends the job in order, which needs the pipeline until the last flush.
-            .shutdownTimeout(0);
+            .pollerCpu(config.pinning().cpu("poller"));
         for (final CompletionPath path : CompletionPath.values()) {
             final String role = path.name().toLowerCase(Locale.ROOT).replace('_', '-');
             builder.on(
