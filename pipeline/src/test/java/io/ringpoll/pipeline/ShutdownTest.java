@@ -44,7 +44,7 @@ class ShutdownTest {
         assertEquals(List.of("running", "polls", "handled 100, in time true",
             "late cannot be added: pipeline ringpoll was closed by JVM shutdown",
             "no pipeline of the group is polling: all have halted or been closed by JVM shutdown"),
-            signalled(signal, exit, OwnHook.class, "0"));
+            signalled(signal, exit, OwnHook.class));
     }
 
     @ParameterizedTest
@@ -98,8 +98,12 @@ class ShutdownTest {
         public static void main(final String[] arguments) throws InterruptedException {
             final PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), true);
             final AtomicLong handled = new AtomicLong();
-            final PipelineGroup group = PipelineGroup.start(1, i -> Pipeline.builder().withoutCountersFile()
-                .shutdownTimeout(Long.parseLong(arguments[0])).onAll((wc, sequence, endOfBatch) -> handled.incrementAndGet()));
+            final PipelineBuilder builder = Pipeline.builder().withoutCountersFile()
+                .onAll((wc, sequence, endOfBatch) -> handled.incrementAndGet());
+            if (arguments.length > 0) {
+                builder.shutdownTimeout(Long.parseLong(arguments[0]));
+            }
+            final PipelineGroup group = PipelineGroup.start(1, i -> builder);
             final Pipeline pipeline = group.pipelines().getFirst();
             Runtime.getRuntime().addShutdownHook(new Thread(() -> {
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(WORK_MS));
