@@ -24,25 +24,25 @@ public final class RingpollHandOff implements HandOff {
 
     private static final long STOP_NS = TimeUnit.SECONDS.toNanos(10);
 
-    private final boolean inBatches;
+    private final Mode mode;
     private final boolean plainRounds;
 
     /** Creates the hand-off, with handlers of single completions. */
     public RingpollHandOff() {
-        this(false);
+        this(Mode.SINGLE);
     }
 
     /**
      * Creates the hand-off.
      *
-     * @param inBatches whether its handlers receive batches
+     * @param mode how completions get to its handlers
      */
-    public RingpollHandOff(final boolean inBatches) {
-        this(inBatches, false);
+    public RingpollHandOff(final Mode mode) {
+        this(mode, false);
     }
 
-    private RingpollHandOff(final boolean inBatches, final boolean plainRounds) {
-        this.inBatches = inBatches;
+    private RingpollHandOff(final Mode mode, final boolean plainRounds) {
+        this.mode = mode;
         this.plainRounds = plainRounds;
     }
 
@@ -52,12 +52,42 @@ public final class RingpollHandOff implements HandOff {
      * @return with handlers of single completions
      */
     public static RingpollHandOff withPlainRounds() {
-        return new RingpollHandOff(false, true);
+        return new RingpollHandOff(Mode.SINGLE, true);
+    }
+
+    /** How completions get to the handlers. */
+    public enum Mode {
+        /** One at a time, on a thread for each handler. */
+        SINGLE(""),
+        /** In batches, on a thread for each handler. */
+        BATCHES("-in-batches"),
+        /** One at a time, on the polling thread: no hand-off. */
+        RUN_TO_COMPLETION("-run-to-completion");
+
+        private final String suffix;
+
+        Mode(final String suffix) {
+            this.suffix = suffix;
+        }
+
+        /**
+         * The end of a result's name.
+         *
+         * @return empty for {@link #SINGLE}
+         */
+        public String suffix() {
+            return suffix;
+        }
     }
 
     @Override
     public String label() {
         return plainRounds ? PLAIN_ROUNDS_NAME : NAME;
+    }
+
+    @Override
+    public boolean hasRing() {
+        return mode != Mode.RUN_TO_COMPLETION;
     }
 
     @Override
@@ -72,6 +102,9 @@ public final class RingpollHandOff implements HandOff {
         if (job.cpus().poller() != HotCpus.ANY) {
             builder.pollerCpu(job.cpus().poller());
         }
+        if (mode == Mode.RUN_TO_COMPLETION) {
+            builder.runToCompletion();
+        }
         int index = 0;
         for (final Set<CompletionPath> paths : job.paths()) {
             final Work work = Work.of(job);
@@ -79,12 +112,15 @@ public final class RingpollHandOff implements HandOff {
             final String name = "bench-handler-" + index;
             works.add(work);
             final Consumer<HandlerOptions> options = given -> {
-                given.waitStrategy(job.waitStrategy()).name(name);
-                if (cpu != HotCpus.ANY) {
+                given.name(name);
+                if (mode != Mode.RUN_TO_COMPLETION) {
+                    given.waitStrategy(job.waitStrategy());
+                }
+                if (mode != Mode.RUN_TO_COMPLETION && cpu != HotCpus.ANY) {
                     given.cpu(cpu);
                 }
             };
-            if (inBatches) {
+            if (mode == Mode.BATCHES) {
                 builder.onBatch(paths, batchHandler(index, work), options);
             } else {
                 builder.on(paths, handler(index, work), options);

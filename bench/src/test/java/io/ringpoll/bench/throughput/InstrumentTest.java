@@ -60,8 +60,9 @@ class InstrumentTest {
     }
 
     private static BenchResult measure(final HandOff ours, final HandOff theirs, final int seed) {
-        final ThroughputReport report = new ThroughputMeasurement(new ThroughputConfig(1, false, List.of(Regime.CLOSE),
-            List.of(ours, theirs), ROUNDS, 4, 1024, 32, WaitMode.YIELD, HotCpus.unpinned(), LEAD_IN_MS, WINDOW_MS, seed),
+        final ThroughputReport report = new ThroughputMeasurement(new ThroughputConfig(
+            1, RingpollHandOff.Mode.SINGLE, List.of(Regime.CLOSE), List.of(ours, theirs), ROUNDS, 4, 1024, 32, WaitMode.YIELD,
+            HotCpus.unpinned(), LEAD_IN_MS, WINDOW_MS, seed),
             Optional.empty(), null).run();
         assertEquals(List.of(), report.faults());
         final List<BenchResult> results = report.results();

@@ -49,6 +49,10 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         description = "The handlers of ringpoll receive batches, and sum up in registers as in C; default: single completions.")
     private boolean inBatches;
 
+    @Option(names = "--run-to-completion",
+        description = "The handler of ringpoll runs on the polling thread, as that of " + CHandOff.BARE_NAME + " does.")
+    private boolean runToCompletion;
+
     @Option(names = "--regime", paramLabel = "NAME", defaultValue = "both",
         description = "Initial lag of the handlers: close behind the poller, trailing, or both (${DEFAULT-VALUE}).")
     private String regime;
@@ -107,7 +111,7 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
         final List<HandOff> handOffs = HandOffs.available(handOffs(), progress);
         final ThroughputConfig config = new ThroughputConfig(
-            handlers, inBatches, regimes(), handOffs, rounds, warmUp, ringSize, batch, waitStrategy, cpus, leadInMs, windowMs,
+            handlers, mode(), regimes(), handOffs, rounds, warmUp, ringSize, batch, waitStrategy, cpus, leadInMs, windowMs,
             seed);
         Device.choose(DeviceKind.LOOPBACK);
         progress.println(MachineReport.line());
@@ -128,6 +132,8 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
     @Override
     public void check() {
         require(handlers >= 1 && handlers <= 3, "--handlers " + handlers + " is not from 1 to 3: there are three paths");
+        require(!runToCompletion || handlers == 1 && !inBatches,
+            "--run-to-completion has one handler, of single completions");
         require(rounds >= 1, "--rounds " + rounds + " is not 1 or more");
         require(warmUp >= 0, "--warm-up " + warmUp + " is negative");
         require(windowMs >= 1 && windowMs <= LONGEST_MS, "--window " + windowMs + " is not from 1 to " + LONGEST_MS + " ms");
@@ -151,8 +157,15 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         };
     }
 
+    private RingpollHandOff.Mode mode() {
+        if (runToCompletion) {
+            return RingpollHandOff.Mode.RUN_TO_COMPLETION;
+        }
+        return inBatches ? RingpollHandOff.Mode.BATCHES : RingpollHandOff.Mode.SINGLE;
+    }
+
     private List<HandOff> handOffs() {
-        final List<HandOff> handOffs = new ArrayList<>(List.of(new RingpollHandOff(inBatches)));
+        final List<HandOff> handOffs = new ArrayList<>(List.of(new RingpollHandOff(mode())));
         for (final String label : against) {
             if (!RingpollHandOff.NAME.equals(label)) {
                 try {

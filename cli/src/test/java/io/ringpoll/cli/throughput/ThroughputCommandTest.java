@@ -41,6 +41,15 @@ class ThroughputCommandTest {
     }
 
     @Test
+    void shouldHandleOnThePollingThread() throws IOException {
+        assertEquals(0, run("--run-to-completion --rounds 2 --warm-up 0 --window 20 --lead-in 10 --pin none --wait yield "
+            + "--against c-bare-loop --json"), calls.err());
+        final JsonNode windows = calls.json().path("windows");
+        assertEquals(2 * 2 * 2, windows.size());
+        windows.forEach(window -> assertEquals(0, window.path("occupied").asDouble(), window.toString()));
+    }
+
+    @Test
     void shouldMeasureOneUseOfEachQueueThatCopiesOrAllUses() throws IOException {
         for (final String against : List.of(HandOffs.COPYING, HandOffs.ALL_COPYING)) {
             assertEquals(0, run("--rounds 1 --warm-up 0 --window 20 --lead-in 10 --pin none --wait yield --regime close "
@@ -62,6 +71,8 @@ class ThroughputCommandTest {
         "--batch 0 | --batch 0",
         "--regime lazy | --regime 'lazy' is not close, trailing or both",
         "--against pigeon | no hand-off 'pigeon'",
+        "--run-to-completion --handlers 2 | one handler",
+        "--run-to-completion --in-batches | single completions",
         "--handlers 2 --against spsc-array-queue | one handler, not 2",
         "--handlers 2 --against all-copying | one handler, not 2",
     })
