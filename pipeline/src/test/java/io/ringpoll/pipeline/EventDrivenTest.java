@@ -29,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -97,6 +98,10 @@ class EventDrivenTest {
             for (int i = 0; i < rounds; i++) {
                 post(i);
                 awaitHandled(i + 1);
+                if (i % 16 == 0) {
+                    // A poller on this core yields to this thread, and would not sleep.
+                    LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(100));
+                }
                 final long untilNs = System.nanoTime() + random.nextInt(40_000);
                 while (System.nanoTime() < untilNs) {
                     Thread.onSpinWait();

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * Sleeps on completion channels while all queues are empty: spins for a time, requests an event from every queue, polls once
- * more, then sleeps until a completion event.
+ * Sleeps on completion channels while all queues are empty: spins for a time and yields its core to other threads meanwhile,
+ * requests an event from every queue, polls once more, then sleeps until a completion event.
  *
  * <p>A completion that arrives before its queue is armed is found by the additional poll; a later one raises an event and ends
  * the sleep. Every sleep has a time-out. It is one millisecond while the round contains a queue without events.

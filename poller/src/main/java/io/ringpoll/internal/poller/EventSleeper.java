@@ -9,8 +9,8 @@ import java.util.Map;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * Sleeps on completion channels while all queues are empty: spins for a time, arms every queue, polls once more, then sleeps
- * until a completion event.
+ * Sleeps on completion channels while all queues are empty: spins for a time and yields its core meanwhile, arms every queue,
+ * polls once more, then sleeps until a completion event.
  * <pre>
  *   work  -&gt; spin for spinNs -&gt; arm queues -&gt; poll all queues -&gt; sleep -&gt; read events -&gt; work
  *                                   ^----- another queue to arm -----|
@@ -22,6 +22,8 @@ import org.agrona.concurrent.IdleStrategy;
  */
 final class EventSleeper implements IdleStrategy {
     private static final int SPINS_PER_CLOCK_READ = 16;
+    /** The thread that could give this poller work may wait for its core. */
+    private static final int SPINS_PER_YIELD = 8;
     private static final int SILENT_QUEUE_SLEEP_MS = 1;
     private static final long NS_PER_MS = 1_000_000;
 
@@ -147,11 +149,16 @@ final class EventSleeper implements IdleStrategy {
     }
 
     private void spin() {
-        Thread.onSpinWait();
         if (spins == 0) {
             spinStartNs = System.nanoTime();
         }
-        if (++spins % SPINS_PER_CLOCK_READ == 0 && System.nanoTime() - spinStartNs > spinNs) {
+        spins++;
+        if (spins % SPINS_PER_YIELD == 0) {
+            Thread.yield();
+        } else {
+            Thread.onSpinWait();
+        }
+        if (spins % SPINS_PER_CLOCK_READ == 0 && System.nanoTime() - spinStartNs > spinNs) {
             spinning = false;
         }
     }

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.os.ThreadAffinity;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.poller.ScriptedQueue;
@@ -16,6 +17,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -124,6 +127,39 @@ class EventSleeperStepsTest {
             idle.idle(0);
         }
         assertEquals(0, counters.arms.get());
+    }
+
+    @Test
+    void shouldYieldItsCoreToAnotherThreadWhileItSpins() throws InterruptedException {
+        start(HOUR_NS, 1);
+        final int cpu = ThreadAffinity.get().nextSetBit(0);
+        final AtomicInteger turns = new AtomicInteger();
+        final AtomicInteger turnsMeanwhile = new AtomicInteger();
+        final AtomicBoolean ended = new AtomicBoolean();
+        final Thread other = Thread.ofPlatform().start(() -> {
+            ThreadAffinity.pin(cpu);
+            while (!ended.get()) {
+                turns.incrementAndGet();
+                Thread.yield();
+            }
+        });
+        final Thread polling = Thread.ofPlatform().start(() -> {
+            ThreadAffinity.pin(cpu);
+            while (turns.get() == 0) {
+                Thread.yield();
+            }
+            final int before = turns.get();
+            idle.idle(1);
+            for (int i = 0; i < 1000 * SPINS; i++) {
+                idle.idle(0);
+            }
+            turnsMeanwhile.set(turns.get() - before);
+            ended.set(true);
+        });
+        polling.join();
+        other.join();
+        // Without a yield, a turn comes only with the end of a time slice.
+        assertTrue(turnsMeanwhile.get() > 100, () -> turnsMeanwhile + " turns");
     }
 
     @Test
