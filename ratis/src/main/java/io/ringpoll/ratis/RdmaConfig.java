@@ -8,6 +8,7 @@ import static org.apache.ratis.conf.ConfUtils.getSizeInBytes;
 import static org.apache.ratis.conf.ConfUtils.getTimeDuration;
 import static org.apache.ratis.conf.ConfUtils.requireMax;
 import static org.apache.ratis.conf.ConfUtils.requireMin;
+import static org.apache.ratis.conf.ConfUtils.requireMinSizeInByte;
 import static org.apache.ratis.conf.ConfUtils.requireNonNegativeTimeDuration;
 import static org.apache.ratis.conf.ConfUtils.requirePositive;
 
@@ -105,7 +106,14 @@ final class RdmaConfig {
                 RdmaConfigKeys.KEEPALIVE_INTERVAL_KEY + " = " + interval);
         }
         return new PeerBounds(interval.toIntExact(TimeUnit.MILLISECONDS), timeout.toIntExact(TimeUnit.MILLISECONDS),
-            reserved);
+            reserved,
+            number(properties, RdmaConfigKeys.LINK_REQUESTS_MAX_KEY, RdmaConfigKeys.LINK_REQUESTS_MAX_DEFAULT, 1,
+                Integer.MAX_VALUE),
+            bytes(properties, RdmaConfigKeys.LINK_BYTES_MAX_KEY, RdmaConfigKeys.LINK_BYTES_MAX_DEFAULT),
+            number(properties, RdmaConfigKeys.SERVER_REQUESTS_MAX_KEY, RdmaConfigKeys.SERVER_REQUESTS_MAX_DEFAULT, 1,
+                Integer.MAX_VALUE),
+            bytes(properties, RdmaConfigKeys.SERVER_BYTES_MAX_KEY, RdmaConfigKeys.SERVER_BYTES_MAX_DEFAULT),
+            bytes(properties, RdmaConfigKeys.LANDING_SIZE_MAX_KEY, RdmaConfigKeys.LANDING_SIZE_MAX_DEFAULT));
     }
 
     /**
@@ -205,6 +213,11 @@ final class RdmaConfig {
 
     private static TimeDuration duration(final RaftProperties properties, final String key, final TimeDuration byDefault) {
         return getTimeDuration(properties.getTimeDuration(byDefault.getUnit()), key, byDefault, LOG, requirePositive());
+    }
+
+    private static long bytes(final RaftProperties properties, final String key, final SizeInBytes byDefault) {
+        return getSizeInBytes(properties::getSizeInBytes, key, byDefault, LOG, requireMinSizeInByte(SizeInBytes.valueOf(1)))
+            .getSize();
     }
 
     private static int size(final RaftProperties properties, final String key, final SizeInBytes byDefault, final long min,

@@ -47,6 +47,29 @@ public interface RdmaConfigKeys {
     /** Default of {@link #CONNECTIONS_RESERVED_KEY}. */
     int CONNECTIONS_RESERVED_DEFAULT = 16;
     /**
+     * Requests of a connection without reply, in each direction: further ones of a peer wait at the peer, and further ones of
+     * this side fail with a {@code ResourceUnavailableException}, which the engine retries.
+     */
+    String LINK_REQUESTS_MAX_KEY = PREFIX + ".link.requests.max";
+    /** Default of {@link #LINK_REQUESTS_MAX_KEY}. */
+    int LINK_REQUESTS_MAX_DEFAULT = 4096;
+    /** Length of the requests of a connection without reply, as {@link #LINK_REQUESTS_MAX_KEY}. */
+    String LINK_BYTES_MAX_KEY = PREFIX + ".link.bytes.max";
+    /** Default of {@link #LINK_BYTES_MAX_KEY}. */
+    SizeInBytes LINK_BYTES_MAX_DEFAULT = SizeInBytes.valueOf("64MB");
+    /** Requests of all clients of a server without reply: further ones wait at the clients. */
+    String SERVER_REQUESTS_MAX_KEY = PREFIX + ".server.requests.max";
+    /** Default of {@link #SERVER_REQUESTS_MAX_KEY}. */
+    int SERVER_REQUESTS_MAX_DEFAULT = 16_384;
+    /** Length of the requests of all clients of a server without reply: further ones wait at the clients. */
+    String SERVER_BYTES_MAX_KEY = PREFIX + ".server.bytes.max";
+    /** Default of {@link #SERVER_BYTES_MAX_KEY}. */
+    SizeInBytes SERVER_BYTES_MAX_DEFAULT = SizeInBytes.valueOf("256MB");
+    /** Memory of a server or client for long messages that are being received; one message is always permitted. */
+    String LANDING_SIZE_MAX_KEY = PREFIX + ".landing.size.max";
+    /** Default of {@link #LANDING_SIZE_MAX_KEY}. */
+    SizeInBytes LANDING_SIZE_MAX_DEFAULT = SizeInBytes.valueOf("256MB");
+    /**
      * File with the secret of all servers and clients: 16 to 4096 bytes, without rights for others. Nodes prove that they have it
      * and do not send it; none by default.
      */

@@ -60,11 +60,18 @@ final class RequestDispatcher implements RequestHandler {
 
     @Override
     public CompletableFuture<? extends MessageLite> handle(final MessageType type, final MessageLite request) {
+        return handle(type, request, () -> { });
+    }
+
+    @Override
+    public CompletableFuture<? extends MessageLite> handle(
+        final MessageType type, final MessageLite request, final Runnable taken) {
         final CompletableFuture<MessageLite> result = new CompletableFuture<>();
         try {
-            executorFor(type, request).execute(() -> call(result, () -> ask(type, request)));
+            executorFor(type, request).execute(() -> call(result, () -> ask(type, request), taken));
         } catch (final RuntimeException e) {
             // The server is closing and accepts no more requests.
+            taken.run();
             result.completeExceptionally(e);
         }
         return result;
@@ -140,17 +147,23 @@ final class RequestDispatcher implements RequestHandler {
     }
 
     private static void call(final CompletableFuture<MessageLite> result,
-        final CheckedSupplier<CompletableFuture<? extends MessageLite>, ? extends Exception> call) {
+        final CheckedSupplier<CompletableFuture<? extends MessageLite>, ? extends Exception> call, final Runnable taken) {
+        final CompletableFuture<? extends MessageLite> answer;
         try {
-            call.get().whenComplete((reply, failure) -> {
-                if (failure != null) {
-                    result.completeExceptionally(failure);
-                } else {
-                    result.complete(reply);
-                }
-            });
+            answer = call.get();
         } catch (final Exception | AssertionError e) {
+            taken.run();
             result.completeExceptionally(new CompletionException(e));
+            return;
         }
+        // Before the reply, which returns the credit.
+        taken.run();
+        answer.whenComplete((reply, failure) -> {
+            if (failure != null) {
+                result.completeExceptionally(failure);
+            } else {
+                result.complete(reply);
+            }
+        });
     }
 }

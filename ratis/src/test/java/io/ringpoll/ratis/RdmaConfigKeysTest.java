@@ -37,7 +37,7 @@ class RdmaConfigKeysTest {
         final NodeConfig config = nodeConfig();
         assertEquals(new NodeConfig("node", 16 << 10, 32, 128, 64 << 20, 32 << 20, 2_000, 10_000,
             new PollerConfig(false, -1, WaitMode.BLOCK, 20_000, HandlerThreads.POLLER, WaitMode.BLOCK), true,
-            new PeerBounds(1_000, 10_000, 16), Access.OPEN),
+            new PeerBounds(1_000, 10_000, 16, 4096, 64 << 20, 16_384, 256 << 20, 256 << 20), Access.OPEN),
             config);
         assertNull(RdmaConfig.serverHost(properties));
         assertNull(RdmaConfig.clientHost(properties));
@@ -61,6 +61,11 @@ class RdmaConfigKeysTest {
         properties.set("raft.rdma.connect.timeout", "3s");
         properties.set("raft.rdma.keepalive.interval", "20ms");
         properties.set("raft.rdma.keepalive.timeout", "1s");
+        properties.set("raft.rdma.link.requests.max", "5");
+        properties.set("raft.rdma.link.bytes.max", "6000");
+        properties.set("raft.rdma.server.requests.max", "7");
+        properties.set("raft.rdma.server.bytes.max", "8000");
+        properties.set("raft.rdma.landing.size.max", "9000");
         properties.set("raft.rdma.reconnect.delay.min", "1ms");
         properties.set("raft.rdma.reconnect.delay.max", "2ms");
         properties.set("raft.rdma.poller.cpu", "1");
@@ -75,7 +80,7 @@ class RdmaConfigKeysTest {
         assertEquals("10.0.0.2", RdmaConfig.clientHost(properties));
         assertEquals(new NodeConfig("node", 8 << 10, 7, 3, 1 << 20, 0, 3_000, 10_000,
             new PollerConfig(false, 1, WaitMode.BLOCK, 5_000, HandlerThreads.PARALLEL, WaitMode.BUSY_SPIN), true,
-            new PeerBounds(20, 1_000, 1), Access.OPEN),
+            new PeerBounds(20, 1_000, 1, 5, 6_000, 7, 8_000, 9_000), Access.OPEN),
             nodeConfig());
         assertEquals(1, RdmaConfig.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
         assertEquals(2, RdmaConfig.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));

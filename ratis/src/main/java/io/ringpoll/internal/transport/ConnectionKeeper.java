@@ -232,6 +232,7 @@ final class ConnectionKeeper {
             kept.link.expire(nowNs);
             if (kept.established && !kept.dropped) {
                 kept.link.checkPeer(nowNs);
+                kept.link.tryReturnCredits();
                 if (nowNs - kept.deadlineNs >= 0) {
                     kept.link.checkProof();
                 }

@@ -71,6 +71,11 @@ final class Landing {
         return frame.withMessage(lease.buffer(frame.header().messageLength()));
     }
 
+    /** Length of the message. */
+    int lengthBytes() {
+        return frame.header().messageLength();
+    }
+
     /** The place of the message in the order of delivery. */
     ReorderBuffer.Place<Incoming> place() {
         return place;

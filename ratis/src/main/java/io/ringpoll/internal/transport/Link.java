@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import org.apache.ratis.proto.RaftProtos.ClientMessageEntryProto;
@@ -46,6 +47,9 @@ public final class Link {
     private final Credits credits;
     private final ReorderBuffer<Incoming> inbound;
     private final Liveness liveness;
+    private final Intake intake;
+    /** Length of the messages that wait to be sent. */
+    private long waitingBytes;
     private PeerRole peerRole;
     /** Proof without which the peer is not served; null if none is needed any more. */
     private byte[] expectedProof;
@@ -69,6 +73,7 @@ public final class Link {
         credits = new Credits(node.config().credits());
         inbound = new ReorderBuffer<>(node.config().credits());
         rendezvous = new Rendezvous(this, node, connection);
+        intake = new Intake(node.admission(), node.config().bounds());
         liveness = new Liveness(node.config().bounds(), System.nanoTime());
         requests = node.requests().forConnection();
     }
@@ -207,11 +212,18 @@ public final class Link {
      */
     public Reply request(final MessageType type, final MessageLite request, final long timeoutNs) {
         final Reply reply;
+        final boolean isFull;
         synchronized (this) {
             reply = pending.add(timeoutNs);
+            isFull = pending.size() > node.config().bounds().maxLinkRequests() ||
+                waitingBytes >= node.config().bounds().maxLinkBytes();
         }
         try {
-            send(FrameKind.REQUEST, type, reply.correlationId(), request);
+            if (isFull) {
+                throw new ResourceUnavailableException("too many requests to " + name +
+                    " have no reply (raft.rdma.link.requests.max, raft.rdma.link.bytes.max)");
+            }
+            send(FrameKind.REQUEST, type, reply.correlationId(), request, null);
         } catch (final AlreadyClosedException e) {
             reply.cancel();
             reply.future().completeExceptionally(e);
@@ -282,8 +294,8 @@ public final class Link {
         pending.remove(correlationId);
     }
 
-    private void send(final byte kind, final MessageType type, final long correlationId, final MessageLite message)
-        throws IOException {
+    private void send(final byte kind, final MessageType type, final long correlationId, final MessageLite message,
+        final Intake.Ticket ticket) throws IOException {
         final int length = message.getSerializedSize();
         final boolean fits;
         final int peerLimit;
@@ -297,7 +309,7 @@ public final class Link {
         final RegionPool.Lease lease = fits ? null : node.advertised(message, length);
         boolean taken = false;
         try {
-            enqueue(new Outgoing(kind, type.code(), correlationId, fits ? message : null, lease, length));
+            enqueue(new Outgoing(kind, type.code(), correlationId, fits ? message : null, lease, length, ticket));
             taken = true;
         } finally {
             if (!taken && lease != null) {
@@ -322,6 +334,7 @@ public final class Link {
             try {
                 if (!waiting.isEmpty() || !post(frame)) {
                     waiting.addLast(frame);
+                    waitingBytes += frame.messageLength();
                     node.counters().increment(Count.SENDS_DELAYED);
                 }
             } catch (final IOException | RpmaException | IllegalStateException e) {
@@ -348,9 +361,18 @@ public final class Link {
             pongDue = false;
         }
         while (!waiting.isEmpty() && post(waiting.peekFirst())) {
-            waiting.removeFirst();
+            waitingBytes -= waiting.removeFirst().messageLength();
         }
         rendezvous.postWaiting();
+        returnCredits();
+    }
+
+    /** Returns the credits of requests that the engine has taken, and reads the messages for which there is room now. */
+    private void returnCredits() throws IOException {
+        for (int released = intake.release(peerRole); released > 0; released--) {
+            credits.owe();
+        }
+        rendezvous.startNext();
         // A posted frame has returned the owed credits. Otherwise a credit frame does; without a buffer, when one is released.
         if (credits.isRepaymentDue() && buffers.available() > 0 && postFrame(Outgoing.CREDITS)) {
             node.counters().increment(Count.CREDIT_FRAMES_SENT);
@@ -387,6 +409,9 @@ public final class Link {
         if (posted) {
             buffers.onPosted(slot, signalled);
             credits.onRepaid();
+            if (frame.ticket() != null) {
+                frame.ticket().end();
+            }
             if (frame.lease() != null) {
                 node.counters().increment(Count.RENDEZVOUS_SENT);
             }
@@ -410,7 +435,8 @@ public final class Link {
                 return;
             }
             waits = frame.advertisement() != null || frame.message() != null && !inbound.isIdle();
-            credits.onFrame(frame.header(), waits);
+            // The credit of a request returns when the engine has taken it.
+            credits.onFrame(frame.header(), waits || frame.header().kind() == FrameKind.REQUEST);
             if (waits) {
                 hold(frame);
             }
@@ -464,7 +490,9 @@ public final class Link {
     /** Returns the credit of a message that leaves the buffer, and reads another one if it was long; null is permitted. */
     private Incoming taken(final Incoming message) throws IOException {
         if (message != null) {
-            credits.owe();
+            if (message.header().kind() != FrameKind.REQUEST) {
+                credits.owe();
+            }
             if (message.header().isRendezvous()) {
                 rendezvous.onDelivery();
             }
@@ -478,8 +506,23 @@ public final class Link {
         node.counters().add(Count.BYTES_RECEIVED, header.messageLength());
         if (header.kind() == FrameKind.REQUEST) {
             final MessageType type = MessageType.of(header.type());
-            requests.handle(type, frame.message())
-                .whenComplete((reply, failure) -> answer(type, header.correlationId(), reply, failure));
+            final Intake.Ticket ticket;
+            synchronized (this) {
+                if (closedBy != null) {
+                    return;
+                }
+                ticket = intake.begin(header.messageLength());
+            }
+            boolean handled = false;
+            try {
+                requests.handle(type, frame.message(), this::onTaken)
+                    .whenComplete((reply, failure) -> answer(type, header.correlationId(), reply, failure, ticket));
+                handled = true;
+            } finally {
+                if (!handled) {
+                    end(ticket);
+                }
+            }
             return;
         }
         final Reply reply;
@@ -498,12 +541,63 @@ public final class Link {
         }
     }
 
+    private void onTaken() {
+        synchronized (this) {
+            intake.onTaken();
+        }
+        tryReturnCredits();
+    }
+
+    /** Returns the credits that wait for room; called when there is some, and periodically by the keeper. */
+    void tryReturnCredits() {
+        IOException failure = null;
+        synchronized (this) {
+            if (closedBy != null) {
+                return;
+            }
+            try {
+                returnCredits();
+            } catch (final ProtocolException e) {
+                failure = e;
+            } catch (final IOException | RuntimeException e) {
+                failure = new IOException("cannot send to " + name, e);
+            }
+        }
+        if (failure != null) {
+            fail(failure);
+        }
+    }
+
+    /** Whether there is room for a message of the peer: requests wait for it, replies do not. */
+    boolean admits(final FrameHeader header) {
+        return header.kind() != FrameKind.REQUEST || intake.admits(peerRole);
+    }
+
+    private synchronized void end(final Intake.Ticket ticket) {
+        ticket.end();
+    }
+
     /** Sends the reply, or the reason for which it cannot be sent. */
-    private void answer(final MessageType type, final long correlationId, final MessageLite reply, final Throwable failure) {
+    private void answer(final MessageType type, final long correlationId, final MessageLite reply, final Throwable failure,
+        final Intake.Ticket ticket) {
+        try {
+            answerWith(type, correlationId, reply, failure, ticket);
+        } finally {
+            synchronized (this) {
+                if (closedBy != null) {
+                    ticket.end();
+                }
+            }
+        }
+        tryReturnCredits();
+    }
+
+    private void answerWith(final MessageType type, final long correlationId, final MessageLite reply, final Throwable failure,
+        final Intake.Ticket ticket) {
         Throwable reason = failure;
         try {
             if (reason == null) {
-                send(FrameKind.REPLY, type, correlationId, reply);
+                send(FrameKind.REPLY, type, correlationId, reply, ticket);
                 return;
             }
         } catch (final AlreadyClosedException e) {
@@ -513,7 +607,7 @@ public final class Link {
             reason = unsent(e, "a reply to ");
         }
         try {
-            send(FrameKind.FAILURE, type, correlationId, Failures.toProto(reason, failureBytes()));
+            send(FrameKind.FAILURE, type, correlationId, Failures.toProto(reason, failureBytes()), ticket);
         } catch (final AlreadyClosedException e) {
             // As above.
             return;
@@ -574,7 +668,9 @@ public final class Link {
             orphans = pending.removeAll();
             unsent = new ArrayList<>(waiting);
             waiting.clear();
+            waitingBytes = 0;
             inbound.clear();
+            unsent.stream().map(Outgoing::ticket).filter(Objects::nonNull).forEach(Intake.Ticket::end);
         }
         for (final Outgoing frame : unsent) {
             if (frame.lease() != null) {

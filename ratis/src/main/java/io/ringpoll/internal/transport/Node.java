@@ -50,6 +50,7 @@ public final class Node implements AutoCloseable {
     private final ReceiveBuffers receives;
     private final RegionPool advertised;
     private final RegionPool landing;
+    private final Admission admission;
     private final ArrayDeque<LocalMemoryRegion> sendMemory = new ArrayDeque<>();
     private final ConnectionKeeper keeper;
     private final NodePaths paths = new NodePaths(this);
@@ -77,6 +78,7 @@ public final class Node implements AutoCloseable {
         this.peer = peer;
         this.requests = requests;
         this.counters = counters;
+        admission = new Admission(config.bounds());
         keeper = new ConnectionKeeper(this);
         receiveQueue = openReceiveQueue();
         receives = new ReceiveBuffers(peer, receiveQueue, config.bufferBytes());
@@ -297,6 +299,11 @@ public final class Node implements AutoCloseable {
     /** The memory into which messages of peers are read. */
     RegionPool landing() {
         return landing;
+    }
+
+    /** The bounds for all connections together. */
+    Admission admission() {
+        return admission;
     }
 
     /** Starts to poll a connection's queue. */

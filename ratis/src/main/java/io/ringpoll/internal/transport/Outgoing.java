@@ -17,16 +17,18 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
  * @param message       contained in the frame, or null
  * @param lease         of the memory that contains the message for the peer to read, or null
  * @param messageLength in bytes
+ * @param ticket        of the request that the frame answers, or null
  */
-record Outgoing(byte kind, byte type, long correlationId, MessageLite message, RegionPool.Lease lease, int messageLength) {
+record Outgoing(byte kind, byte type, long correlationId, MessageLite message, RegionPool.Lease lease, int messageLength,
+    Intake.Ticket ticket) {
     /** Returns the owed credits. */
-    static final Outgoing CREDITS = new Outgoing(FrameKind.CREDIT, (byte) 0, 0, null, null, 0);
+    static final Outgoing CREDITS = new Outgoing(FrameKind.CREDIT, (byte) 0, 0, null, null, 0, null);
     /** Decodes a proof: a message with its bytes as content. */
     static final Parser<ClientMessageEntryProto> PROOF_PARSER = ClientMessageEntryProto.parser();
     /** Asks whether the peer still works. */
-    static final Outgoing PING = new Outgoing(FrameKind.PING, (byte) 0, 0, null, null, 0);
+    static final Outgoing PING = new Outgoing(FrameKind.PING, (byte) 0, 0, null, null, 0, null);
     /** Answers a ping. */
-    static final Outgoing PONG = new Outgoing(FrameKind.PONG, (byte) 0, 0, null, null, 0);
+    static final Outgoing PONG = new Outgoing(FrameKind.PONG, (byte) 0, 0, null, null, 0, null);
 
     /**
      * Writes the frame.
@@ -54,10 +56,11 @@ record Outgoing(byte kind, byte type, long correlationId, MessageLite message, R
     static Outgoing proof(final byte[] proof) {
         final MessageLite message =
             ClientMessageEntryProto.newBuilder().setContent(UnsafeByteOperations.unsafeWrap(proof)).build();
-        return new Outgoing(FrameKind.PROOF, MessageType.CLIENT_REQUEST.code(), 0, message, null, message.getSerializedSize());
+        return new Outgoing(
+            FrameKind.PROOF, MessageType.CLIENT_REQUEST.code(), 0, message, null, message.getSerializedSize(), null);
     }
 
     static Outgoing release(final int number) {
-        return new Outgoing(FrameKind.RELEASE, (byte) 0, number, null, null, 0);
+        return new Outgoing(FrameKind.RELEASE, (byte) 0, number, null, null, 0, null);
     }
 }

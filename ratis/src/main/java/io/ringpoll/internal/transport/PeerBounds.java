@@ -6,8 +6,33 @@ package io.ringpoll.internal.transport;
  * @param keepaliveIntervalMs silence of a peer, in milliseconds, after which it is asked for a sign of life
  * @param keepaliveTimeoutMs  silence of a peer, in milliseconds, after which its connection ends
  * @param reservedConnections connections that clients cannot take
+ * @param maxLinkRequests     requests of a connection, in each direction, without reply; a peer waits, a sender gets an exception
+ * @param maxLinkBytes        length of the requests of a connection without reply
+ * @param maxRequests         requests of all clients of a node without reply
+ * @param maxBytes            length of the requests of all clients of a node without reply
+ * @param maxLandingBytes     memory of a node for long messages that are being received
  */
-public record PeerBounds(int keepaliveIntervalMs, int keepaliveTimeoutMs, int reservedConnections) {
+public record PeerBounds(int keepaliveIntervalMs, int keepaliveTimeoutMs, int reservedConnections, int maxLinkRequests,
+    long maxLinkBytes, int maxRequests, long maxBytes, long maxLandingBytes) {
     /** The defaults of the transport's settings, without reserved connections. */
-    public static final PeerBounds DEFAULT = new PeerBounds(1_000, 10_000, 0);
+    public static final PeerBounds DEFAULT = new PeerBounds(1_000, 10_000, 0, 4096, 64 << 20, 16_384, 256 << 20, 256 << 20);
+
+    /** The same bounds with others for silent peers. */
+    PeerBounds withKeepalive(final int intervalMs, final int timeoutMs) {
+        return new PeerBounds(intervalMs, timeoutMs, reservedConnections, maxLinkRequests, maxLinkBytes, maxRequests, maxBytes,
+            maxLandingBytes);
+    }
+
+    /** The same bounds with another number of reserved connections. */
+    PeerBounds withReserved(final int connections) {
+        return new PeerBounds(keepaliveIntervalMs, keepaliveTimeoutMs, connections, maxLinkRequests, maxLinkBytes, maxRequests,
+            maxBytes, maxLandingBytes);
+    }
+
+    /** The same bounds with others for requests and long messages. */
+    PeerBounds withQueues(final int linkRequests, final long linkBytes, final int requests, final long bytes,
+        final long landingBytes) {
+        return new PeerBounds(keepaliveIntervalMs, keepaliveTimeoutMs, reservedConnections, linkRequests, linkBytes, requests,
+            bytes, landingBytes);
+    }
 }

@@ -40,6 +40,10 @@ final class PendingReplies {
         return overdue;
     }
 
+    int size() {
+        return byId.size();
+    }
+
     /** Removes all replies. */
     List<Reply> removeAll() {
         final List<Reply> all = new ArrayList<>(byId.values());

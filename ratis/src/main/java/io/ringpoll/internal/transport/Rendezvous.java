@@ -76,10 +76,21 @@ final class Rendezvous {
         startNext();
     }
 
-    private void startNext() throws IOException {
-        while (undelivered < MAX_LANDINGS && !announced.isEmpty()) {
+    /** Reads further messages, as far as the bounds of the link and the node permit; called with the lock held. */
+    void startNext() throws IOException {
+        while (undelivered < MAX_LANDINGS && !announced.isEmpty() && link.admits(announced.peekFirst().frame().header()) &&
+            node.admission().land(announced.peekFirst().frame().header().messageLength())) {
+            final Announced next = announced.removeFirst();
             undelivered++;
-            start(announced.removeFirst());
+            boolean started = false;
+            try {
+                start(next);
+                started = true;
+            } finally {
+                if (!started) {
+                    node.admission().landed(next.frame().header().messageLength());
+                }
+            }
         }
     }
 
@@ -100,8 +111,17 @@ final class Rendezvous {
         }
         final Landing landing = Landing.take(frame, next.place(), node.landing(), remote);
         final int index = nextLanding++;
-        landings.put(index, landing);
-        post(index);
+        boolean posted = false;
+        try {
+            landings.put(index, landing);
+            post(index);
+            posted = true;
+        } finally {
+            if (!posted) {
+                landings.remove(index);
+                landing.close();
+            }
+        }
     }
 
     private void post(final int index) {
@@ -136,10 +156,15 @@ final class Rendezvous {
         try {
             message = landing.decode();
         } finally {
-            landing.close();
+            release(landing);
         }
         node.counters().increment(Count.RENDEZVOUS_RECEIVED);
         link.onLanded(landing.advertised(), landing.place(), message);
+    }
+
+    private void release(final Landing landing) {
+        landing.close();
+        node.admission().landed(landing.lengthBytes());
     }
 
     /** Releases everything; after the connection has been closed, so that neither side's device accesses the memory. */
@@ -147,7 +172,7 @@ final class Rendezvous {
         synchronized (link) {
             advertised.values().forEach(RegionPool.Lease::release);
             advertised.clear();
-            landings.values().forEach(Landing::close);
+            landings.values().forEach(this::release);
             landings.clear();
             announced.clear();
             unposted.clear();

@@ -16,6 +16,21 @@ public interface RequestHandler {
     CompletableFuture<? extends MessageLite> handle(MessageType type, MessageLite request);
 
     /**
+     * Starts to serve a request, and reports when it no longer waits: the peer may then send another one.
+     *
+     * @param type    of the request
+     * @param request the message, of the type's class
+     * @param taken   to run once, on any thread
+     * @return as {@link #handle(MessageType, MessageLite)}
+     */
+    default CompletableFuture<? extends MessageLite> handle(
+        final MessageType type, final MessageLite request, final Runnable taken) {
+        final CompletableFuture<? extends MessageLite> reply = handle(type, request);
+        taken.run();
+        return reply;
+    }
+
+    /**
      * The handler for a new connection, called in the order in which the peer has sent its requests.
      *
      * @return this handler if it does not distinguish connections

@@ -198,7 +198,7 @@ class AccessTest {
     @Test
     void shouldKeepRoomForServersWhenClientsTakeAllConnections() throws Exception {
         final NodeConfig config = new NodeConfig("server", Nodes.BUFFER_BYTES, Nodes.CREDITS, 4, 1 << 20, 0, 10_000,
-            Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false).with(new PeerBounds(1_000, 10_000, 2));
+            Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false).with(PeerBounds.DEFAULT.withReserved(2));
         final Nodes.Server server = nodes.server(config, AccessTest::serve);
         final Node clients = client(access(PeerRole.CLIENT, null, null));
         final Link first = Nodes.connect(clients, server.port());

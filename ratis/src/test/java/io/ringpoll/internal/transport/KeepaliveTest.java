@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Timeout;
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class KeepaliveTest {
-    private static final PeerBounds SHORT = new PeerBounds(100, 1_000, 0);
-    private static final PeerBounds PATIENT = new PeerBounds(100, 40_000, 0);
+    private static final PeerBounds SHORT = PeerBounds.DEFAULT.withKeepalive(100, 1_000);
+    private static final PeerBounds PATIENT = PeerBounds.DEFAULT.withKeepalive(100, 40_000);
 
     private final Nodes nodes = new Nodes();
 
@@ -87,7 +87,8 @@ class KeepaliveTest {
         final Nodes.Server server = server(PATIENT, (type, request) -> later);
         final TransportCounters counters = new TransportCounters();
         final Node client = nodes.node(
-            Nodes.config("client", HandlerThreads.POLLER).with(new PeerBounds(50, 30_000, 0)), Nodes::echo, counters);
+            Nodes.config("client", HandlerThreads.POLLER).with(PeerBounds.DEFAULT.withKeepalive(50, 30_000)), Nodes::echo,
+            counters);
         final Link link = Nodes.connect(client, server.port());
         final CompletableFuture<ByteString> reply = Nodes.reply(link, Nodes.random(10));
         Nodes.await("some pings", () -> counters.value(Count.KEEPALIVES_SENT) >= 5);

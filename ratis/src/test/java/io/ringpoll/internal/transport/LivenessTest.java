@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 class LivenessTest {
     private static final long TICK_NS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    private final Liveness liveness = new Liveness(new PeerBounds(100, 500, 0), 0);
+    private final Liveness liveness = new Liveness(PeerBounds.DEFAULT.withKeepalive(100, 500), 0);
     private long nowNs;
 
     private Verdict tick() {

@@ -1,0 +1,73 @@
+package io.ringpoll.internal.transport;
+
+/**
+ * The requests of one peer, from their delivery until their replies have been posted. The credit of a request returns when the
+ * engine has taken the request, and when the unanswered ones are below the bounds of the link and the node: a peer that sends
+ * faster than it is served has to wait.
+ *
+ * <p>A link without an unanswered request is always served. Servers are not subject to the bounds of the node: clients cannot
+ * delay them.
+ *
+ * <p>Guarded by the lock of the link, except for the node's {@link Admission}.
+ */
+final class Intake {
+    private final Admission admission;
+    private final PeerBounds bounds;
+    private int requests;
+    private long bytes;
+    private int held;
+
+    /** An unanswered request. */
+    final class Ticket {
+        private final int lengthBytes;
+        private boolean ended;
+
+        private Ticket(final int lengthBytes) {
+            this.lengthBytes = lengthBytes;
+        }
+
+        /** Ends the request: its reply has been posted, or never will be; idempotent. */
+        void end() {
+            if (!ended) {
+                ended = true;
+                requests--;
+                bytes -= lengthBytes;
+                admission.leave(lengthBytes);
+            }
+        }
+    }
+
+    Intake(final Admission admission, final PeerBounds bounds) {
+        this.admission = admission;
+        this.bounds = bounds;
+    }
+
+    /** Counts a request that is delivered. */
+    Ticket begin(final int lengthBytes) {
+        requests++;
+        bytes += lengthBytes;
+        admission.enter(lengthBytes);
+        return new Ticket(lengthBytes);
+    }
+
+    /** Called when the engine has taken a request: its credit may return. */
+    void onTaken() {
+        held++;
+    }
+
+    /** Whether the peer may send further requests. */
+    boolean admits(final PeerRole role) {
+        return requests == 0 || requests < bounds.maxLinkRequests() && bytes < bounds.maxLinkBytes() &&
+            (role == PeerRole.SERVER || admission.isOpen());
+    }
+
+    /** Number of credits to return now. */
+    int release(final PeerRole role) {
+        if (held == 0 || !admits(role)) {
+            return 0;
+        }
+        final int released = held;
+        held = 0;
+        return released;
+    }
+}
