@@ -38,6 +38,9 @@ public final class Connection extends RpmaObject {
     private final HotCalls sends;
     /** Calls that post to the receive queue. */
     private final HotCalls receives;
+    /** Null unless they are checked, as is the next field. */
+    private final PostingThreads senders;
+    private final PostingThreads receivers;
     private final UnsafeBuffer atomicValue;
     private final int queuePairNumber;
     private final int eventFd;
@@ -62,6 +65,8 @@ public final class Connection extends RpmaObject {
         final int queuePairNumber) {
         super("connection " + Integer.toUnsignedString(queuePairNumber), address);
         this.queuePairNumber = queuePairNumber;
+        senders = PostingThreads.of("send queue of " + name());
+        receivers = PostingThreads.of("receive queue of " + name());
         atomicValue = new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
         final CallState state = CallState.current();
         Librpma.CONNECTION.rpma_conn_get_event_fd(address, state.scratch());
@@ -342,7 +347,7 @@ public final class Connection extends RpmaObject {
             final long connection = openAddress();
             final long to = addressOf(destination, destinationOffset, lengthBytes);
             final long from = addressOf(source, sourceOffset, lengthBytes);
-            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
+            if (!Posts.reserveSend(senders, completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -381,7 +386,7 @@ public final class Connection extends RpmaObject {
             final long connection = openAddress();
             final long to = addressOf(destination, destinationOffset, lengthBytes);
             final long from = addressOf(source, sourceOffset, lengthBytes);
-            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
+            if (!Posts.reserveSend(senders, completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -422,7 +427,7 @@ public final class Connection extends RpmaObject {
             final long connection = openAddress();
             final long to = addressOf(destination, destinationOffset, lengthBytes);
             final long from = addressOf(source, sourceOffset, lengthBytes);
-            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
+            if (!Posts.reserveSend(senders, completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -459,7 +464,7 @@ public final class Connection extends RpmaObject {
         try {
             final long connection = openAddress();
             final long to = destination.addressFor(destinationOffset, ATOMIC_WRITE_BYTES);
-            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
+            if (!Posts.reserveSend(senders, completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -500,7 +505,7 @@ public final class Connection extends RpmaObject {
         try {
             final long connection = openAddress();
             final long to = destination.addressFor(destinationOffset, lengthBytes);
-            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
+            if (!Posts.reserveSend(senders, completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -535,7 +540,7 @@ public final class Connection extends RpmaObject {
         try {
             final long connection = openAddress();
             final long from = addressOf(source, offset, lengthBytes);
-            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
+            if (!Posts.reserveSend(senders, completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -570,7 +575,7 @@ public final class Connection extends RpmaObject {
         try {
             final long connection = openAddress();
             final long from = addressOf(source, offset, lengthBytes);
-            if (!Posts.reserveSend(completionQueue.budget(), sends, flag)) {
+            if (!Posts.reserveSend(senders, completionQueue.budget(), sends, flag)) {
                 return false;
             }
             result = Posts.RESERVED;
@@ -604,7 +609,7 @@ public final class Connection extends RpmaObject {
         try {
             final long connection = openAddress();
             final long to = addressOf(destination, offset, lengthBytes);
-            if (!Posts.reserveReceive(receiveQueue.budget(), receives)) {
+            if (!Posts.reserveReceive(receivers, receiveQueue.budget(), receives)) {
                 return false;
             }
             result = Posts.RESERVED;

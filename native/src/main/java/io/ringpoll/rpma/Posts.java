@@ -26,13 +26,22 @@ final class Posts {
     }
 
     /** Counts a request of the send queue before it is posted; false if there is no room for its completion. */
-    static boolean reserveSend(final CompletionBudget budget, final HotCalls calls, final CompletionFlag flag) {
+    static boolean reserveSend(
+        final PostingThreads threads, final CompletionBudget budget, final HotCalls calls, final CompletionFlag flag) {
+        check(threads);
         return budget == null || budget.reserveSend(flag == CompletionFlag.ALWAYS, calls.isShared());
     }
 
     /** Counts a receive before it is posted; false if there is no room for its completion. */
-    static boolean reserveReceive(final CompletionBudget budget, final HotCalls calls) {
+    static boolean reserveReceive(final PostingThreads threads, final CompletionBudget budget, final HotCalls calls) {
+        check(threads);
         return budget == null || budget.reserveReceive(calls.isShared());
+    }
+
+    private static void check(final PostingThreads threads) {
+        if (PostingThreads.CHECKED && threads != null) {
+            threads.onPost();
+        }
     }
 
     /** Ends a post to the send queue, which counts no more if it was not accepted. */

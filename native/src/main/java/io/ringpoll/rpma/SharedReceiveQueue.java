@@ -98,7 +98,7 @@ public final class SharedReceiveQueue extends RpmaObject {
         try {
             final long queue = openAddress();
             final long to = destination == null ? 0 : destination.addressFor(offset, lengthBytes);
-            if (!Posts.reserveReceive(budget, calls)) {
+            if (!Posts.reserveReceive(null, budget, calls)) {
                 return false;
             }
             result = Posts.RESERVED;

@@ -154,6 +154,23 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
+     * Executes a task on the polling thread between two rounds, for instance the first post of a connection, a timer, or a change
+     * of state that handlers on the polling thread use. An event-driven poller is woken. A call does not wait and allocates
+     * nothing: prepare the task to post without garbage.
+     *
+     * <p>Tasks are executed in the order of the calls, and in order with {@link #addQueue} and {@link #removeQueue}; also while
+     * the pipeline is paused, and after a handler has halted. Those that are pending at the end of the poller are executed before
+     * it ends. An exception is recorded ({@link #readErrors}) and ends nothing. While a task runs nothing is polled.
+     *
+     * @param task any thread may submit it, also the polling thread, and a task itself: it is executed after the next round
+     * @return true if it will be executed; false if 1,024 tasks are pending
+     * @throws java.util.concurrent.RejectedExecutionException if the poller is stopping or has ended; the task is not executed
+     */
+    public boolean execute(final Runnable task) {
+        return poller.execute(Objects.requireNonNull(task, "the task is null"));
+    }
+
+    /**
      * Reports the failure of a queue that its owner detected outside of polling, for instance an asynchronous {@code
      * IBV_EVENT_CQ_ERR}: the queue leaves the round, and the handlers of the error path are notified.
      *

@@ -22,6 +22,8 @@ package io.ringpoll.pipeline;
  *     <td>removed</td></tr>
  *   <tr><td>{@link Pipeline#reportQueueFault}</td><td>published</td><td>published</td><td>no effect</td><td>no effect</td>
  *     <td>no effect</td></tr>
+ *   <tr><td>{@link Pipeline#execute}</td><td>executed</td><td>executed</td><td>executed</td>
+ *     <td>executed until the poller stops, then refused</td><td>refused</td></tr>
  *   <tr><td>{@link Pipeline#pause}</td><td>pauses</td><td>pauses</td><td>true</td><td>pauses</td><td>true</td></tr>
  *   <tr><td>{@link Pipeline#resume}</td><td>resumes</td><td>resumes</td><td>false</td><td>false</td><td>false</td></tr>
  *   <tr><td>{@link Pipeline#drain}</td><td>waits</td><td>waits</td><td>not in time, immediately</td>
@@ -31,8 +33,9 @@ package io.ringpoll.pipeline;
  *   <tr><td>counters, errors, threads, failure</td><td>live</td><td>live</td><td>live</td><td>live</td><td>last values</td></tr>
  * </table>
  *
- * <p>"Refused" is an {@link IllegalStateException}. Every wait ends with its time-out; an interrupt does not end it, and the
- * interrupt flag is restored. A paused pipeline is RUNNING: pausing concerns only its poller, see {@link Pipeline#pause}.
+ * <p>"Refused" is an {@link IllegalStateException}, for a task a {@link java.util.concurrent.RejectedExecutionException}. Every
+ * wait ends with its time-out; an interrupt does not end it, and the interrupt flag is restored. A paused pipeline is RUNNING:
+ * pausing concerns only its poller, see {@link Pipeline#pause}.
  */
 public enum PipelineState {
     /** The threads are starting; {@link PipelineBuilder#start()} has not returned. */

@@ -149,6 +149,41 @@ class AttachmentTest {
     }
 
     @Test
+    void shouldNotReuseTheIndexOfCompletionsInTheRing() throws Exception {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch leave = new CountDownLatch(1);
+        final ScriptedQueue queue = queueOf(8);
+        try (Pipeline pipeline = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> {
+            entered.countDown();
+            leave.await();
+            attached.add(wc.attachment());
+        }).start()) {
+            pipeline.addQueue(queue, "removed");
+            entered.await();
+            while (queue.size() > 0) {
+                Thread.onSpinWait();
+            }
+            // On the polling thread, where additions and removals need no wait.
+            assertTrue(pipeline.execute(() -> {
+                try {
+                    pipeline.removeQueue(queue);
+                    for (int i = 0; i < (1 << 16) - 1; i++) {
+                        addAndRemove(pipeline, i);
+                    }
+                } catch (final TimeoutException late) {
+                    throw new AssertionError(late);
+                } finally {
+                    leave.countDown();
+                }
+            }));
+            leave.await();
+            assertTrue(pipeline.drain(BOUND_NS).inTime());
+            assertEquals(List.of(), errors(pipeline));
+        }
+        assertEquals(Collections.nCopies(8, "removed"), attached);
+    }
+
+    @Test
     void shouldKeepTheAttachmentForTheRestOfABatchWhenAHandlerRemovesTheQueue() {
         final ScriptedQueue queue = queueOf(8);
         final AtomicReference<Pipeline> self = new AtomicReference<>();

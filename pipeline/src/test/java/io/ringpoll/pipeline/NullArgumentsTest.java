@@ -22,6 +22,7 @@ class NullArgumentsTest {
     void shouldNameNullArguments() {
         final Consumer<Object> nothing = ignored -> { };
         final BatchHandler batches = batch -> { };
+        final Runnable task = () -> { };
         final IntFunction<PipelineBuilder> description = position -> Pipeline.builder().onAll(all);
         final ToIntFunction<CompletionQueue> position = queue -> 0;
         try (Pipeline pipeline = Pipeline.builder().name("nulls").onAll(all).start();
@@ -30,6 +31,7 @@ class NullArgumentsTest {
                 .sample(pipeline).sample(group).sample(Pipeline.builder().onAll(all)).sample(new HandlerOptions())
                 .sample(new CompletionBatch(0, 63, 4)).sample(new ScriptedQueue("queue"), CompletionQueue.class)
                 .sample(all, CompletionHandler.class).sample(batches, BatchHandler.class).sample(nothing, Consumer.class)
+                .sample(task, Runnable.class)
                 .sample(description, IntFunction.class).sample(position, ToIntFunction.class)
                 .sample(Set.of(CompletionPath.ERROR), Set.class)
                 .meaningful(

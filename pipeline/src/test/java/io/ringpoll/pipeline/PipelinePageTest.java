@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.SharedReceiveQueue;
 import io.ringpoll.rpma.SharedReceiveQueueConfig;
@@ -182,6 +183,27 @@ class PipelinePageTest {
             pipeline.addQueue(shared.receiveCompletionQueue().orElseThrow(), sessions);
             assertSame(session, sessions.get(connection.queuePairNumber()));
             assertTrue(pipeline.close(TEN_SECONDS).inTime());
+        }
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldPostFirstInATask() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults();
+            Pipeline pipeline = Pipeline.builder().runToCompletion().onAll((wc, sequence, endOfBatch) ->
+                heard.add(Thread.currentThread().getName() + " " + wc.workRequestId())).start()) {
+            final Connection connection = pair.client();
+            final LocalMemoryRegion message = pair.memory(64);
+            assertTrue(pair.server().receive(message, 0, 64, 1));
+            pipeline.addQueue(connection.completionQueue());
+            Runnable first = () -> connection.send(message, 0, 64, CompletionFlag.ALWAYS, 1);
+            boolean accepted = pipeline.execute(first);
+            assertTrue(accepted);
+            while (heard.isEmpty()) {
+                Thread.onSpinWait();
+            }
+            assertTrue(pipeline.close(TEN_SECONDS).inTime());
+            assertEquals(List.of(pipeline.pollerThread().getName() + " 1"), heard);
         }
     }
 

@@ -1,31 +1,48 @@
 package io.ringpoll.internal.poller;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
+import org.agrona.ErrorHandler;
 import org.agrona.concurrent.ManyToOneConcurrentArrayQueue;
 
 /**
- * A bounded queue of commands from other threads to the polling thread, and the lifecycle phase of the poller.
+ * A bounded queue of commands and users' tasks from other threads to the polling thread, and the lifecycle phase of the poller.
  *
- * <p>Any thread submits commands. The polling thread executes them between duty cycles; an empty queue costs it one load and no
- * lock. A command is executed directly if the polling thread itself submits it, or if no thread runs the poller. In the latter
- * case the lock guards the poller's state; the polling thread acquires it once when it starts and once when it ends.
+ * <p>Any thread submits commands and tasks. The polling thread executes them between duty cycles, in the order of submission; an
+ * empty queue costs it one load and no lock. A command is executed directly if the polling thread itself submits it, or if no
+ * thread runs the poller. In the latter case the lock guards the poller's state; the polling thread acquires it once when it
+ * starts and twice when it ends. A task is never executed directly, and each accepted one is executed.
  */
 final class CommandQueue {
-    static final int CAPACITY = 256;
+    static final int CAPACITY = 2048;
+    /** Tasks are refused if so many tasks and commands are pending: the other places are for commands. */
+    static final int TASK_CAPACITY = 1024;
 
     private static final Runnable NO_WAKE_UP = () -> { };
 
-    private final ManyToOneConcurrentArrayQueue<PollerCommand> queue = new ManyToOneConcurrentArrayQueue<>(CAPACITY);
+    /** Of {@link PollerCommand}s and tasks. */
+    private final ManyToOneConcurrentArrayQueue<Runnable> queue = new ManyToOneConcurrentArrayQueue<>(CAPACITY);
     private final Object lock = new Object();
     private volatile Runnable wakeUp = NO_WAKE_UP;
+    /** Set before the poller starts. */
+    private ErrorHandler taskErrors = error -> { };
     /** NEW, RUNNING, STOPPING or ENDED; written under the lock. */
     private volatile PollerState phase = PollerState.NEW;
     /** The polling thread while it runs, otherwise null; guarded by the lock. */
     private Thread owner;
+    /** Whether the poller is ending; guarded by the lock. */
+    private boolean refusesTasks;
 
     /** Sets the action that ends the poller's sleep; before the poller starts. */
     void onWakeUp(final Runnable action) {
         wakeUp = action;
+    }
+
+    /** Sets the receiver of exceptions of tasks; before the poller starts. */
+    void onTaskError(final ErrorHandler handler) {
+        taskErrors = handler;
     }
 
     /**
@@ -76,17 +93,50 @@ final class CommandQueue {
         submit(command, deadlineNs, true);
     }
 
-    /** Whether a command can be executed; a snapshot. */
+    /**
+     * Submits a task; any thread, which does not wait.
+     *
+     * @param task executed on the polling thread, also if that thread submits it
+     * @return true if it will be executed; false if {@link #TASK_CAPACITY} are pending
+     * @throws RejectedExecutionException if the poller is stopping or has ended
+     */
+    boolean execute(final Runnable task) {
+        // Under the lock: after the poller's end nobody would execute the task.
+        synchronized (lock) {
+            if (refusesTasks || phase == PollerState.STOPPING) {
+                final PollerState end = phase == PollerState.STOPPING ? phase : PollerState.ENDED;
+                throw new RejectedExecutionException("no task can be executed: the poller " + end.predicate());
+            }
+            if (queue.size() >= TASK_CAPACITY || !queue.offer(task)) {
+                return false;
+            }
+        }
+        wakeUp.run();
+        return true;
+    }
+
+    /** Whether a command or task can be executed; a snapshot. */
     boolean hasPending() {
         return queue.peek() != null;
     }
 
-    /** Executes the pending commands; polling thread only. */
+    /** Executes the commands and tasks that are pending now, but none that these submit; polling thread only. */
     void executePending() {
-        PollerCommand command = queue.poll();
-        while (command != null) {
-            command.execute();
-            command = queue.poll();
+        for (int left = queue.size(); left > 0; left--) {
+            final Runnable next = queue.poll();
+            if (next instanceof final PollerCommand command) {
+                command.execute();
+            } else if (next != null) {
+                execute(next, taskErrors);
+            }
+        }
+    }
+
+    private static void execute(final Runnable task, final ErrorHandler errors) {
+        try {
+            task.run();
+        } catch (final Throwable failure) {
+            errors.onError(failure);
         }
     }
 
@@ -107,11 +157,27 @@ final class CommandQueue {
         }
     }
 
-    /** Executes the pending commands; later commands are executed by the submitting threads. Polling thread only. */
+    /**
+     * Executes the pending tasks, then the pending commands; later commands are executed by the submitting threads, later tasks
+     * refused. Polling thread only.
+     */
     void onClose() {
+        synchronized (lock) {
+            refusesTasks = true;
+        }
+        final List<PollerCommand> left = new ArrayList<>();
+        // Not under the lock, which the tasks' own calls may need.
+        for (Runnable next = queue.poll(); next != null; next = queue.poll()) {
+            if (next instanceof final PollerCommand command) {
+                left.add(command);
+            } else {
+                execute(next, taskErrors);
+            }
+        }
         synchronized (lock) {
             owner = null;
             phase = PollerState.ENDED;
+            left.forEach(PollerCommand::execute);
             executePending();
         }
     }

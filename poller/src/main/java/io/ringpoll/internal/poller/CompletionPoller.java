@@ -94,7 +94,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      * @param batchLimit   maximum number of completions taken from one queue in one poll, at least 1
      * @param plainRounds  whether rounds of any size poll each queue once, also if few of many queues have completions
      * @param counters     used by this poller only
-     * @param errorHandler receives exceptions that a queue's poll throws in breach of its contract
+     * @param errorHandler receives exceptions of tasks, and those that a queue's poll throws in breach of its contract
      * @param clock        measures how long the ring is full, and the duty cycles of a {@link PollerLoop}
      */
     public CompletionPoller(
@@ -116,6 +116,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.errorHandler = Objects.requireNonNull(errorHandler, "errorHandler is null");
         this.clock = Objects.requireNonNull(clock, "the clock is null");
         this.stall = new RingStall(handlers, counters, clock);
+        commands.onTaskError(errorHandler);
         this.queues = new QueueRegistry(roleName, ring, round, commands, counters);
     }
 
@@ -314,6 +315,19 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         final PollerCommand empty = new PollerCommand(() -> { });
         commands.submit(new PollerCommand(() -> onEmptyRoundAwaited(empty)), deadlineNs);
         empty.await(deadlineNs, "complete an empty round");
+    }
+
+    /**
+     * Executes a task on the polling thread between two duty cycles. Any thread, which does not wait; the tasks of a thread are
+     * executed in the order of its calls, also relative to additions and removals of queues. An exception of a task is passed to
+     * the error handler.
+     *
+     * @param task executed once; on the thread that ends the poller if that was never started
+     * @return true if it will be executed; false if too many are pending
+     * @throws java.util.concurrent.RejectedExecutionException if the poller is stopping or has ended
+     */
+    public boolean execute(final Runnable task) {
+        return commands.execute(Objects.requireNonNull(task, "the task is null"));
     }
 
     /** The command queue of this poller. */

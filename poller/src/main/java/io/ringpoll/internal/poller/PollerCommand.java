@@ -7,7 +7,7 @@ import java.util.concurrent.TimeoutException;
  *
  * <p>Created and awaited by other threads. A command may be submitted again; its action then has no effect.
  */
-final class PollerCommand {
+final class PollerCommand implements Runnable {
     private final Runnable action;
     /** Whether the command is queued; guarded by the lock of the {@link CommandQueue}. */
     boolean queued;
@@ -22,6 +22,12 @@ final class PollerCommand {
      */
     PollerCommand(final Runnable action) {
         this.action = action;
+    }
+
+    /** As {@link #execute}. */
+    @Override
+    public void run() {
+        execute();
     }
 
     /** Runs the action; polling thread only. */

@@ -35,13 +35,16 @@ package io.ringpoll.internal.poller;
  *     <td>fails</td><td>fails</td><td>fails</td></tr>
  *   <tr><td>{@link CompletionPoller#awaitEmptyRound}</td><td>waits</td><td>waits</td><td>fails</td>
  *     <td>fails</td><td>fails</td><td>fails</td></tr>
+ *   <tr><td>{@link CompletionPoller#execute}</td><td>after the start</td><td>between duty cycles</td>
+ *     <td>between duty cycles</td><td>between duty cycles</td><td>refused</td><td>refused</td></tr>
  *   <tr><td>{@link PollerLoop#stop}</td><td>ends at its start</td><td>ends</td><td>ends</td><td>ends</td><td>no effect</td>
  *     <td>no effect</td></tr>
  * </table>
  *
- * <p>"Refused" is an {@link IllegalStateException}. "Fails" is a {@link java.util.concurrent.TimeoutException} without delay; a
- * wait in progress fails when the poller enters such a state. "Between duty cycles" is immediate for a handler on the polling
- * thread. A poller without a {@link PollerLoop} has no {@code STOPPING}.
+ * <p>"Refused" is an {@link IllegalStateException}, for a task a {@link java.util.concurrent.RejectedExecutionException}; tasks
+ * that were accepted before the end are executed at the end. "Fails" is a {@link java.util.concurrent.TimeoutException} without
+ * delay; a wait in progress fails when the poller enters such a state. "Between duty cycles" is immediate for a handler on the
+ * polling thread, except for a task. A poller without a {@link PollerLoop} has no {@code STOPPING}.
  */
 public enum PollerState {
     /** No thread runs the poller yet; the calling threads change its queues directly. */

@@ -25,6 +25,7 @@ class NullArgumentsTest {
     private final ArraySlots slots = new ArraySlots(64, 64);
     private final CompletionPoller poller = new CompletionPoller("poller", slots, 4, counters);
     private final ErrorHandler errors = error -> { };
+    private final Runnable task = () -> { };
 
     @Test
     void shouldNameNullArguments() {
@@ -34,6 +35,7 @@ class NullArgumentsTest {
             .sample(new EventDrivenIdle()).sample(NoOpIdleStrategy.INSTANCE, IdleStrategy.class)
             .sample(errors, ErrorHandler.class).sample(SystemNanoClock.INSTANCE, NanoClock.class)
             .sample(new UnsafeBuffer(new byte[64])).sample(CounterType.POLLS)
+            .sample(task, Runnable.class)
             .meaningful(
                 // The default.
                 "PollerLoop.isSpinning(idleStrategy)", "QueueRegistry.add(attachment)",

@@ -1,0 +1,46 @@
+package io.ringpoll.rpma;
+
+/**
+ * A debug check: finds two threads that post to one queue in turn.
+ *
+ * <p>The first post of another thread is permitted, because a queue may be handed over: the thread that connects posts first,
+ * then the polling thread. When the first thread posts again, both share the queue.
+ */
+final class PostingThreads {
+    /** Name of the system property that switches the check on when it is {@code true}. */
+    static final String PROPERTY = "ringpoll.posts.checks";
+
+    /** Constant for the compiler: without the check, posts contain nothing of it. */
+    static final boolean CHECKED = Boolean.getBoolean(PROPERTY);
+
+    private final String queue;
+    /** Guarded by this, as is the next field. */
+    private Thread former;
+    private Thread latest;
+
+    private PostingThreads(final String queue) {
+        this.queue = queue;
+    }
+
+    /** The posting threads of a queue; null if they are not checked. */
+    static PostingThreads of(final String queue) {
+        return CHECKED ? new PostingThreads(queue) : null;
+    }
+
+    /** Checks a post of the calling thread. */
+    synchronized void onPost() {
+        final Thread thread = Thread.currentThread();
+        if (thread != latest) {
+            if (thread == former) {
+                throw new IllegalStateException("two threads post to the " + queue + " in turn: " + name(former) + " and " +
+                    name(latest) + "; one of them should post, for instance the polling thread in a task of Pipeline.execute");
+            }
+            former = latest;
+            latest = thread;
+        }
+    }
+
+    private static String name(final Thread thread) {
+        return thread.getName().isEmpty() ? "thread " + thread.threadId() : thread.getName();
+    }
+}
