@@ -1,0 +1,316 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.os.DescriptorPoll;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.RpmaException;
+import java.net.ConnectException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The thread that watches the connection events of a set, and ends connections. Other threads submit commands.
+ * <pre>{@code
+ *   event thread                          polling thread
+ *   CONNECTING  -- established -------->  starts to poll, onConnected
+ *   CONNECTED
+ *   ENDING      -- any reason --------->  posts nothing more; goodbye if closed here
+ *   FLUSHING    <- goodbye has arrived -  or nothing to wait for; disconnects
+ *               <- last completion -----  stops to poll
+ *   RELEASED    -- queue pair closed -->  onDisconnected, memory
+ * }</pre>
+ * A phase that the polling thread or the peer does not end in time is ended by its deadline.
+ */
+final class ConnectionEvents {
+    private static final int TICK_MS = 50;
+    private static final int IDLE_TICK_MS = 1000;
+    private static final long GOODBYE_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final long FLUSH_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private final ConnectionSet set;
+    private final DescriptorPoll descriptors = new DescriptorPoll();
+    private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
+    private final Map<MessageConnection, Watch> watches = new IdentityHashMap<>();
+    private final List<Endpoint> endpoints = new ArrayList<>();
+    private final Thread thread;
+    private volatile boolean stopped;
+
+    private enum Phase {
+        CONNECTING, CONNECTED, ENDING, FLUSHING, RELEASED
+    }
+
+    /** A connection; event thread only. */
+    private static final class Watch {
+        private final MessageConnection connection;
+        private Phase phase = Phase.CONNECTING;
+        private boolean disconnected;
+        private long deadlineNs;
+
+        private Watch(final MessageConnection connection) {
+            this.connection = connection;
+        }
+    }
+
+    ConnectionEvents(final ConnectionSet set, final String name) {
+        this.set = set;
+        thread = Thread.ofPlatform().daemon().name(name).unstarted(this::run);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    boolean isCurrentThread() {
+        return Thread.currentThread() == thread;
+    }
+
+    void listen(final Endpoint endpoint) {
+        execute(() -> {
+            endpoints.add(endpoint);
+            descriptors.add(endpoint.fd(), () -> accept(endpoint));
+        });
+    }
+
+    /** Takes a connection that is being established. */
+    void watch(final MessageConnection connection, final long timeoutNs) {
+        execute(() -> add(connection, timeoutNs));
+    }
+
+    /** Ends a connection for its reason. */
+    void end(final MessageConnection connection) {
+        execute(() -> onEnd(watches.get(connection)));
+    }
+
+    /** Disconnects: nothing is to be sent any more. */
+    void disconnect(final MessageConnection connection) {
+        execute(() -> onDisconnect(watches.get(connection)));
+    }
+
+    /** Closes a connection that is not polled. */
+    void release(final MessageConnection connection) {
+        execute(() -> onRelease(watches.get(connection)));
+    }
+
+    /** Accepts no more, and ends all connections. */
+    void endAll() {
+        execute(() -> {
+            closeEndpoints();
+            List.copyOf(watches.keySet()).forEach(MessageConnection::close);
+        });
+    }
+
+    /** Ends all connections without waiting for polling threads, which have ended. */
+    void abandonAll() {
+        execute(() -> {
+            closeEndpoints();
+            List.copyOf(watches.values()).forEach(watch -> {
+                watch.connection.close();
+                watch.phase = Phase.FLUSHING;
+                watch.deadlineNs = System.nanoTime();
+            });
+        });
+    }
+
+    /** Ends the thread; false if it has not ended in time. */
+    boolean stop(final long timeoutNs) {
+        stopped = true;
+        descriptors.wakeUp();
+        try {
+            if (thread.getState() != Thread.State.NEW && !thread.join(Duration.ofNanos(Math.max(1, timeoutNs)))) {
+                return false;
+            }
+        } catch (final InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            return false;
+        }
+        descriptors.close();
+        return true;
+    }
+
+    private void execute(final Runnable command) {
+        commands.add(command);
+        descriptors.wakeUp();
+    }
+
+    private void run() {
+        while (!stopped) {
+            try {
+                descriptors.await(isTimed() ? TICK_MS : IDLE_TICK_MS);
+                for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+                    command.run();
+                }
+                onTick();
+            } catch (final RuntimeException | Error failure) {
+                set.onDefect(failure);
+            }
+        }
+        closeEndpoints();
+    }
+
+    private boolean isTimed() {
+        for (final Watch watch : watches.values()) {
+            if (watch.phase != Phase.CONNECTED) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void accept(final Endpoint endpoint) {
+        try (ConnectionConfig config = set.newConnectionConfig()) {
+            endpoint.nextRequest(config, 0).ifPresent(this::accept);
+        } catch (final RpmaException | IllegalStateException failed) {
+            // A peer that no longer waits.
+            set.onRejected(failed);
+        }
+    }
+
+    private void accept(final ConnectionRequest received) {
+        // The close of an unaccepted request rejects it.
+        try (ConnectionRequest request = received) {
+            try {
+                final Hello hello = Hello.decode(request.privateData());
+                add(set.make(request, hello), set.config().acceptTimeoutNs);
+            } catch (final ProtocolViolation | RpmaException | IllegalStateException | IllegalArgumentException refused) {
+                set.onRejected(refused);
+            }
+        }
+    }
+
+    private void add(final MessageConnection connection, final long timeoutNs) {
+        final Watch watch = new Watch(connection);
+        watch.deadlineNs = System.nanoTime() + timeoutNs;
+        watches.put(connection, watch);
+        descriptors.add(connection.connection().eventFd(), () -> onEvent(watch));
+        if (connection.endReason() != null) {
+            onEnd(watch);
+        } else if (set.isClosed()) {
+            connection.close();
+        }
+    }
+
+    private void onEvent(final Watch watch) {
+        final MessageConnection connection = watch.connection;
+        final ConnectionEvent event;
+        try {
+            final Optional<ConnectionEvent> some = connection.connection().nextEvent(0);
+            if (some.isEmpty()) {
+                return;
+            }
+            event = some.get();
+        } catch (final RpmaException failed) {
+            connection.requestEnd(DisconnectReason.FAILED, failed.getMessage());
+            return;
+        }
+        if (event != ConnectionEvent.ESTABLISHED) {
+            connection.requestEnd(DisconnectReason.PEER_LOST, "connection event " + event);
+        } else if (watch.phase == Phase.CONNECTING) {
+            onEstablished(watch);
+        }
+    }
+
+    private void onEstablished(final Watch watch) {
+        final MessageConnection connection = watch.connection;
+        try {
+            if (!connection.isGreeted()) {
+                connection.greet(set.hello(), Hello.decode(connection.connection().privateData()));
+            }
+            watch.phase = Phase.CONNECTED;
+            connection.poller().execute(connection::start);
+        } catch (final ProtocolViolation violation) {
+            connection.requestEnd(DisconnectReason.PROTOCOL_VIOLATION, violation.getMessage());
+        }
+    }
+
+    private void onEnd(final Watch watch) {
+        if (watch == null) {
+            return;
+        }
+        if (watch.phase == Phase.CONNECTING) {
+            // It is not polled yet.
+            onRelease(watch);
+        } else if (watch.phase == Phase.CONNECTED) {
+            watch.phase = Phase.ENDING;
+            watch.deadlineNs = System.nanoTime() + GOODBYE_NS;
+            watch.connection.poller().execute(watch.connection::stop);
+        }
+    }
+
+    private void onDisconnect(final Watch watch) {
+        if (watch != null && watch.phase == Phase.ENDING) {
+            watch.phase = Phase.FLUSHING;
+            watch.deadlineNs = System.nanoTime() + FLUSH_NS;
+            sendDisconnect(watch);
+        }
+    }
+
+    private static void sendDisconnect(final Watch watch) {
+        if (!watch.disconnected) {
+            watch.disconnected = true;
+            try {
+                watch.connection.connection().disconnect();
+            } catch (final RuntimeException gone) {
+                // Not connected, or no longer: there is no disconnect to send.
+            }
+        }
+    }
+
+    private void onRelease(final Watch watch) {
+        if (watch == null || watch.phase == Phase.RELEASED) {
+            return;
+        }
+        final MessageConnection connection = watch.connection;
+        sendDisconnect(watch);
+        watch.phase = Phase.RELEASED;
+        watches.remove(connection);
+        descriptors.remove(connection.connection().eventFd());
+        connection.connection().close();
+        connection.established().completeExceptionally(
+            new ConnectException(connection.endReason() + " " + connection.disconnectDetail()));
+        set.onReleased(connection);
+        connection.poller().execute(connection::ended);
+    }
+
+    private void onTick() {
+        if (!isTimed()) {
+            return;
+        }
+        final long nowNs = System.nanoTime();
+        for (final Watch watch : List.copyOf(watches.values())) {
+            if (watch.phase != Phase.CONNECTED && nowNs - watch.deadlineNs >= 0) {
+                onDeadline(watch, nowNs);
+            }
+        }
+    }
+
+    private void onDeadline(final Watch watch, final long nowNs) {
+        switch (watch.phase) {
+            case CONNECTING -> watch.connection.requestEnd(DisconnectReason.PEER_LOST, "not established in time");
+            case ENDING -> onDisconnect(watch);
+            case FLUSHING -> {
+                // Not all devices flush all receives. The polling thread may be in a long callback: ask again later.
+                watch.deadlineNs = nowNs + FLUSH_NS;
+                watch.connection.poller().execute(watch.connection::retire);
+            }
+            default -> {
+                // Without a deadline.
+            }
+        }
+    }
+
+    private void closeEndpoints() {
+        for (final Endpoint endpoint : endpoints) {
+            descriptors.remove(endpoint.fd());
+            endpoint.close();
+        }
+        endpoints.clear();
+    }
+}

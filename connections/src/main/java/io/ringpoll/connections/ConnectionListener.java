@@ -1,0 +1,56 @@
+package io.ringpoll.connections;
+
+import org.agrona.DirectBuffer;
+
+/**
+ * A user's callbacks for the connections of a set.
+ *
+ * <p>All callbacks of a connection are called on its polling thread, one at a time: first {@link #onConnected}, last {@link
+ * #onDisconnected}, each exactly once. A set with several polling threads calls its listener on each of them. Nothing is polled
+ * while a callback runs, so callbacks must not block. An exception is passed to the set's error handler, and the connection
+ * continues.
+ */
+@FunctionalInterface
+public interface ConnectionListener {
+    /**
+     * Handles a message. Its receive is posted again when this method has returned true, or later if the message is retained.
+     *
+     * @param connection from which the message was received
+     * @param buffer     contains the message; valid until this method returns, or until the release of a retained message
+     * @param offset     of the message in bytes
+     * @param length     of the message in bytes, as sent; may be 0
+     * @return true if the message has been handled; false to be called again with this message, before all later ones, when a
+     *     message can be sent again or {@link MessageConnection#resume()} is called
+     * @throws Exception passed to the error handler of the set; the message counts as handled
+     * @see MessageConnection#retain()
+     */
+    boolean onMessage(MessageConnection connection, DirectBuffer buffer, int offset, int length) throws Exception;
+
+    /**
+     * Called when a connection is established, before its first message.
+     *
+     * @param connection accepted or requested by this set; messages can be sent
+     * @throws Exception passed to the error handler of the set
+     */
+    default void onConnected(final MessageConnection connection) throws Exception {
+    }
+
+    /**
+     * Called when a message can be sent again, after a send or claim was refused for lack of credit.
+     *
+     * @param connection that has credit
+     * @throws Exception passed to the error handler of the set
+     */
+    default void onDrained(final MessageConnection connection) throws Exception {
+    }
+
+    /**
+     * Called after the last message, when the queue pair is gone.
+     *
+     * @param connection ended; retained messages remain valid until they are released
+     * @param reason     of the end; {@link MessageConnection#disconnectDetail()} has the details
+     * @throws Exception passed to the error handler of the set
+     */
+    default void onDisconnected(final MessageConnection connection, final DisconnectReason reason) throws Exception {
+    }
+}

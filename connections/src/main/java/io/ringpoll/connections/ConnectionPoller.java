@@ -1,0 +1,140 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.pipeline.CompletionHandler;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.SlotControl;
+import io.ringpoll.verbs.WorkCompletion;
+import java.util.Arrays;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * One polling thread of a set: dispatches completions to their connections and executes tasks.
+ *
+ * <p>Methods of the polling thread say so; any thread may call the others.
+ */
+final class ConnectionPoller implements CompletionHandler {
+    private static final int INITIAL_QUEUES = 64;
+
+    private final ConnectionSet set;
+    private final TaskQueue tasks;
+    private final AtomicInteger connections = new AtomicInteger();
+    private volatile Thread thread;
+    private volatile Pipeline pipeline;
+    /** Polling thread: by the index of the queue. */
+    private MessageConnection[] byQueueIndex = new MessageConnection[INITIAL_QUEUES];
+
+    ConnectionPoller(final ConnectionSet set, final String name) {
+        this.set = set;
+        tasks = new TaskQueue(name, this::onListenerException);
+    }
+
+    /** Sets the running pipeline, and begins to execute tasks. */
+    void begin(final Pipeline running) {
+        pipeline = running;
+        running.addQueue(tasks);
+    }
+
+    @Override
+    public void onStart(final SlotControl slots) {
+        thread = Thread.currentThread();
+    }
+
+    @Override
+    public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+        final MessageConnection connection = connection(completion.queueIndex());
+        if (connection != null) {
+            connection.onCompletion(completion);
+        }
+    }
+
+    @Override
+    public void onQueueFault(final int queueIndex, final String queueName, final int code) {
+        final MessageConnection connection = connection(queueIndex);
+        if (connection != null) {
+            connection.onQueueFault(code);
+        }
+    }
+
+    boolean isPollingThread() {
+        return Thread.currentThread() == thread;
+    }
+
+    void requirePollingThread(final MessageConnection connection) {
+        final Thread owner = thread;
+        if (Thread.currentThread() != owner) {
+            throw new IllegalStateException(connection + " belongs to thread " + (owner == null ? "none" : owner.getName()) +
+                ", not to " + Thread.currentThread().getName() + ": call execute");
+        }
+    }
+
+    /** Executes a task on the polling thread. */
+    void execute(final Runnable task) {
+        tasks.add(task);
+    }
+
+    boolean executeUser(final Runnable task) {
+        return !set.isClosed() && tasks.offer(task);
+    }
+
+    /** Begins to poll a connection; polling thread. */
+    void add(final MessageConnection connection) {
+        final int index = pipeline.addQueue(connection.connection().completionQueue());
+        if (index >= byQueueIndex.length) {
+            byQueueIndex = Arrays.copyOf(byQueueIndex, Math.max(index + 1, 2 * byQueueIndex.length));
+        }
+        byQueueIndex[index] = connection;
+    }
+
+    /** Stops polling a connection, which the poller no longer accesses when this returns; polling thread. */
+    void remove(final MessageConnection connection) {
+        for (int i = 0; i < byQueueIndex.length; i++) {
+            if (byQueueIndex[i] == connection) {
+                byQueueIndex[i] = null;
+            }
+        }
+        try {
+            pipeline.removeQueue(connection.connection().completionQueue());
+        } catch (final TimeoutException impossible) {
+            throw new IllegalStateException("the polling thread has waited for itself", impossible);
+        }
+    }
+
+    /** Makes the calling thread the polling thread, after the end of the pipeline, and executes the tasks. */
+    void adopt() {
+        thread = Thread.currentThread();
+        tasks.run();
+    }
+
+    /** Whether the polling thread runs, or may still be in a callback. */
+    boolean isAlive() {
+        return pipeline.pollerThread().isAlive();
+    }
+
+    /** Whether the set is closed, so that this thread executes no tasks any more. */
+    boolean isClosed() {
+        return set.isClosed() && !isAlive();
+    }
+
+    ConnectionEvents events() {
+        return set.events();
+    }
+
+    /** Number of connections that are assigned to this thread. */
+    AtomicInteger connections() {
+        return connections;
+    }
+
+    void onListenerException(final Throwable failure) {
+        set.onListenerException(failure);
+    }
+
+    void giveMemoryBack(final MessageConnection connection) {
+        set.giveMemoryBack(connection.memory());
+    }
+
+    private MessageConnection connection(final int queueIndex) {
+        final MessageConnection[] all = byQueueIndex;
+        return queueIndex < all.length ? all[queueIndex] : null;
+    }
+}

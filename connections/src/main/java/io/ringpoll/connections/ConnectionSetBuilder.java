@@ -1,0 +1,259 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.device.Device;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.PipelineBuilder;
+import io.ringpoll.rpma.Peer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import org.agrona.ErrorHandler;
+
+/**
+ * Describes a {@link ConnectionSet}. Only a listener is required.
+ *
+ * <p>Confined to the thread that builds the set. {@link #start()} reports all errors of the description.
+ */
+public final class ConnectionSetBuilder {
+    private static final long MAX_MEMORY_BYTES = Integer.MAX_VALUE;
+
+    String name = "connections";
+    String address;
+    Peer peer;
+    ConnectionListener listener;
+    int messagesInFlight = 64;
+    int maxMessageBytes = 4096;
+    int maxConnections = 1024;
+    int pollers = 1;
+    IntFunction<PipelineBuilder> pipelines;
+    byte[] privateData = {};
+    long connectTimeoutNs = TimeUnit.SECONDS.toNanos(10);
+    long acceptTimeoutNs = TimeUnit.SECONDS.toNanos(10);
+    long shutdownTimeoutNs = TimeUnit.SECONDS.toNanos(5);
+    ErrorHandler errorHandler;
+    private boolean started;
+
+    ConnectionSetBuilder() {
+    }
+
+    /**
+     * Names the set and its threads; the default is {@code connections}.
+     *
+     * @param setName unique in the process if the counters are to be told apart
+     * @return this
+     */
+    public ConnectionSetBuilder name(final String setName) {
+        name = setName;
+        return this;
+    }
+
+    /**
+     * Sets the address of this machine that selects the device; the default is that of {@link Device#address()}.
+     *
+     * @param localAddress an IPv4 or IPv6 address or a name
+     * @return this
+     */
+    public ConnectionSetBuilder address(final String localAddress) {
+        address = localAddress;
+        return this;
+    }
+
+    /**
+     * Sets the device instead of an address.
+     *
+     * @param device to be closed by the caller, after the set
+     * @return this
+     */
+    public ConnectionSetBuilder peer(final Peer device) {
+        peer = device;
+        return this;
+    }
+
+    /**
+     * Sets the listener of all connections.
+     *
+     * @param callbacks called on the polling threads
+     * @return this
+     */
+    public ConnectionSetBuilder listener(final ConnectionListener callbacks) {
+        listener = callbacks;
+        return this;
+    }
+
+    /**
+     * Sets the window of each connection: the number of messages that may be in flight in each direction. The sizes of the queues
+     * and the number of buffers are derived from it. The default is 64.
+     *
+     * @param messages 1 to 32,768; the lesser value of both sides is used
+     * @return this
+     */
+    public ConnectionSetBuilder messagesInFlight(final int messages) {
+        messagesInFlight = messages;
+        return this;
+    }
+
+    /**
+     * Sets the maximum length of a message; the default is 4,096.
+     *
+     * @param bytes at least 1; the lesser value of both sides is used
+     * @return this
+     */
+    public ConnectionSetBuilder maxMessageBytes(final int bytes) {
+        maxMessageBytes = bytes;
+        return this;
+    }
+
+    /**
+     * Sets the maximum number of connections, accepted and requested; further requests are rejected. It bounds the memory:
+     * each connection has a little more than twice {@link #messagesInFlight} buffers of {@link #maxMessageBytes}. The default is
+     * 1,024.
+     *
+     * @param connections at least 1
+     * @return this
+     */
+    public ConnectionSetBuilder maxConnections(final int connections) {
+        maxConnections = connections;
+        return this;
+    }
+
+    /**
+     * Sets the number of polling threads; the default is 1. A new connection goes to the one with the fewest connections.
+     *
+     * @param threads at least 1
+     * @return this
+     */
+    public ConnectionSetBuilder pollers(final int threads) {
+        pollers = threads;
+        return this;
+    }
+
+    /**
+     * Describes the pipelines of the polling threads: CPUs, idle strategies, counters. The set adds the handlers, run to
+     * completion, and closes the pipelines.
+     *
+     * @param description builder of each pipeline by index from 0 on, without handlers
+     * @return this
+     */
+    public ConnectionSetBuilder pipelines(final IntFunction<PipelineBuilder> description) {
+        pipelines = description;
+        return this;
+    }
+
+    /**
+     * Sets the private data that is sent with each request and answer; see {@link MessageConnection#peerData()}.
+     *
+     * @param data at most 44 bytes; copied
+     * @return this
+     */
+    public ConnectionSetBuilder privateData(final byte[] data) {
+        privateData = Objects.requireNonNull(data, "the private data is null: leave it out to send none").clone();
+        return this;
+    }
+
+    /**
+     * Sets the default time-out of {@link ConnectionSet#connect(String, int)}; the default is 10 s.
+     *
+     * @param timeoutNs in nanoseconds, at least 1 ms
+     * @return this
+     */
+    public ConnectionSetBuilder connectTimeout(final long timeoutNs) {
+        connectTimeoutNs = timeoutNs;
+        return this;
+    }
+
+    /**
+     * Sets the time in which an accepted connection must be established; the default is 10 s.
+     *
+     * @param timeoutNs in nanoseconds, at least 1 ms
+     * @return this
+     */
+    public ConnectionSetBuilder acceptTimeout(final long timeoutNs) {
+        acceptTimeoutNs = timeoutNs;
+        return this;
+    }
+
+    /**
+     * Sets the time-out of the close at JVM shutdown; the default is 5 s.
+     *
+     * @param timeoutNs in nanoseconds; 0 for no shutdown hook
+     * @return this
+     */
+    public ConnectionSetBuilder shutdownTimeout(final long timeoutNs) {
+        shutdownTimeoutNs = timeoutNs;
+        return this;
+    }
+
+    /**
+     * Sets the handler of exceptions that the listener or a task has thrown; the default logs them with {@link System.Logger}.
+     *
+     * @param handler called on the thread of the exception
+     * @return this
+     */
+    public ConnectionSetBuilder errorHandler(final ErrorHandler handler) {
+        errorHandler = handler;
+        return this;
+    }
+
+    /**
+     * Checks the description, opens the device and starts the threads.
+     *
+     * @return the running set
+     * @throws IllegalArgumentException                    with all errors of the description, one per line
+     * @throws io.ringpoll.rpma.RpmaException              if the device cannot be opened
+     * @throws io.ringpoll.pipeline.PipelineStartException if a thread cannot start; none is left running
+     * @throws IllegalStateException                       if this builder has started a set
+     */
+    public ConnectionSet start() {
+        if (started) {
+            throw new IllegalStateException("set " + name + " has been started: use a new builder for each set");
+        }
+        check();
+        started = true;
+        return new ConnectionSet(this);
+    }
+
+    /** The builder of one pipeline, without a handler. */
+    PipelineBuilder newPipeline(final int index) {
+        if (pipelines != null) {
+            return Objects.requireNonNull(pipelines.apply(index), "the description of a pipeline is null");
+        }
+        final String pipelineName = pollers == 1 ? name : name + '-' + index;
+        return Pipeline.builder().name(pipelineName).cores(Runtime.getRuntime().availableProcessors(), pollers - 1);
+    }
+
+    ConnectionSizes sizes() {
+        return new ConnectionSizes(messagesInFlight, maxMessageBytes);
+    }
+
+    private void check() {
+        final List<String> errors = new ArrayList<>();
+        require(name != null && !name.isBlank(), "the name is empty", errors);
+        require(listener != null, "there is no listener: messages need a handler", errors);
+        require(peer == null || address == null, "a peer and an address are set: set one of them", errors);
+        require(messagesInFlight >= 1 && messagesInFlight <= Hello.MAX_WINDOW,
+            "messagesInFlight is " + messagesInFlight + ": use 1 to " + Hello.MAX_WINDOW, errors);
+        require(maxMessageBytes >= 1, "maxMessageBytes is " + maxMessageBytes + ": use at least 1", errors);
+        require(maxConnections >= 1, "maxConnections is " + maxConnections + ": use at least 1", errors);
+        require(pollers >= 1, "there are " + pollers + " pollers: use at least 1", errors);
+        require(privateData.length <= Hello.MAX_USER_DATA,
+            privateData.length + " bytes of private data: at most " + Hello.MAX_USER_DATA + " can be sent", errors);
+        require(connectTimeoutNs >= TimeUnit.MILLISECONDS.toNanos(1), "the connect time-out is less than 1 ms", errors);
+        require(acceptTimeoutNs >= TimeUnit.MILLISECONDS.toNanos(1), "the accept time-out is less than 1 ms", errors);
+        require(shutdownTimeoutNs >= 0, "the shutdown time-out is negative", errors);
+        if (errors.isEmpty() && sizes().memoryBytes() > MAX_MEMORY_BYTES) {
+            errors.add("a connection would need " + sizes().memoryBytes() +
+                " bytes of buffers, at most " + MAX_MEMORY_BYTES + " are possible: reduce messagesInFlight or maxMessageBytes");
+        }
+        if (!errors.isEmpty()) {
+            throw new IllegalArgumentException(String.join("\n", errors));
+        }
+    }
+
+    private static void require(final boolean condition, final String error, final List<String> errors) {
+        if (!condition) {
+            errors.add(error);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.rpma.ConnectionConfig;
+
+/**
+ * The sizes of a connection's queues and memory, derived from the messages in flight and their maximum length.
+ *
+ * <p>Each side has a window of receives for messages, and some for credits: a message that only returns credits is sent when
+ * they are at least as many as the peer still has, so unprocessed ones double the credits on their way each time; there are at
+ * most 1 + log2(window), and one goodbye. So a message always finds a posted receive. The send queue has room for a window of
+ * messages, for as many credit messages as there are sends between two signalled ones, and for the goodbye. The completion queue
+ * has room for the completions of all.
+ *
+ * @param window          maximum number of messages in flight in each direction
+ * @param maxMessageBytes maximum length of a message
+ */
+record ConnectionSizes(int window, int maxMessageBytes) {
+    private static final int ALIGNMENT = 64;
+
+    /** Number of posted receives of an idle connection. */
+    int receives() {
+        return window + 1 + Integer.SIZE - Integer.numberOfLeadingZeros(window);
+    }
+
+    /** Every how many sends one is signalled. */
+    int signalInterval() {
+        return Math.max(1, window / 2);
+    }
+
+    /** Maximum number of credit messages whose completion is unknown. */
+    int creditSends() {
+        return signalInterval();
+    }
+
+    int sendQueueSize() {
+        return window + creditSends() + 1;
+    }
+
+    int completionQueueSize() {
+        return receives() + sendQueueSize();
+    }
+
+    /** Length of a buffer, in bytes. */
+    int strideBytes() {
+        return Math.max(ALIGNMENT, Math.ceilDiv(maxMessageBytes, ALIGNMENT) * ALIGNMENT);
+    }
+
+    /** Registered memory of a connection, in bytes; may exceed an int. */
+    long memoryBytes() {
+        return (long) strideBytes() * (receives() + window);
+    }
+
+    /** The configuration of a connection, to be closed. */
+    ConnectionConfig newConfig(final int timeoutMs) {
+        final ConnectionConfig config = ConnectionConfig.create();
+        try {
+            return config.timeoutMs(timeoutMs).sqSize(sendQueueSize()).rqSize(receives()).cqSize(completionQueueSize());
+        } catch (final RuntimeException | Error failure) {
+            config.close();
+            throw failure;
+        }
+    }
+}

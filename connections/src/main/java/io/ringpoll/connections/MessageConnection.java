@@ -1,0 +1,641 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.verbs.WcOpcode;
+import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletion;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.agrona.DirectBuffer;
+import org.agrona.MutableDirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * A connection that carries messages in both directions, reliably and in order, each with its exact length.
+ *
+ * <p>Belongs to its polling thread, on which all callbacks run: sends, claims, retention and {@link #resume()} are refused on
+ * other threads, which call {@link #execute}. Any thread may call {@link #close()} and read the properties. Sending and receiving
+ * allocate nothing.
+ *
+ * <p>Each message uses a receive that the peer has posted. The peer returns this credit when it has handled the message, so that
+ * a message always finds a receive. Without credit, {@link #trySend} and {@link #tryClaim} refuse, and {@link
+ * ConnectionListener#onDrained} follows when there is credit again.
+ */
+public final class MessageConnection {
+    /** Result of {@link #tryClaim}: no credit, or all buffers are in flight; {@link ConnectionListener#onDrained} follows. */
+    public static final int NO_CREDIT = -1;
+    /** Result of {@link #tryClaim}: the connection has ended or is ending. */
+    public static final int NOT_CONNECTED = -2;
+
+    private static final int NONE = -1;
+
+    private final ConnectionPoller poller;
+    private final Connection connection;
+    private final MessageBuffers memory;
+    private final UnsafeBuffer bytes;
+    private final SendWindow sends;
+    private final ReceiveWindow receives;
+    private final ConnectionListener listener;
+    private final CompletableFuture<MessageConnection> established = new CompletableFuture<>();
+    private final AtomicReference<End> end = new AtomicReference<>();
+    private final String name;
+    private volatile boolean connected;
+    private volatile Object attachment;
+    private Hello peerHello;
+    private int maxMessageBytes;
+
+    /** Polling thread, as the following: whether sends and receives may be posted. */
+    private boolean open;
+    private boolean started;
+    private boolean retired;
+    private volatile boolean ended;
+    private boolean disconnectRequested;
+    private boolean queueFailed;
+    /** The peer's last message has been received. */
+    private boolean goodbyeReceived;
+    /** Whether a send was refused since the last callback. */
+    private boolean refused;
+    private int claimedOffset = NONE;
+    private int claimedLength;
+    /** Buffer of the message that is being handled. */
+    private int handledBuffer = NONE;
+    private boolean handledIsRetained;
+
+    /** The first reason for which the connection ends. */
+    private record End(DisconnectReason reason, String detail) {
+    }
+
+    MessageConnection(final ConnectionPoller poller, final Connection connection, final MessageBuffers memory,
+        final ConnectionSizes sizes, final ConnectionListener listener) {
+        this.poller = poller;
+        this.connection = connection;
+        this.memory = memory;
+        this.listener = listener;
+        bytes = memory.bytes();
+        // The sizes of the queues are derived from the window, which bounds the work requests in flight.
+        connection.completionQueue().withoutBudget();
+        sends = new SendWindow(connection, memory, sizes);
+        receives = new ReceiveWindow(connection, memory, sizes);
+        name = "message " + connection.name();
+    }
+
+    /** Applies the peer's hello; before the connection is started. */
+    void greet(final Hello own, final Hello peers) {
+        final int window = Math.min(own.window(), peers.window());
+        maxMessageBytes = Math.min(own.maxMessageBytes(), peers.maxMessageBytes());
+        peerHello = peers;
+        sends.open(window);
+        receives.open(window);
+    }
+
+    /**
+     * Sends a message, if there is credit.
+     *
+     * @param source contains the message, which is copied
+     * @param offset of the message in bytes
+     * @param length of the message in bytes, from 0 to {@link #maxMessageBytes()}
+     * @return true if it was sent; false if there is no credit, so that {@link ConnectionListener#onDrained} follows, or the
+     *     connection has ended
+     * @throws IllegalArgumentException  if the message is too long
+     * @throws IndexOutOfBoundsException if the message is not within the source
+     * @throws IllegalStateException     on another thread than the polling thread, or if a claim is open
+     */
+    public boolean trySend(final DirectBuffer source, final int offset, final int length) {
+        source.boundsCheck(offset, length);
+        final int claimed = tryClaim(length);
+        if (claimed < 0) {
+            return false;
+        }
+        bytes.putBytes(claimed, source, offset, length);
+        commit(claimed);
+        return true;
+    }
+
+    /**
+     * Claims a buffer in which the next message is written in place. At most one claim is open at a time; the message is sent by
+     * {@link #commit}.
+     *
+     * @param length of the message in bytes, from 0 to {@link #maxMessageBytes()}
+     * @return the index of the message in {@link #buffer()}, or {@link #NO_CREDIT} or {@link #NOT_CONNECTED}, which are negative
+     * @throws IllegalArgumentException if the message is too long
+     * @throws IllegalStateException    on another thread than the polling thread, or if a claim is open
+     */
+    public int tryClaim(final int length) {
+        poller.requirePollingThread(this);
+        if (length < 0 || length > maxMessageBytes) {
+            throw new IllegalArgumentException(
+                "a message of " + length + " bytes; " + name + " carries 0 to " + maxMessageBytes);
+        }
+        if (claimedOffset != NONE) {
+            throw new IllegalStateException("a claim of " + name + " is open: commit or abort it first");
+        }
+        if (!open) {
+            return NOT_CONNECTED;
+        }
+        if (!sends.hasRoom()) {
+            refused = true;
+            return NO_CREDIT;
+        }
+        claimedOffset = sends.nextOffset();
+        claimedLength = length;
+        return claimedOffset;
+    }
+
+    /**
+     * The buffer for claimed messages.
+     *
+     * @return always the same; write within the claimed range only
+     */
+    public MutableDirectBuffer buffer() {
+        return bytes;
+    }
+
+    /**
+     * Sends the claimed message. If the connection has ended since the claim, the message is dropped.
+     *
+     * @param index result of {@link #tryClaim}
+     * @throws IllegalStateException on another thread than the polling thread, or if there is no such claim
+     */
+    public void commit(final int index) {
+        endClaim(index);
+        if (open) {
+            try {
+                if (sends.postMessage(claimedLength, receives.owed())) {
+                    receives.onReturned();
+                } else {
+                    fail("the send queue is full");
+                }
+            } catch (final RpmaException | IllegalStateException failed) {
+                fail(failed.getMessage());
+            }
+        }
+    }
+
+    /**
+     * Gives a claim back; nothing is sent.
+     *
+     * @param index result of {@link #tryClaim}
+     * @throws IllegalStateException on another thread than the polling thread, or if there is no such claim
+     */
+    public void abort(final int index) {
+        endClaim(index);
+    }
+
+    private void endClaim(final int index) {
+        poller.requirePollingThread(this);
+        if (index != claimedOffset || index == NONE) {
+            throw new IllegalStateException("index " + index + " is not claimed on " + name);
+        }
+        claimedOffset = NONE;
+    }
+
+    /**
+     * Retains the message that is being handled: it stays valid after {@link ConnectionListener#onMessage} has returned, until
+     * {@link #release}. Until then its credit is not returned to the peer.
+     *
+     * @return the handle for {@link #release}
+     * @throws IllegalStateException on another thread than the polling thread, outside of {@link ConnectionListener#onMessage},
+     *     or if the message is retained already
+     */
+    public long retain() {
+        poller.requirePollingThread(this);
+        if (handledBuffer == NONE || handledIsRetained) {
+            throw new IllegalStateException(
+                handledIsRetained ? "the message is retained already" : "no message of " + name + " is being handled");
+        }
+        handledIsRetained = true;
+        return receives.retain(handledBuffer);
+    }
+
+    /**
+     * Releases a retained message: its receive is posted again. Also possible after the end of the connection, which keeps the
+     * memory until all messages are released; after the end of the set one thread at a time may call this.
+     *
+     * @param message result of {@link #retain()}
+     * @throws IllegalStateException on another thread than the polling thread, or if the message is not retained
+     */
+    public void release(final long message) {
+        if (!ended || !poller.isClosed()) {
+            poller.requirePollingThread(this);
+        }
+        final int buffer = receives.release(message);
+        if (open) {
+            finish(buffer);
+            returnCredits();
+        } else if (ended) {
+            giveMemoryBack();
+        }
+    }
+
+    /**
+     * Delivers the messages that wait since the listener has refused one; no effect if there are none.
+     *
+     * @throws IllegalStateException on another thread than the polling thread
+     */
+    public void resume() {
+        poller.requirePollingThread(this);
+        deliverWaiting();
+        if (open) {
+            returnCredits();
+        }
+    }
+
+    /**
+     * Executes a task on the polling thread; any thread. Tasks of one thread are executed in order.
+     *
+     * @param task executed once; its exceptions are passed to the error handler of the set
+     * @return false if the set is closed, or too many tasks wait
+     */
+    public boolean execute(final Runnable task) {
+        return poller.executeUser(task);
+    }
+
+    /**
+     * Closes the connection; any thread. Messages that have been sent still reach the peer; messages that are received from now
+     * on are dropped. {@link ConnectionListener#onDisconnected} follows. Idempotent.
+     */
+    public void close() {
+        requestEnd(DisconnectReason.CLOSED, "");
+    }
+
+    /**
+     * Whether messages can be sent and received; any thread.
+     *
+     * @return a snapshot; false before {@link ConnectionListener#onConnected} and after the beginning of the end
+     */
+    public boolean isConnected() {
+        return connected && end.get() == null;
+    }
+
+    /**
+     * Number of messages for which there is credit; polling thread only.
+     *
+     * @return messages that the peer can receive, as far as this side knows
+     */
+    public int credits() {
+        return sends.credits();
+    }
+
+    /**
+     * Maximum length of a message, the lesser one of both sides.
+     *
+     * @return in bytes
+     */
+    public int maxMessageBytes() {
+        return maxMessageBytes;
+    }
+
+    /**
+     * The private data that the peer has sent with its request or its answer.
+     *
+     * @return a copy; empty if there is none
+     */
+    public byte[] peerData() {
+        return peerHello.userData().clone();
+    }
+
+    /**
+     * The object of the user for this connection, for instance its session.
+     *
+     * @return null if none was set
+     */
+    public Object attachment() {
+        return attachment;
+    }
+
+    /**
+     * Attaches an object to this connection.
+     *
+     * @param object of the user; null for none
+     */
+    public void attach(final Object object) {
+        attachment = object;
+    }
+
+    /**
+     * Describes the end of the connection.
+     *
+     * @return for instance the status of a failed work request; empty if there is nothing to add to the reason
+     */
+    public String disconnectDetail() {
+        final End ended = end.get();
+        return ended == null ? "" : ended.detail;
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+
+    /** Ends the connection; any thread. The first reason counts. */
+    void requestEnd(final DisconnectReason reason, final String detail) {
+        if (end.compareAndSet(null, new End(reason, detail))) {
+            if (poller.isPollingThread()) {
+                open = false;
+            }
+            poller.events().end(this);
+        }
+    }
+
+    /** Whether the peer's hello has been applied. */
+    boolean isGreeted() {
+        return peerHello != null;
+    }
+
+    DisconnectReason endReason() {
+        final End ended = end.get();
+        return ended == null ? null : ended.reason;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    ConnectionPoller poller() {
+        return poller;
+    }
+
+    /** Completes when the connection can be used, or exceptionally. */
+    CompletableFuture<MessageConnection> established() {
+        return established;
+    }
+
+    MessageBuffers memory() {
+        return memory;
+    }
+
+    /** Begins to poll the established connection; polling thread. */
+    void start() {
+        try {
+            poller.add(this);
+        } catch (final RuntimeException refused) {
+            retired = true;
+            requestEnd(DisconnectReason.FAILED, refused.getMessage());
+            poller.events().release(this);
+            return;
+        }
+        open = true;
+        started = true;
+        connected = true;
+        try {
+            listener.onConnected(this);
+        } catch (final Throwable failure) {
+            poller.onListenerException(failure);
+        }
+        established.complete(this);
+    }
+
+    /** Posts nothing more but the goodbye of an orderly end; polling thread. */
+    void stop() {
+        open = false;
+        if (retired) {
+            return;
+        }
+        if (endReason() == DisconnectReason.CLOSED && !queueFailed && sayGoodbye()) {
+            return;
+        }
+        requestDisconnect();
+        if (queueFailed) {
+            retire();
+        } else {
+            retireIfFlushed();
+        }
+    }
+
+    private boolean sayGoodbye() {
+        try {
+            return sends.postGoodbye(receives.owed());
+        } catch (final RpmaException | IllegalStateException failed) {
+            return false;
+        }
+    }
+
+    private void requestDisconnect() {
+        if (!disconnectRequested) {
+            disconnectRequested = true;
+            poller.events().disconnect(this);
+        }
+    }
+
+    /** Stops polling the queue; polling thread, idempotent. */
+    void retire() {
+        if (!retired) {
+            retired = true;
+            open = false;
+            poller.remove(this);
+            poller.events().release(this);
+        }
+    }
+
+    private void retireIfFlushed() {
+        if (!open && receives.posted() == 0) {
+            retire();
+        }
+    }
+
+    /** Reports the end; the queue pair is gone. Polling thread. */
+    void ended() {
+        connected = false;
+        final DisconnectReason first = endReason();
+        final DisconnectReason reason =
+            goodbyeReceived && first == DisconnectReason.PEER_LOST ? DisconnectReason.PEER_CLOSED : first;
+        if (started) {
+            try {
+                listener.onDisconnected(this, reason);
+            } catch (final Throwable failure) {
+                poller.onListenerException(failure);
+            }
+        }
+        ended = true;
+        giveMemoryBack();
+    }
+
+    private void giveMemoryBack() {
+        if (receives.retained() == 0) {
+            poller.giveMemoryBack(this);
+        }
+    }
+
+    /** The queue has failed and is not polled any more; polling thread. */
+    void onQueueFault(final int code) {
+        queueFailed = true;
+        requestEnd(DisconnectReason.FAILED, "the completion queue has failed with code " + code);
+    }
+
+    /** Handles a completion; polling thread. */
+    void onCompletion(final WorkCompletion completion) {
+        if (retired) {
+            return;
+        }
+        final long id = completion.workRequestId();
+        if (completion.isSuccess()) {
+            if (WorkRequestId.isReceive(id)) {
+                onReceived(WorkRequestId.buffer(id), completion);
+            } else {
+                onSent(id);
+            }
+        } else {
+            onFailed(id, completion.status());
+        }
+    }
+
+    private void onSent(final long id) {
+        sends.onCompleted(id);
+        if (WorkRequestId.isGoodbye(id)) {
+            requestDisconnect();
+            retireIfFlushed();
+        } else if (open) {
+            returnCredits();
+            onRoom();
+        }
+    }
+
+    private void onFailed(final long id, final int status) {
+        if (WorkRequestId.isReceive(id)) {
+            receives.onCompleted();
+        }
+        if (open) {
+            requestEnd(switch (status) {
+                case WcStatus.WR_FLUSH_ERR, WcStatus.RETRY_EXC_ERR -> DisconnectReason.PEER_LOST;
+                case WcStatus.LOC_LEN_ERR -> DisconnectReason.PROTOCOL_VIOLATION;
+                default -> DisconnectReason.FAILED;
+            }, "work completion " + WcStatus.name(status));
+        } else if (WorkRequestId.isGoodbye(id)) {
+            // The peer has gone before the goodbye.
+            requestDisconnect();
+        }
+        retireIfFlushed();
+    }
+
+    private void onReceived(final int buffer, final WorkCompletion completion) {
+        receives.onCompleted();
+        final DisconnectReason ending = open ? null : endReason();
+        if (ending == DisconnectReason.CLOSED || ending == DisconnectReason.PROTOCOL_VIOLATION) {
+            retireIfFlushed();
+            return;
+        }
+        try {
+            if (completion.opcode() != WcOpcode.RECV || !completion.hasImmediate()) {
+                throw new ProtocolViolation("an operation without immediate data, or a write");
+            }
+            onReceived(buffer, completion.lengthBytes(), completion.immediate());
+        } catch (final ProtocolViolation violation) {
+            requestEnd(DisconnectReason.PROTOCOL_VIOLATION, violation.getMessage());
+        } catch (final RpmaException | IllegalStateException failed) {
+            fail(failed.getMessage());
+        }
+        retireIfFlushed();
+    }
+
+    private void onReceived(final int buffer, final int length, final int immediate) throws ProtocolViolation {
+        final int returned = Immediate.credits(immediate);
+        switch (Immediate.kind(immediate)) {
+            case Immediate.MESSAGE -> {
+                receives.onMessage();
+                sends.addCredits(returned);
+                onMessage(buffer, length);
+            }
+            case Immediate.CREDITS -> {
+                if (length != 0 || returned == 0) {
+                    throw new ProtocolViolation("a credit message of " + length + " bytes with " + returned + " credits");
+                }
+                // First the receive: the credits permit the peer's own messages only.
+                repost(buffer);
+                sends.addCredits(returned);
+            }
+            case Immediate.GOODBYE -> {
+                goodbyeReceived = true;
+                requestEnd(DisconnectReason.PEER_CLOSED, "");
+            }
+            default -> throw new ProtocolViolation("immediate data 0x" + Integer.toHexString(immediate));
+        }
+        if (open) {
+            returnCredits();
+            if (returned > 0) {
+                onRoom();
+            }
+        }
+    }
+
+    private void onMessage(final int buffer, final int length) throws ProtocolViolation {
+        if (length > maxMessageBytes) {
+            throw new ProtocolViolation("a message of " + length + " bytes, over the maximum of " + maxMessageBytes);
+        }
+        if (receives.hasWaiting() || !handle(buffer, length)) {
+            receives.addWaiting(buffer, length);
+        }
+    }
+
+    /** Passes a message to the user; false if the user has refused it. */
+    private boolean handle(final int buffer, final int length) {
+        handledBuffer = buffer;
+        handledIsRetained = false;
+        boolean handled = true;
+        try {
+            handled = listener.onMessage(this, bytes, memory.receiveOffset(buffer), length);
+        } catch (final Throwable failure) {
+            poller.onListenerException(failure);
+        }
+        final boolean isRetained = handledIsRetained;
+        handledBuffer = NONE;
+        handledIsRetained = false;
+        if (isRetained) {
+            return true;
+        }
+        if (handled) {
+            finish(buffer);
+        }
+        return handled;
+    }
+
+    private void deliverWaiting() {
+        // Not from within the callback of a message.
+        while (receives.hasWaiting() && handledBuffer == NONE && open &&
+            handle(receives.firstWaitingBuffer(), receives.firstWaitingLength())) {
+            receives.removeFirstWaiting();
+        }
+    }
+
+    /** There may be room for a message: delivers waiting messages, then reports room that is left. */
+    private void onRoom() {
+        if (refused && sends.hasRoom()) {
+            refused = false;
+            deliverWaiting();
+            if (!refused && open) {
+                try {
+                    listener.onDrained(this);
+                } catch (final Throwable failure) {
+                    poller.onListenerException(failure);
+                }
+            }
+        }
+    }
+
+    private void finish(final int buffer) {
+        if (open && !receives.repostMessage(buffer)) {
+            fail("the receive queue is full");
+        }
+    }
+
+    private void repost(final int buffer) {
+        if (open && !receives.repost(buffer)) {
+            fail("the receive queue is full");
+        }
+    }
+
+    /** Returns owed credits by a message of their own if the peer may be waiting for them. */
+    private void returnCredits() {
+        try {
+            if (open && receives.isCreditDue() && sends.postCredits(receives.owed())) {
+                receives.onReturned();
+            }
+        } catch (final RpmaException | IllegalStateException failed) {
+            fail(failed.getMessage());
+        }
+    }
+
+    private void fail(final String detail) {
+        requestEnd(DisconnectReason.FAILED, detail);
+    }
+}

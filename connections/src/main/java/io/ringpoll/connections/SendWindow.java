@@ -1,0 +1,117 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.LocalMemoryRegion;
+
+/**
+ * The sends of one connection: credits from the peer, buffers, and room in the send queue.
+ *
+ * <p>Belongs to the polling thread. A message costs a credit and a buffer; credit messages and the goodbye have room of their own
+ * in the send queue. One send in {@link ConnectionSizes#signalInterval} is signalled, and its completion releases all before it:
+ * of as many sends as that, one is signalled, so a sender without room always has a completion to wait for.
+ */
+final class SendWindow {
+    private final Connection connection;
+    private final LocalMemoryRegion region;
+    private final int firstOffset;
+    private final int endOffset;
+    private final int strideBytes;
+    private final int buffers;
+    private final int signalInterval;
+    private final int maxCreditSends;
+    /** The peer's receives for messages. */
+    private int window;
+    /** Number of messages for which the peer has posted receives, as far as this side knows. */
+    private int credits;
+    private long messagesPosted;
+    private long messagesCompleted;
+    private long sendsPosted;
+    private long sendsCompleted;
+    private int unsignalled;
+    private int nextOffset;
+
+    SendWindow(final Connection connection, final MessageBuffers memory, final ConnectionSizes sizes) {
+        this.connection = connection;
+        region = memory.region();
+        buffers = sizes.window();
+        strideBytes = memory.strideBytes();
+        firstOffset = memory.sendOffset(0);
+        endOffset = memory.sendOffset(buffers);
+        nextOffset = firstOffset;
+        signalInterval = sizes.signalInterval();
+        maxCreditSends = sizes.creditSends();
+    }
+
+    /** Sets the window that both sides have agreed on; before the first send. */
+    void open(final int agreedWindow) {
+        window = agreedWindow;
+        credits = agreedWindow;
+    }
+
+    /** Whether a message can be posted. */
+    boolean hasRoom() {
+        return credits > 0 && messagesPosted - messagesCompleted < buffers;
+    }
+
+    /** Offset of the buffer for the next message. */
+    int nextOffset() {
+        return nextOffset;
+    }
+
+    int credits() {
+        return credits;
+    }
+
+    /** Adds credits that the peer has returned. */
+    void addCredits(final int returned) throws ProtocolViolation {
+        if (returned > window - credits) {
+            throw new ProtocolViolation(returned + " credits returned, with " + credits + " of " + window + " unused");
+        }
+        credits += returned;
+    }
+
+    /** Posts the message in the next buffer; there is room. Returns false if the send queue is full, which is a defect. */
+    boolean postMessage(final int lengthBytes, final int returnedCredits) {
+        final int offset = nextOffset;
+        if (!post(offset, lengthBytes, Immediate.of(Immediate.MESSAGE, returnedCredits), messagesPosted + 1)) {
+            return false;
+        }
+        credits--;
+        messagesPosted++;
+        nextOffset = offset + strideBytes == endOffset ? firstOffset : offset + strideBytes;
+        return true;
+    }
+
+    /** Returns credits with an empty message; false if too many of them are outstanding. */
+    boolean postCredits(final int returnedCredits) {
+        final long creditSends = sendsPosted - sendsCompleted - (messagesPosted - messagesCompleted);
+        return creditSends < maxCreditSends &&
+            post(0, 0, Immediate.of(Immediate.CREDITS, returnedCredits), messagesPosted);
+    }
+
+    /** Posts the last send; its completion completes all before it. */
+    boolean postGoodbye(final int returnedCredits) {
+        final long id = WorkRequestId.goodbye(messagesPosted, ++sendsPosted);
+        return connection.sendWithImmediate(null, 0, 0, CompletionFlag.ALWAYS,
+            Immediate.of(Immediate.GOODBYE, returnedCredits), id);
+    }
+
+    /** Releases the buffers of a completed send and of all before it. */
+    void onCompleted(final long workRequestId) {
+        messagesCompleted = WorkRequestId.messages(workRequestId, messagesPosted);
+        sendsCompleted = WorkRequestId.sends(workRequestId, sendsPosted);
+    }
+
+    private boolean post(final int offset, final int lengthBytes, final int immediate, final long messages) {
+        final boolean signalled = unsignalled + 1 >= signalInterval;
+        final boolean posted = connection.sendWithImmediate(lengthBytes == 0 ? null : region, lengthBytes == 0 ? 0 : offset,
+            lengthBytes, signalled ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR, immediate,
+            WorkRequestId.send(messages, sendsPosted + 1));
+        if (posted) {
+            sendsPosted++;
+            unsignalled = signalled ? 0 : unsignalled + 1;
+        }
+        return posted;
+    }
+}

@@ -1,0 +1,50 @@
+package io.ringpoll.connections;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.testing.TestDevice;
+import java.util.concurrent.TimeUnit;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Messages travel in both directions, whatever the windows of the two sides. */
+@Timeout(60)
+@Tag(TestDevice.TAG)
+class EchoTest {
+    private static final int MAX_BYTES = 200;
+
+    /** Answers each message with its content. */
+    private static ConnectionListener echo() {
+        return MessageConnection::trySend;
+    }
+
+    @Test
+    void shouldEchoOneMessage() throws Exception {
+        final Recorder client = new Recorder();
+        try (SetPair pair = SetPair.of(builder -> { }, echo(), client)) {
+            final MessageConnection connection = pair.connect();
+            final UnsafeBuffer message = new UnsafeBuffer("hello".getBytes());
+            assertTrue(connection.execute(() -> assertTrue(connection.trySend(message, 0, 5))));
+            assertEquals("message hello", client.await("message"));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1,1", "1,8", "8,1", "2,2", "3,3", "4,64", "64,64"})
+    void shouldEchoMessagesOfAllLengthsInOrder(final int serverWindow, final int clientWindow) throws Exception {
+        final CountingClient client = new CountingClient(2000, MAX_BYTES);
+        try (ConnectionSet server = SetPair.builder().messagesInFlight(serverWindow).maxMessageBytes(MAX_BYTES + 7)
+            .listener(echo()).start();
+            ConnectionSet clients = SetPair.builder().messagesInFlight(clientWindow).maxMessageBytes(MAX_BYTES)
+                .listener(client).start()) {
+            final MessageConnection connection = clients.connect(TestDevice.address(), server.listen(0));
+            assertEquals(MAX_BYTES, connection.maxMessageBytes());
+            client.await(30, TimeUnit.SECONDS);
+        }
+    }
+}

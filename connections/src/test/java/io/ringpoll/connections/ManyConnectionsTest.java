@@ -1,0 +1,103 @@
+package io.ringpoll.connections;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.testing.ProcessResources;
+import io.ringpoll.testing.TestDevice;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.agrona.DirectBuffer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Connections that come and go leave nothing behind; on the loopback device, which counts its objects. */
+@Timeout(120)
+class ManyConnectionsTest {
+    private static final int CONNECTIONS = 1_000;
+    private static final int AT_A_TIME = 50;
+
+    /** Counts begins and ends, and echoes; now and then it throws. */
+    private static final class Counting implements ConnectionListener {
+        private final AtomicInteger begun = new AtomicInteger();
+        private final AtomicInteger ended = new AtomicInteger();
+        private final AtomicInteger messages = new AtomicInteger();
+
+        @Override
+        public void onConnected(final MessageConnection connection) {
+            begun.incrementAndGet();
+        }
+
+        @Override
+        public boolean onMessage(
+            final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+            if (messages.incrementAndGet() % 100 == 0) {
+                throw new IllegalStateException("thrown by the listener of the test");
+            }
+            return connection.trySend(buffer, offset, length);
+        }
+
+        @Override
+        public void onDisconnected(final MessageConnection connection, final DisconnectReason reason) {
+            ended.incrementAndGet();
+        }
+    }
+
+    @Test
+    void shouldLeaveNothingBehind() throws Exception {
+        run(AT_A_TIME);
+        final Map<String, Long> objects = ProcessResources.objects();
+        final int descriptors = ProcessResources.fileDescriptors();
+        run(CONNECTIONS);
+        assertEquals(objects, ProcessResources.objects());
+        assertEquals(descriptors, ProcessResources.fileDescriptors());
+    }
+
+    private static void run(final int connections) throws Exception {
+        final Counting serverSide = new Counting();
+        final Recorder clientSide = new Recorder();
+        try (ConnectionSet server = SetPair.builder().messagesInFlight(4).pollers(2).errorHandler(failure -> { })
+            .maxConnections(2 * AT_A_TIME).listener(serverSide).start();
+            ConnectionSet clients = SetPair.builder().messagesInFlight(4).listener(clientSide).start()) {
+            final int port = server.listen(0);
+            final MessageConnection[] open = new MessageConnection[AT_A_TIME];
+            final UnsafeBuffer message = new UnsafeBuffer(new byte[8]);
+            int raw = 0;
+            for (int i = 0; i < connections; i++) {
+                final int place = i % AT_A_TIME;
+                if (open[place] != null) {
+                    open[place].close();
+                }
+                if (i % 10 == 3) {
+                    raw++;
+                    vanish(port);
+                }
+                final MessageConnection connection = clients.connect(TestDevice.address(), port);
+                open[place] = connection;
+                assertTrue(connection.execute(() -> {
+                    while (connection.trySend(message, 0, message.capacity())) {
+                        Thread.onSpinWait();
+                    }
+                }));
+            }
+            assertTrue(clients.close(SetPair.TEN_SECONDS));
+            assertTrue(server.close(SetPair.TEN_SECONDS));
+            assertEquals(connections + raw, serverSide.begun.get());
+            assertEquals(connections + raw, serverSide.ended.get());
+            assertEquals(connections, clientSide.all.stream().filter("connected"::equals).count());
+            assertEquals(connections, clientSide.all.stream().filter("disconnected CLOSED"::equals).count());
+        }
+    }
+
+    /** A peer that sends and ends without a goodbye. */
+    private static void vanish(final int port) {
+        try (RawClient peer = new RawClient(port, RawClient.HELLO.encode())) {
+            assertTrue(peer.isEstablished());
+            peer.send(8, 0);
+        } catch (final RpmaException failed) {
+            throw new AssertionError(failed);
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package io.ringpoll.connections;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.TestDevice;
+
+/** A client that follows the protocol only as far as the test makes it. */
+final class RawClient implements AutoCloseable {
+    static final Hello HELLO = new Hello(8, 256, new byte[0]);
+    private static final int QUEUE_SIZE = 64;
+    private static final int BUFFER_BYTES = 1024;
+    private static final int TIMEOUT_MS = 10_000;
+
+    private final Peer peer = Peer.ofLocal(TestDevice.address());
+    private final LocalMemoryRegion memory =
+        peer.allocate((long) QUEUE_SIZE * BUFFER_BYTES, MemoryUsage.SEND, MemoryUsage.RECEIVE);
+    private final Connection connection;
+    private final ConnectionEvent event;
+
+    RawClient(final int port, final byte[] hello) {
+        try (ConnectionConfig config = ConnectionConfig.create().sqSize(QUEUE_SIZE).rqSize(QUEUE_SIZE).cqSize(2 * QUEUE_SIZE);
+            ConnectionRequest request = peer.request(TestDevice.address(), Integer.toString(port), config)) {
+            for (int i = 0; i < QUEUE_SIZE; i++) {
+                assertTrue(request.receive(memory, (long) i * BUFFER_BYTES, BUFFER_BYTES, i));
+            }
+            connection = request.connect(hello);
+        }
+        event = connection.nextEvent(TIMEOUT_MS).orElseThrow();
+    }
+
+    /** Whether the server has accepted the connection. */
+    boolean isEstablished() {
+        return event == ConnectionEvent.ESTABLISHED;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    void send(final int length, final int immediate) {
+        assertTrue(connection.sendWithImmediate(length == 0 ? null : memory, 0, length, CompletionFlag.ALWAYS, immediate, 0));
+    }
+
+    void sendWithoutImmediate() {
+        assertTrue(connection.send(memory, 0, 1, CompletionFlag.ALWAYS, 0));
+    }
+
+    /** Ends without a goodbye, as a process that is killed. */
+    @Override
+    public void close() {
+        connection.close();
+        memory.close();
+        peer.close();
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of message connections. */
+package io.ringpoll.connections;
