@@ -1,0 +1,100 @@
+package io.ringpoll.connections;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.testing.JavaProcess;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The programs of docs/guide/connections.md compile and run unchanged. On the loopback device, where server and clients share a
+ * process.
+ */
+@Timeout(120)
+class ConnectionsPageTest {
+    private static final Path PAGE = Path.of("..", "docs", "guide", "connections.md");
+    private static final Pattern PROGRAM = Pattern.compile("```java\n(import .*?\n)```", Pattern.DOTALL);
+    private static final int MAX_LINES = 60;
+    private static final int TIMEOUT_S = 60;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeEach
+    void compile() throws IOException {
+        final List<String> files = new ArrayList<>();
+        final Matcher program = PROGRAM.matcher(Files.readString(PAGE));
+        while (program.find()) {
+            final String code = program.group(1);
+            final Matcher name = Pattern.compile("public final class (\\w+)").matcher(code);
+            assertTrue(name.find(), code);
+            assertTrue(code.lines().count() < MAX_LINES, () -> name.group(1) + " has " + code.lines().count() + " lines");
+            final Path file = folder.resolve(name.group(1) + ".java");
+            Files.writeString(file, code);
+            files.add(file.toString());
+        }
+        assertEquals(2, files.size());
+        files.addAll(0, List.of("-proc:none", "-d", folder.toString()));
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, files.toArray(new String[0])));
+    }
+
+    @Test
+    void shouldServeAllClientsUntilTheSignal() throws Exception {
+        final Path output = folder.resolve("output");
+        final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        command.addAll(JavaProcess.flags());
+        command.addAll(List.of("-cp", folder + File.pathSeparator + System.getProperty("java.class.path"),
+            EchoProgram.class.getName()));
+        final Process process =
+            new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        try {
+            await(process, output, "ready");
+            // As Ctrl-C, which tests in the background cannot use: their processes ignore it.
+            process.destroy();
+            assertTrue(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS), () -> read(output));
+        } finally {
+            process.destroyForcibly();
+        }
+        final String printed = read(output);
+        assertTrue(printed.contains("100000 answers"), printed);
+        assertTrue(printed.contains("slow client: 500 answers in order"), printed);
+        assertEquals(2, count(printed, ": PEER_CLOSED"), printed);
+        assertEquals(1, count(printed, ": PEER_LOST"), printed);
+        assertEquals(1, count(printed, ": CLOSED"), printed);
+        assertEquals(4, count(printed, ": connected"), printed);
+        assertTrue(printed.contains("the server has ended"), printed);
+    }
+
+    private static void await(final Process process, final Path output, final String text) throws InterruptedException {
+        final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
+        while (!read(output).contains(text)) {
+            assertTrue(process.isAlive() && System.nanoTime() < deadlineNs, () -> read(output));
+            process.waitFor(10, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private static String read(final Path file) {
+        try {
+            return Files.readString(file);
+        } catch (final IOException failed) {
+            throw new AssertionError(failed);
+        }
+    }
+
+    private static int count(final String text, final String part) {
+        return text.split(Pattern.quote(part), -1).length - 1;
+    }
+}
