@@ -34,7 +34,8 @@ import org.junit.jupiter.api.Timeout;
 /** The arrows between modules, cycles between packages, and libraries that only some modules may use: in the compiled classes. */
 @Timeout(300)
 class ArchitectureTest {
-    private static final Set<String> LIBRARIES = Set.of("native", "loopback", "poller", "pipeline", "connections", "ratis", "tuning");
+    private static final Set<String> LIBRARIES =
+        Set.of("native", "loopback", "poller", "pipeline", "connections", "ratis", "tuning");
 
     /** Each module, and those that it may depend on. */
     static final Map<String, Set<String>> ARROWS = Map.of(

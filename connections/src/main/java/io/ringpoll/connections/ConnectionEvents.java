@@ -273,9 +273,9 @@ final class ConnectionEvents {
         watches.remove(connection);
         descriptors.remove(connection.connection().eventFd());
         connection.connection().close();
+        set.onReleased(connection);
         connection.established().completeExceptionally(
             new ConnectException(connection.endReason() + " " + connection.disconnectDetail()));
-        set.onReleased(connection);
         connection.poller().execute(connection::ended);
     }
 

@@ -4,7 +4,6 @@ import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.SlotControl;
 import io.ringpoll.verbs.WorkCompletion;
-import java.util.Arrays;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -14,15 +13,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Methods of the polling thread say so; any thread may call the others.
  */
 final class ConnectionPoller implements CompletionHandler {
-    private static final int INITIAL_QUEUES = 64;
-
     private final ConnectionSet set;
     private final TaskQueue tasks;
     private final AtomicInteger connections = new AtomicInteger();
     private volatile Thread thread;
     private volatile Pipeline pipeline;
-    /** Polling thread: by the index of the queue. */
-    private MessageConnection[] byQueueIndex = new MessageConnection[INITIAL_QUEUES];
 
     ConnectionPoller(final ConnectionSet set, final String name) {
         this.set = set;
@@ -42,16 +37,12 @@ final class ConnectionPoller implements CompletionHandler {
 
     @Override
     public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
-        final MessageConnection connection = connection(completion.queueIndex());
-        if (connection != null) {
-            connection.onCompletion(completion);
-        }
+        ((MessageConnection) completion.attachment()).onCompletion(completion);
     }
 
     @Override
-    public void onQueueFault(final int queueIndex, final String queueName, final int code) {
-        final MessageConnection connection = connection(queueIndex);
-        if (connection != null) {
+    public void onQueueFault(final int queueIndex, final String queueName, final int code, final Object attachment) {
+        if (attachment instanceof final MessageConnection connection) {
             connection.onQueueFault(code);
         }
     }
@@ -79,20 +70,11 @@ final class ConnectionPoller implements CompletionHandler {
 
     /** Begins to poll a connection; polling thread. */
     void add(final MessageConnection connection) {
-        final int index = pipeline.addQueue(connection.connection().completionQueue());
-        if (index >= byQueueIndex.length) {
-            byQueueIndex = Arrays.copyOf(byQueueIndex, Math.max(index + 1, 2 * byQueueIndex.length));
-        }
-        byQueueIndex[index] = connection;
+        pipeline.addQueue(connection.connection().completionQueue(), connection);
     }
 
     /** Stops polling a connection, which the poller no longer accesses when this returns; polling thread. */
     void remove(final MessageConnection connection) {
-        for (int i = 0; i < byQueueIndex.length; i++) {
-            if (byQueueIndex[i] == connection) {
-                byQueueIndex[i] = null;
-            }
-        }
         try {
             pipeline.removeQueue(connection.connection().completionQueue());
         } catch (final TimeoutException impossible) {
@@ -131,10 +113,5 @@ final class ConnectionPoller implements CompletionHandler {
 
     void giveMemoryBack(final MessageConnection connection) {
         set.giveMemoryBack(connection.memory());
-    }
-
-    private MessageConnection connection(final int queueIndex) {
-        final MessageConnection[] all = byQueueIndex;
-        return queueIndex < all.length ? all[queueIndex] : null;
     }
 }

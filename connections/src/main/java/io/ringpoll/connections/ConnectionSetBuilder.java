@@ -31,7 +31,7 @@ public final class ConnectionSetBuilder {
     byte[] privateData = {};
     long connectTimeoutNs = TimeUnit.SECONDS.toNanos(10);
     long acceptTimeoutNs = TimeUnit.SECONDS.toNanos(10);
-    long shutdownTimeoutNs = TimeUnit.SECONDS.toNanos(5);
+    long shutdownTimeoutNs;
     ErrorHandler errorHandler;
     private boolean started;
 
@@ -175,9 +175,9 @@ public final class ConnectionSetBuilder {
     }
 
     /**
-     * Sets the time-out of the close at JVM shutdown; the default is 5 s.
+     * Closes the set at JVM shutdown, for instance at Ctrl-C; by default the program closes it.
      *
-     * @param timeoutNs in nanoseconds; 0 for no shutdown hook
+     * @param timeoutNs time-out of the close in nanoseconds; 0, the default, for no shutdown hook
      * @return this
      */
     public ConnectionSetBuilder shutdownTimeout(final long timeoutNs) {

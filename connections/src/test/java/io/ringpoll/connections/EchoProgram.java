@@ -62,10 +62,7 @@ public final class EchoProgram {
     public static void main(final String[] args) throws Exception {
         final String port = ConnectedPair.anyPort();
         final Class<?> server = Class.forName("EchoServer");
-        Thread.ofPlatform().name("server").start(() -> {
-            call(server, port);
-            print("the server has ended");
-        });
+        Thread.ofPlatform().name("server").start(() -> call(server, port));
         // Until the server listens, the request is rejected.
         boolean listening = false;
         while (!listening) {

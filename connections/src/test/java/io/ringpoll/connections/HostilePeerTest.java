@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.testing.TestDevice;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -103,6 +105,41 @@ class HostilePeerTest {
                 raw.send(1, 0);
             }
         }, "without credit");
+    }
+
+    @Test
+    void shouldHaveReceivesForAWindowAndAllCreditMessagesAndTheGoodbye() throws Exception {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch tested = new CountDownLatch(1);
+        final ConnectionListener blocking = new ConnectionListener() {
+            @Override
+            public void onConnected(final MessageConnection connection) throws Exception {
+                entered.countDown();
+                assertTrue(tested.await(30, TimeUnit.SECONDS));
+            }
+
+            @Override
+            public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
+                final int length) {
+                return true;
+            }
+        };
+        try (ConnectionSet set = SetPair.builder().messagesInFlight(WINDOW).listener(blocking).start();
+            RawClient raw = new RawClient(set.listen(0), RawClient.HELLO.encode())) {
+            entered.await();
+            try {
+                // A send completes when it has found a receive: the listener has posted none again.
+                final int sends = WINDOW + 4 + 1;
+                for (int i = 0; i < sends; i++) {
+                    raw.send(1, 0);
+                }
+                assertTrue(raw.awaitCompletions(sends));
+                raw.send(1, 0);
+                assertFalse(raw.awaitCompletions(1));
+            } finally {
+                tested.countDown();
+            }
+        }
     }
 
     /** Keeps all messages, so that no credit is returned. */

@@ -95,6 +95,7 @@ class LifeCycleTest {
             assertEquals(1, set.rejectedRequests());
             first.close();
             server.await("disconnected");
+            client.await("disconnected");
             clients.connect(TestDevice.address(), port);
         }
         assertEquals(List.of("connected", "disconnected CLOSED", "connected", "disconnected CLOSED"), client.all);
@@ -221,11 +222,12 @@ class LifeCycleTest {
                     final AtomicReference<Boolean> sent = new AtomicReference<>();
                     connection.execute(() -> sent.set(trySend(connection, "m" + number)));
                     while (sent.get() == null) {
-                        Thread.onSpinWait();
+                        assertFalse(Thread.currentThread().isInterrupted(), "time-out");
                     }
                     if (sent.get()) {
                         break;
                     }
+                    assertFalse(Thread.currentThread().isInterrupted(), "no credit");
                 }
                 assertEquals("message m" + i, throwing.await("message"));
             }

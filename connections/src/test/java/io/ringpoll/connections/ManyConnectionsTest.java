@@ -3,10 +3,15 @@ package io.ringpoll.connections;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.testing.ProcessResources;
 import io.ringpoll.testing.TestDevice;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -55,6 +60,46 @@ class ManyConnectionsTest {
         assertEquals(descriptors, ProcessResources.fileDescriptors());
     }
 
+    @Test
+    void shouldServeAThousandConnectionsOnOneThread() throws Exception {
+        final CountDownLatch answers = new CountDownLatch(3 * CONNECTIONS);
+        final CountDownLatch ends = new CountDownLatch(CONNECTIONS);
+        final ConnectionListener client = new ConnectionListener() {
+            @Override
+            public boolean onMessage(
+                final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+                answers.countDown();
+                return true;
+            }
+
+            @Override
+            public void onDisconnected(final MessageConnection connection, final DisconnectReason reason) {
+                ends.countDown();
+            }
+        };
+        try (ConnectionSet server = SetPair.builder().messagesInFlight(4).maxConnections(CONNECTIONS)
+            .listener(MessageConnection::trySend).start();
+            ConnectionSet clients = SetPair.builder().messagesInFlight(4).maxConnections(CONNECTIONS).listener(client).start()) {
+            final int port = server.listen(0);
+            final List<MessageConnection> all = new ArrayList<>();
+            for (int i = 0; i < CONNECTIONS; i++) {
+                all.add(clients.connect(TestDevice.address(), port));
+            }
+            final UnsafeBuffer message = new UnsafeBuffer(new byte[16]);
+            for (int round = 0; round < 3; round++) {
+                for (final MessageConnection connection : all) {
+                    while (!connection.execute(() -> assertTrue(connection.trySend(message, 0, 16)))) {
+                        Thread.onSpinWait();
+                    }
+                }
+            }
+            assertTrue(answers.await(30, TimeUnit.SECONDS), answers::toString);
+            assertTrue(server.close(SetPair.TEN_SECONDS));
+            assertTrue(ends.await(10, TimeUnit.SECONDS), ends::toString);
+            assertEquals(0, clients.connections());
+        }
+    }
+
     private static void run(final int connections) throws Exception {
         final Counting serverSide = new Counting();
         final Recorder clientSide = new Recorder();
@@ -84,6 +129,10 @@ class ManyConnectionsTest {
             }
             assertTrue(clients.close(SetPair.TEN_SECONDS));
             assertTrue(server.close(SetPair.TEN_SECONDS));
+            // No queue was polled after the end of its connection.
+            for (final Pipeline pipeline : server.pipelines()) {
+                assertEquals(0, pipeline.pollerCounters().queueFaults());
+            }
             assertEquals(connections + raw, serverSide.begun.get());
             assertEquals(connections + raw, serverSide.ended.get());
             assertEquals(connections, clientSide.all.stream().filter("connected"::equals).count());

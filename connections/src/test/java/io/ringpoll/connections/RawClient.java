@@ -11,6 +11,11 @@ import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.WorkCompletions;
+import java.lang.foreign.Arena;
+import java.util.concurrent.TimeUnit;
+import org.agrona.concurrent.UnsafeBuffer;
 
 /** A client that follows the protocol only as far as the test makes it. */
 final class RawClient implements AutoCloseable {
@@ -51,6 +56,20 @@ final class RawClient implements AutoCloseable {
 
     void sendWithoutImmediate() {
         assertTrue(connection.send(memory, 0, 1, CompletionFlag.ALWAYS, 0));
+    }
+
+    /** Polls a number of completions; false if there are not as many in a second. */
+    boolean awaitCompletions(final int number) {
+        final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+        try (Arena arena = Arena.ofConfined()) {
+            final UnsafeBuffer slab = new UnsafeBuffer(arena.allocate(IbvWc.SIZE_BYTES, Long.BYTES).asByteBuffer());
+            final WorkCompletions record = WorkCompletions.in(slab, 0, 1);
+            int polled = 0;
+            while (polled < number && System.nanoTime() < deadlineNs) {
+                polled += connection.completionQueue().poll(record, 0, 1);
+            }
+            return polled == number;
+        }
     }
 
     /** Ends without a goodbye, as a process that is killed. */
