@@ -1,10 +1,10 @@
 package io.ringpoll.bench.measure;
 
 /**
- * One figure of ringpoll and of its baseline.
+ * One figure of ringpoll and of its baseline, or of ringpoll alone.
  *
  * @param name         label of the measurement
- * @param unit         {@code ns} (lower is better) or {@code ops/s} (higher is better)
+ * @param unit         {@code ns} or {@code B} (lower is better), or {@code ops/s} (higher is better)
  * @param ringpoll     the median of ringpoll
  * @param baseline     the median of the baseline
  * @param baselineName label of the baseline
@@ -19,6 +19,10 @@ public record BenchResult(String name, String unit, double ringpoll, double base
                           int runs, double spread, Interval interval, Estimate excess) {
     /** Nanoseconds; less is better. */
     public static final String NS = "ns";
+    /** Bytes; less is better. */
+    public static final String BYTES = "B";
+    /** The baseline of bytes that are not to be allocated. */
+    public static final String NOTHING = "nothing";
 
     /**
      * Compares paired runs.
@@ -46,6 +50,18 @@ public record BenchResult(String name, String unit, double ringpoll, double base
     }
 
     /**
+     * The bytes that ringpoll allocates where it is to allocate nothing.
+     *
+     * @param name  label of the measurement
+     * @param bytes one for each run, at least one
+     * @return the median, also as the excess over {@link #NOTHING}; the ratio is 0 and has no interval
+     */
+    public static BenchResult ofBytes(final String name, final double... bytes) {
+        final Estimate median = Estimate.ofMedian(bytes);
+        return new BenchResult(name, BYTES, median.value(), 0, NOTHING, 0, bytes.length, 0, Interval.UNKNOWN, median);
+    }
+
+    /**
      * The same runs by another statistic than their median.
      *
      * @param ofRingpoll the figure of ringpoll over all runs
@@ -61,10 +77,11 @@ public record BenchResult(String name, String unit, double ringpoll, double base
     /**
      * The ratio with its interval.
      *
-     * @return for instance {@code "1.021 (1.003 to 1.044)"}, or the ratio alone if the interval is not known
+     * @return for instance {@code "1.021 (1.003 to 1.044)"}, or the ratio alone if the interval is not known; {@code "-"} beside
+     *     {@link #NOTHING}
      */
     public String ratioText() {
-        return new Estimate(ratio, interval).text("%.3f");
+        return baselineName.equals(NOTHING) ? "-" : new Estimate(ratio, interval).text("%.3f");
     }
 
     /**

@@ -16,7 +16,9 @@ public record Goal(String result, String baseline, Figure figure, double atMost)
         /** Our cost divided by the baseline's. */
         RATIO("%.3f", ""),
         /** Our cost less the baseline's. */
-        EXCESS_NS("%+.2f", " ns");
+        EXCESS_NS("%+.2f", " ns"),
+        /** Our bytes. */
+        BYTES("%.1f", " B");
 
         private final String format;
         private final String unit;
@@ -67,6 +69,10 @@ public record Goal(String result, String baseline, Figure figure, double atMost)
      * @return for instance {@code "<= 1.03"}
      */
     public String bound() {
-        return String.format(Locale.ROOT, figure == Figure.RATIO ? "<= %.2f" : "<= %+.2f ns", atMost);
+        return switch (figure) {
+            case RATIO -> String.format(Locale.ROOT, "<= %.2f", atMost);
+            case EXCESS_NS -> String.format(Locale.ROOT, "<= %+.2f ns", atMost);
+            case BYTES -> String.format(Locale.ROOT, "<= %.0f B", atMost);
+        };
     }
 }

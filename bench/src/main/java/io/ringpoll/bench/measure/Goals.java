@@ -16,6 +16,8 @@ public final class Goals {
         new Goal("throughput/1-handlers/trailing", C, Figure.RATIO, 1.03),
         new Goal("throughput/3-handlers", C, Figure.RATIO, 1.05),
         new Goal("throughput/1-handlers/close", "plain-disruptor", Figure.RATIO, 0.5),
+        new Goal("throughput/1-handlers/allocated-per-million", BenchResult.NOTHING, Figure.BYTES, 0),
+        new Goal("throughput/3-handlers/allocated-per-million", BenchResult.NOTHING, Figure.BYTES, 0),
         new Goal("counters/32", "without", Figure.RATIO, 1.15),
         new Goal("poll/32/librpma-counted", C, Figure.RATIO, 1.10),
         new Goal("poll/empty/librpma", C, Figure.EXCESS_NS, 0.5),

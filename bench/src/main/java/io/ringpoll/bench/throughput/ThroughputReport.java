@@ -10,6 +10,7 @@ import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.bench.measure.Spread;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.TreeMap;
 /** The windows of a measurement: as a table, as JSON, and as ratios. */
 public final class ThroughputReport {
     private static final double NS_PER_SECOND = 1e9;
+    private static final double MILLION = 1e6;
 
     private final String handlers;
     private final List<HandOff> handOffs;
@@ -43,7 +45,7 @@ public final class ThroughputReport {
      */
     public void print(final PrintWriter out) {
         printTable(out);
-        Goals.print(results(), out);
+        Goals.print(allResults(), out);
         census.ifPresent(out::println);
     }
 
@@ -53,7 +55,7 @@ public final class ThroughputReport {
      * @return its text
      */
     public String toJson() {
-        final ObjectNode root = JsonText.document(results());
+        final ObjectNode root = JsonText.document(allResults());
         addWindows(root);
         census.ifPresent(looked -> looked.addTo(root));
         return JsonText.of(root);
@@ -76,6 +78,17 @@ public final class ThroughputReport {
             }
         }
         return results;
+    }
+
+    /** The ratios, and the bytes that the threads of ringpoll allocated for a million completions. */
+    private List<BenchResult> allResults() {
+        final List<BenchResult> all = results();
+        final double[] bytes = knownBytes(valid(handOffs.getFirst(), null).values());
+        if (bytes.length > 0) {
+            all.add(BenchResult.ofBytes(
+                name() + "/allocated-per-million", Arrays.stream(bytes).map(each -> each * MILLION).toArray()));
+        }
+        return all;
     }
 
     void printTable(final PrintWriter out) {
@@ -107,9 +120,12 @@ public final class ThroughputReport {
 
     /** Bytes of the Java heap for each completion. */
     private static String allocated(final Collection<ThroughputWindow> windows) {
-        final double[] bytes = windows.stream().mapToDouble(ThroughputWindow::allocatedBytes)
-            .filter(each -> !Double.isNaN(each)).toArray();
+        final double[] bytes = knownBytes(windows);
         return bytes.length == 0 ? "-" : String.format(Locale.ROOT, "%.2f B", Spread.of(bytes).median());
+    }
+
+    private static double[] knownBytes(final Collection<ThroughputWindow> windows) {
+        return windows.stream().mapToDouble(ThroughputWindow::allocatedBytes).filter(each -> !Double.isNaN(each)).toArray();
     }
 
     /** The regime is an outcome too: how often each hand-off runs in it, and at which cost. */

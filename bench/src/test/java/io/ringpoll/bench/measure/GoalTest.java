@@ -50,6 +50,21 @@ class GoalTest {
     }
 
     @Test
+    void shouldAllowNoByteWhereNothingIsToBeAllocated() {
+        final BenchResult nothing = BenchResult.ofBytes("throughput/1-handlers/allocated-per-million", new double[8]);
+        final Goal goal = Goals.of(nothing).orElseThrow();
+        assertEquals("<= 0 B", goal.bound());
+        assertEquals("0.0 (0.0 to 0.0) B", goal.figureText(nothing));
+        assertEquals(Verdict.MET, goal.verdict(nothing));
+        assertEquals("-", nothing.ratioText());
+        final BenchResult little = BenchResult.ofBytes(nothing.name(), DoubleStream.generate(() -> 0.001).limit(8).toArray());
+        assertEquals(Verdict.MISSED, goal.verdict(little));
+        // The JVM itself may allocate in a run, when it compiles.
+        assertEquals(Verdict.MET, goal.verdict(BenchResult.ofBytes(nothing.name(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.1)));
+        assertEquals(Verdict.NOT_SHOWN, goal.verdict(BenchResult.ofBytes(nothing.name(), 0, 0, 0)));
+    }
+
+    @Test
     void shouldTakeTheExcessRunByRun() {
         // The machine was slower in half of the runs, for both.
         final BenchResult result = BenchResult.ofCosts("name", new double[] {5, 9, 5, 9, 5, 9, 5, 9},

@@ -59,7 +59,9 @@ class BenchSuiteTest {
             }
         }
         for (final Goal goal : Goals.all()) {
-            if (goal.result().startsWith("throughput/") || goal.result().startsWith("latency/")) {
+            if (goal.baseline().equals(BenchResult.NOTHING)) {
+                assertTrue(goal.result().matches("throughput/\\d-handlers/allocated-per-million"), goal.toString());
+            } else if (goal.result().startsWith("throughput/") || goal.result().startsWith("latency/")) {
                 assertEquals(goal.baseline(), HandOffs.of(goal.baseline()).label());
             } else {
                 assertTrue(measured.contains(goal.result() + " beside " + goal.baseline()), goal + " is not in " + measured);

@@ -56,7 +56,12 @@ class ThroughputReportTest {
             windows.add(window(8 + round, "c", 10, 1, NO_LOSS));
         }
         report(RINGPOLL_AND_C, windows).print(new PrintWriter(out, true));
-        assertTrue(out.toString().contains("1 met, 1 missed, 0 not shown"), out::toString);
+        final String text = out.toString();
+        assertTrue(text.contains("1 met, 2 missed, 0 not shown"), text);
+        final List<String> row = text.lines().filter(line -> line.startsWith("throughput/1-handlers/allocated-per-million "))
+            .map(line -> line.replaceAll(" +", " ")).toList();
+        assertEquals(List.of("throughput/1-handlers/allocated-per-million nothing "
+            + "24000000.0 (24000000.0 to 24000000.0) B <= 0 B missed"), row);
     }
 
     @Test
