@@ -1,9 +1,11 @@
 package io.ringpoll.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.ringpoll.internal.counters.CountersSnapshot;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletions;
@@ -12,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -21,6 +24,8 @@ class AllocationTest {
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     private static final long WARM_UP = 2_000_000;
     private static final long MEASURED = 10_000_000;
+    /** While the threads have a part of their CPUs only. */
+    private static final long MEASURED_SLOWLY = 1_000_000;
     private static final int ROUNDS = 5;
 
     @Test
@@ -30,7 +35,29 @@ class AllocationTest {
             .onSendWrite((wc, sequence, endOfBatch) -> { }, options -> options.maxHeld(8))
             .onReceiveBatch(batch -> { })
             .then((wc, sequence, endOfBatch) -> { }, options -> options.waitStrategy(WaitMode.BLOCK))
-            .onError((wc, sequence, endOfBatch) -> { }));
+            .onError((wc, sequence, endOfBatch) -> { }), MEASURED, pipeline -> { });
+    }
+
+    @Test
+    void shouldAllocateNothingWhileOtherThreadsHaveItsCpusAndTheCountersAreRead() throws InterruptedException {
+        final List<Thread> others = new ArrayList<>();
+        try {
+            for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) {
+                others.add(Thread.ofPlatform().daemon().start(() -> {
+                    while (!Thread.currentThread().isInterrupted()) {
+                        Thread.onSpinWait();
+                    }
+                }));
+            }
+            assertAllocatesNothing(Pipeline.builder().cores(1, 1)
+                .onSendWrite((wc, sequence, endOfBatch) -> { })
+                .onReceive((wc, sequence, endOfBatch) -> { }, options -> options.waitStrategy(WaitMode.BLOCK))
+                .onError((wc, sequence, endOfBatch) -> { }), MEASURED_SLOWLY,
+                // As ringpoll stat does.
+                pipeline -> assertFalse(CountersSnapshot.read(pipeline.countersFile()).counters().isEmpty()));
+        } finally {
+            others.forEach(Thread::interrupt);
+        }
     }
 
     @Test
@@ -39,14 +66,16 @@ class AllocationTest {
             .runToCompletion()
             .onSendWrite((wc, sequence, endOfBatch) -> { })
             .onReceiveBatch(batch -> { })
-            .onError((wc, sequence, endOfBatch) -> { }));
+            .onError((wc, sequence, endOfBatch) -> { }), MEASURED, pipeline -> { });
     }
 
-    private static void assertAllocatesNothing(final PipelineBuilder description) throws InterruptedException {
+    /** Runs an action again and again on the thread of the test while completions are handled. */
+    private static void assertAllocatesNothing(
+        final PipelineBuilder description, final long measured, final Consumer<Pipeline> meanwhile) throws InterruptedException {
         final GatedQueue queue = new GatedQueue();
         queue.allowed = WARM_UP;
         try (Pipeline pipeline = description.queue(queue).start()) {
-            awaitHandled(pipeline, WARM_UP);
+            awaitHandled(pipeline, WARM_UP, meanwhile);
             final List<Thread> threads = new ArrayList<>(pipeline.handlerThreads());
             threads.add(pipeline.pollerThread());
             final long[] least = new long[threads.size()];
@@ -55,9 +84,9 @@ class AllocationTest {
             // The JVM allocates a little on a thread when it compiles; an allocation per completion shows in every round.
             for (int round = 0; round < ROUNDS && Arrays.stream(least).anyMatch(bytes -> bytes > 0); round++) {
                 final long[] before = threads.stream().mapToLong(thread -> allocated(thread)).toArray();
-                handled += MEASURED;
+                handled += measured;
                 queue.allowed = handled;
-                awaitHandled(pipeline, handled);
+                awaitHandled(pipeline, handled, meanwhile);
                 for (int i = 0; i < before.length; i++) {
                     least[i] = Math.min(least[i], allocated(threads.get(i)) - before[i]);
                 }
@@ -74,10 +103,12 @@ class AllocationTest {
         return THREADS.getThreadAllocatedBytes(thread.threadId());
     }
 
-    private static void awaitHandled(final Pipeline pipeline, final long count) throws InterruptedException {
+    private static void awaitHandled(final Pipeline pipeline, final long count, final Consumer<Pipeline> meanwhile)
+        throws InterruptedException {
         final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(100);
         while (pipeline.pollerCounters().completions() < count || pipeline.occupancy() > 0) {
             assertTrue(System.nanoTime() < deadlineNs, "handled only " + pipeline.pollerCounters().completions());
+            meanwhile.accept(pipeline);
             Thread.sleep(1);
         }
     }
