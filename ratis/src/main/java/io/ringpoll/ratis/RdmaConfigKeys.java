@@ -18,9 +18,12 @@ public interface RdmaConfigKeys {
     /** Prefix of all keys. */
     String PREFIX = "raft.rdma";
 
-    /** Address of the server's RDMA device; the default is that of the first interface with such a device. */
+    /** Address of the server's RDMA device; by default the server's address in its group, else the first interface with one. */
     String SERVER_HOST_KEY = PREFIX + ".server.host";
-    /** Port of a server; 0 selects a free port. RDMA ports are a namespace separate from TCP's. */
+    /**
+     * Port of a server; 0 selects that of the server's address in its group, else a free one. RDMA ports are a namespace separate
+     * from TCP's.
+     */
     String SERVER_PORT_KEY = PREFIX + ".server.port";
     /** Default of {@link #SERVER_PORT_KEY}. */
     int SERVER_PORT_DEFAULT = 0;

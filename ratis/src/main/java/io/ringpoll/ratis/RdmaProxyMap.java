@@ -47,11 +47,11 @@ final class RdmaProxyMap extends PeerProxyMap<RdmaProxy> {
                 latest.put(peer.getId(), proxy);
                 return proxy;
             } catch (final IOException e) {
-                reconnection.onFailure(peer.getId(), System.nanoTime());
+                reconnection.onFailure(peer.getId(), System.nanoTime(), e);
                 throw e;
             } catch (final RuntimeException e) {
                 // After any other exception the engine's map would never connect to the peer again.
-                reconnection.onFailure(peer.getId(), System.nanoTime());
+                reconnection.onFailure(peer.getId(), System.nanoTime(), e);
                 throw new IOException("cannot connect to " + peer, e);
             }
         }

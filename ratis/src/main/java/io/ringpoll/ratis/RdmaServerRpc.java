@@ -29,6 +29,8 @@ import org.apache.ratis.server.protocol.RaftServerAsynchronousProtocol;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.util.CodeInjectionForTesting;
 import org.apache.ratis.util.TimeDuration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The transport of a server: serves peers and clients, and sends the engine's requests to peers. Thread-safe.
@@ -38,6 +40,7 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
     /** Name of the engine's injection point for tests, called before a server sends a request. */
     static final String SEND_SERVER_REQUEST = RdmaServerRpc.class.getSimpleName() + ".sendServerRequest";
 
+    private static final Logger LOG = LoggerFactory.getLogger(RdmaServerRpc.class);
     private static final int FIRST_FREE_PORT = 49_152;
     private static final int FREE_PORTS = 16_000;
     private static final int PORT_ATTEMPTS = 16;
@@ -78,6 +81,7 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
             final Node opened = node.open();
             address = new InetSocketAddress(node.host(), listen(opened, node.host()));
             listening = true;
+            LOG.info("{}: listens on {} for RDMA connections", getId(), address);
         } finally {
             if (!listening) {
                 // The engine does not close a transport that has not started.
@@ -87,7 +91,7 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
     }
 
     private int listen(final Node opened, final String host) throws IOException {
-        final int port = RdmaConfig.serverPort(server.getProperties());
+        final int port = node.port();
         if (port != 0) {
             opened.listen(host, port);
             return port;

@@ -6,12 +6,15 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Delays reconnects to a peer that could not be reached: the delay doubles with each failure and is reset by a successful
  * connect. The engine opens a connection for every request; the delay prevents a storm of connects. Thread-safe.
  */
 final class Reconnection {
+    private static final Logger LOG = LoggerFactory.getLogger(Reconnection.class);
     private static final int MAX_DOUBLINGS = 20;
 
     private final long minNs;
@@ -40,13 +43,20 @@ final class Reconnection {
         }
     }
 
-    synchronized void onFailure(final RaftPeerId peer, final long nowNs) {
+    synchronized void onFailure(final RaftPeerId peer, final long nowNs, final Exception reason) {
         final int before = byPeer.containsKey(peer) ? byPeer.get(peer).count : 0;
         final long delayNs = Math.min(maxNs, minNs << Math.min(before, MAX_DOUBLINGS));
         byPeer.put(peer, new Failures(before + 1, nowNs + delayNs));
+        // The 1st, 2nd, 4th time and so on.
+        if (Integer.bitCount(before + 1) == 1) {
+            LOG.warn("{} cannot be reached: {} ({} failed connects)", peer, reason.getMessage(), before + 1);
+        }
     }
 
     synchronized void onSuccess(final RaftPeerId peer) {
-        byPeer.remove(peer);
+        final Failures failures = byPeer.remove(peer);
+        if (failures != null) {
+            LOG.warn("{} is reached again, after {} failed connects", peer, failures.count);
+        }
     }
 }

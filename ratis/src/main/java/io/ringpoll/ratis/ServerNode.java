@@ -6,13 +6,17 @@ import io.ringpoll.internal.transport.PeerRole;
 import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.rpma.Peer;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.agrona.CloseHelper;
 import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.util.NetUtils;
 
 /**
  * A server's node and its request threads, which may block. It is opened when the server starts, or by the server's first request
@@ -27,6 +31,7 @@ final class ServerNode {
     private RdmaServerMetrics metrics;
     private Node node;
     private String host;
+    private int port;
     private boolean closed;
 
     ServerNode(final RaftServer server) {
@@ -42,13 +47,46 @@ final class ServerNode {
             final String name = server.getId() + "-rdma";
             final NodeConfig config = RdmaConfig.nodeConfig(properties, name, RdmaConfig.countersFile(properties))
                 .with(RdmaConfig.access(properties, PeerRole.SERVER, server.getId().toString()));
-            final LocalDevice device = LocalDevice.open(RdmaConfig.serverHost(properties));
+            final Own own = own();
+            final LocalDevice device = LocalDevice.open(own.host());
             host = device.address();
+            port = own.port();
             executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());
             node = open(config, device.peer(), new RequestDispatcher(server, executor, RdmaConfig.direct(properties)));
             metrics = new RdmaServerMetrics(server.getId().toString(), counters);
         }
         return node;
+    }
+
+    /** Where this server listens: the host is null for any device, the port 0 for any that is free. */
+    private record Own(String host, int port) {
+    }
+
+    /** The settings, and for those that are not set the address of this server in its groups. */
+    private Own own() throws IOException {
+        final String ownHost = RdmaConfig.serverHost(server.getProperties());
+        final int ownPort = RdmaConfig.serverPort(server.getProperties());
+        final String peerAddress = ownHost != null && ownPort != 0 ? null : addressInGroups();
+        if (peerAddress == null) {
+            return new Own(ownHost, ownPort);
+        }
+        try {
+            final InetSocketAddress inGroups = NetUtils.createSocketAddr(peerAddress);
+            return new Own(ownHost != null ? ownHost : inGroups.getHostString(), ownPort != 0 ? ownPort : inGroups.getPort());
+        } catch (final IllegalArgumentException e) {
+            throw new IOException("the address of " + server.getId() + " in its group, " + peerAddress + ", is invalid; set " +
+                RdmaConfigKeys.SERVER_HOST_KEY + " and " + RdmaConfigKeys.SERVER_PORT_KEY, e);
+        }
+    }
+
+    private String addressInGroups() throws IOException {
+        for (final RaftGroupId group : server.getGroupIds()) {
+            final RaftPeer self = server.getDivision(group).getRaftConf().getPeer(server.getId());
+            if (self != null && self.getAddress() != null && !self.getAddress().isEmpty()) {
+                return self.getAddress();
+            }
+        }
+        return null;
     }
 
     private Node open(final NodeConfig config, final Peer peer, final RequestDispatcher requests) throws IOException {
@@ -63,6 +101,11 @@ final class ServerNode {
     /** The address of the device; defined after the node has been opened. */
     synchronized String host() {
         return host;
+    }
+
+    /** The port to listen on, 0 for any; defined after the node has been opened. */
+    synchronized int port() {
+        return port;
     }
 
     ExecutorService executor() {

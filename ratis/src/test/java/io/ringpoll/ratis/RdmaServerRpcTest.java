@@ -36,9 +36,11 @@ import org.apache.ratis.proto.RaftProtos.RequestVoteReplyProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionReplyProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 import org.apache.ratis.util.CodeInjectionForTesting;
@@ -234,6 +236,29 @@ class RdmaServerRpcTest {
         assertEquals(configured, known.getInetSocketAddress());
         known.start();
         assertEquals(configured, known.getInetSocketAddress());
+    }
+
+    @Test
+    void shouldListenOnItsAddressInTheGroupUnlessItIsSet() throws Exception {
+        final RaftGroupId group = RaftGroupId.randomId();
+        final RaftServer.Division division = mock(RaftServer.Division.class);
+        final RaftConfiguration configuration = mock(RaftConfiguration.class);
+        when(configuration.getPeer(RECEIVER)).thenReturn(
+            RaftPeer.newBuilder().setId(RECEIVER).setAddress(TestDevice.address() + ":" + port).build());
+        when(division.getRaftConf()).thenReturn(configuration);
+        when(engine.getDivision(group)).thenReturn(division);
+        when(engine.getGroupIds()).thenReturn(List.of(group));
+        when(engine.getId()).thenReturn(RECEIVER);
+        when(engine.getProperties()).thenReturn(new RaftProperties());
+        final RdmaServerRpc inGroup = new RdmaServerRpc(engine, new RdmaRpcType());
+        opened.add(inGroup);
+        inGroup.start();
+        assertEquals(new InetSocketAddress(TestDevice.address(), port), inGroup.getInetSocketAddress());
+        inGroup.close();
+        final int other = Integer.parseInt(ConnectedPair.anyPort());
+        final RdmaServerRpc set = rpc(RECEIVER, engine, other);
+        set.start();
+        assertEquals(new InetSocketAddress(TestDevice.address(), other), set.getInetSocketAddress());
     }
 
     @Test

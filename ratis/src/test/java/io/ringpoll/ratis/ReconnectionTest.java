@@ -3,6 +3,7 @@ package io.ringpoll.ratis;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import java.io.IOException;
 import java.net.ConnectException;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.protocol.RaftPeerId;
@@ -11,6 +12,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(value = 10, unit = TimeUnit.SECONDS)
 class ReconnectionTest {
+    private static final IOException REASON = new IOException("on purpose");
     private static final RaftPeerId PEER = RaftPeerId.valueOf("s1");
 
     private final Reconnection reconnection = new Reconnection(10, 50);
@@ -19,7 +21,7 @@ class ReconnectionTest {
     void shouldDoubleTheDelayUpToTheMaximum() {
         long nowNs = 1000;
         for (final int pauseNs : new int[] {10, 20, 40, 50, 50}) {
-            reconnection.onFailure(PEER, nowNs);
+            reconnection.onFailure(PEER, nowNs, REASON);
             final long lastNs = nowNs + pauseNs - 1;
             assertThrows(ConnectException.class, () -> reconnection.check(PEER, lastNs));
             nowNs += pauseNs;
@@ -30,17 +32,17 @@ class ReconnectionTest {
 
     @Test
     void shouldResetTheDelayAfterASuccessfulConnect() {
-        reconnection.onFailure(PEER, 0);
-        reconnection.onFailure(PEER, 0);
+        reconnection.onFailure(PEER, 0, REASON);
+        reconnection.onFailure(PEER, 0, REASON);
         reconnection.onSuccess(PEER);
         assertDoesNotThrow(() -> reconnection.check(PEER, 0));
-        reconnection.onFailure(PEER, 100);
+        reconnection.onFailure(PEER, 100, REASON);
         assertDoesNotThrow(() -> reconnection.check(PEER, 110));
     }
 
     @Test
     void shouldNotAffectOtherPeers() {
-        reconnection.onFailure(PEER, 0);
+        reconnection.onFailure(PEER, 0, REASON);
         assertDoesNotThrow(() -> reconnection.check(RaftPeerId.valueOf("s2"), 0));
     }
 }

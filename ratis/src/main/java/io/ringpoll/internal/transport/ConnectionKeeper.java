@@ -136,8 +136,7 @@ final class ConnectionKeeper {
             }
         } catch (final ProtocolException | RpmaException | IllegalStateException e) {
             // Closing an unaccepted request rejects it. A peer that no longer waits is detected by a failed call.
-            node.counters().increment(Count.CONNECTIONS_REJECTED);
-            node.warn("rejected a peer, or the peer has disconnected: " + e.getMessage());
+            node.warnRarely(Count.CONNECTIONS_REJECTED, "rejected a peer, or the peer has disconnected: " + e.getMessage());
         }
     }
 

@@ -678,12 +678,10 @@ public final class Link {
             }
         }
         if (reason instanceof ProtocolException) {
-            node.counters().increment(Count.PROTOCOL_VIOLATIONS);
-            node.warn(name + " has sent " + reason.getMessage() + ": its connection ends");
+            node.warnRarely(Count.PROTOCOL_VIOLATIONS, name + " has sent " + reason.getMessage() + ": its connection ends");
         }
         if (reason instanceof PeerLostException) {
-            node.counters().increment(Count.PEERS_LOST);
-            node.warn(reason.getMessage() + ": its connection ends");
+            node.warnRarely(Count.PEERS_LOST, reason.getMessage() + ": its connection ends");
         }
         node.onEnd(this, reason);
         established.completeExceptionally(reason);

@@ -356,6 +356,15 @@ public final class Node implements AutoCloseable {
         keeper.drop(link);
     }
 
+    /** Counts an event that a peer can repeat at will, and logs its 1st, 2nd, 4th occurrence and so on. */
+    void warnRarely(final Count event, final String message) {
+        counters.increment(event);
+        final long times = counters.value(event);
+        if (Long.bitCount(times) == 1) {
+            LOG.warn("{}: {} ({}: {})", config.name(), message, event, times);
+        }
+    }
+
     void warn(final String message) {
         LOG.warn("{}: {}", config.name(), message);
     }

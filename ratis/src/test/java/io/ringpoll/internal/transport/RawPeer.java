@@ -73,6 +73,13 @@ final class RawPeer implements AutoCloseable {
             payload.length, messageLength), payload);
     }
 
+    /** Sends bytes that need not be a frame, in one message. */
+    void send(final byte[] bytes) {
+        final int offset = (RECEIVES + sent++ % SENDS) * Nodes.BUFFER_BYTES;
+        memory.memory().asByteBuffer().put(offset, bytes);
+        assertTrue(connection.send(memory, offset, bytes.length, CompletionFlag.ON_ERROR, 1));
+    }
+
     /** Returns credits to the node. */
     void returnCredits(final int credits) {
         send(new FrameHeader(FrameKind.CREDIT, (byte) 0, (byte) 0, credits, 0, 0, 0), new byte[0]);
