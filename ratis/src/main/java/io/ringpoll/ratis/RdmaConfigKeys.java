@@ -1,8 +1,10 @@
 package io.ringpoll.ratis;
 
 import static org.apache.ratis.conf.ConfUtils.set;
+import static org.apache.ratis.conf.ConfUtils.setBoolean;
 import static org.apache.ratis.conf.ConfUtils.setFile;
 import static org.apache.ratis.conf.ConfUtils.setInt;
+import static org.apache.ratis.conf.ConfUtils.setSizeInBytes;
 import static org.apache.ratis.conf.ConfUtils.setTimeDuration;
 
 import java.io.File;
@@ -242,5 +244,225 @@ public interface RdmaConfigKeys {
      */
     static void setServerPort(final RaftProperties properties, final int port) {
         properties.setInt(SERVER_PORT_KEY, port);
+    }
+
+    /**
+     * Sets {@link #CLIENT_HOST_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setClientHost(final RaftProperties properties, final String value) {
+        set(properties::set, CLIENT_HOST_KEY, value);
+    }
+
+    /**
+     * Sets {@link #BUFFER_SIZE_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setBufferSize(final RaftProperties properties, final SizeInBytes value) {
+        setSizeInBytes(properties::set, BUFFER_SIZE_KEY, value);
+    }
+
+    /**
+     * Sets {@link #CREDITS_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setCredits(final RaftProperties properties, final int value) {
+        setInt(properties::setInt, CREDITS_KEY, value);
+    }
+
+    /**
+     * Sets {@link #CONNECTIONS_MAX_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setConnectionsMax(final RaftProperties properties, final int value) {
+        setInt(properties::setInt, CONNECTIONS_MAX_KEY, value);
+    }
+
+    /**
+     * Sets {@link #LINK_REQUESTS_MAX_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setLinkRequestsMax(final RaftProperties properties, final int value) {
+        setInt(properties::setInt, LINK_REQUESTS_MAX_KEY, value);
+    }
+
+    /**
+     * Sets {@link #LINK_BYTES_MAX_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setLinkBytesMax(final RaftProperties properties, final SizeInBytes value) {
+        setSizeInBytes(properties::set, LINK_BYTES_MAX_KEY, value);
+    }
+
+    /**
+     * Sets {@link #SERVER_REQUESTS_MAX_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setServerRequestsMax(final RaftProperties properties, final int value) {
+        setInt(properties::setInt, SERVER_REQUESTS_MAX_KEY, value);
+    }
+
+    /**
+     * Sets {@link #SERVER_BYTES_MAX_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setServerBytesMax(final RaftProperties properties, final SizeInBytes value) {
+        setSizeInBytes(properties::set, SERVER_BYTES_MAX_KEY, value);
+    }
+
+    /**
+     * Sets {@link #LANDING_SIZE_MAX_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setLandingSizeMax(final RaftProperties properties, final SizeInBytes value) {
+        setSizeInBytes(properties::set, LANDING_SIZE_MAX_KEY, value);
+    }
+
+    /**
+     * Sets {@link #MESSAGE_SIZE_MAX_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setMessageSizeMax(final RaftProperties properties, final SizeInBytes value) {
+        setSizeInBytes(properties::set, MESSAGE_SIZE_MAX_KEY, value);
+    }
+
+    /**
+     * Sets {@link #REGION_CACHE_SIZE_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setRegionCacheSize(final RaftProperties properties, final SizeInBytes value) {
+        setSizeInBytes(properties::set, REGION_CACHE_SIZE_KEY, value);
+    }
+
+    /**
+     * Sets {@link #CONNECT_TIMEOUT_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setConnectTimeout(final RaftProperties properties, final TimeDuration value) {
+        setTimeDuration(properties::setTimeDuration, CONNECT_TIMEOUT_KEY, value);
+    }
+
+    /**
+     * Sets {@link #RECONNECT_DELAY_MIN_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setReconnectDelayMin(final RaftProperties properties, final TimeDuration value) {
+        setTimeDuration(properties::setTimeDuration, RECONNECT_DELAY_MIN_KEY, value);
+    }
+
+    /**
+     * Sets {@link #RECONNECT_DELAY_MAX_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setReconnectDelayMax(final RaftProperties properties, final TimeDuration value) {
+        setTimeDuration(properties::setTimeDuration, RECONNECT_DELAY_MAX_KEY, value);
+    }
+
+    /**
+     * Sets {@link #POLLER_SHARED_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setPollerShared(final RaftProperties properties, final boolean value) {
+        setBoolean(properties::setBoolean, POLLER_SHARED_KEY, value);
+    }
+
+    /**
+     * Sets {@link #POLLER_CPU_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setPollerCpu(final RaftProperties properties, final int value) {
+        setInt(properties::setInt, POLLER_CPU_KEY, value);
+    }
+
+    /**
+     * Sets {@link #POLLER_IDLE_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setPollerIdle(final RaftProperties properties, final String value) {
+        set(properties::set, POLLER_IDLE_KEY, value);
+    }
+
+    /**
+     * Sets {@link #POLLER_SPIN_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setPollerSpin(final RaftProperties properties, final TimeDuration value) {
+        setTimeDuration(properties::setTimeDuration, POLLER_SPIN_KEY, value);
+    }
+
+    /**
+     * Sets {@link #HANDLERS_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setHandlers(final RaftProperties properties, final String value) {
+        set(properties::set, HANDLERS_KEY, value);
+    }
+
+    /**
+     * Sets {@link #HANDLER_WAIT_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setHandlerWait(final RaftProperties properties, final String value) {
+        set(properties::set, HANDLER_WAIT_KEY, value);
+    }
+
+    /**
+     * Sets {@link #DIRECT_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setDirect(final RaftProperties properties, final boolean value) {
+        setBoolean(properties::setBoolean, DIRECT_KEY, value);
+    }
+
+    /**
+     * Sets {@link #COUNTERS_FILE_KEY}.
+     *
+     * @param properties to change
+     * @param value      of the setting
+     */
+    static void setCountersFile(final RaftProperties properties, final boolean value) {
+        setBoolean(properties::setBoolean, COUNTERS_FILE_KEY, value);
     }
 }
