@@ -97,21 +97,22 @@ class RdmaProxyMapTest {
     }
 
     @Test
-    void shouldEndTheConnectionToAPeerThatIsSilentForTheRequestTimeOut() throws Exception {
+    void shouldKeepTheConnectionToAPeerThatIsSilentForTheRequestTimeOut() throws Exception {
         final RdmaProxyMap map = new RdmaProxyMap("test", properties, address -> client);
         map.addRaftPeers(List.of(peer));
         final RdmaProxy proxy = map.getProxy(peer.getId());
         final TimeoutIOException failure = assertThrows(TimeoutIOException.class, () -> proxy.send(MessageType.REQUEST_VOTE,
             RequestVoteRequestProto.getDefaultInstance(),
             TimeDuration.valueOf(50, TimeUnit.MILLISECONDS)));
-        assertFalse(proxy.isOpen());
+        assertTrue(proxy.isOpen());
         assertTrue(map.handleException(peer.getId(), failure, false));
         final RdmaProxy second = map.getProxy(peer.getId());
+        assertSame(proxy, second);
         final CompletableFuture<MessageLite> reply = second.sendAsync(MessageType.REQUEST_VOTE,
             RequestVoteRequestProto.getDefaultInstance(), TimeDuration.valueOf(50, TimeUnit.MILLISECONDS));
         assertInstanceOf(TimeoutException.class,
             assertThrows(ExecutionException.class, () -> reply.get(30, TimeUnit.SECONDS)).getCause());
-        assertFalse(second.isOpen());
+        assertTrue(second.isOpen());
         map.close();
     }
 }
