@@ -154,13 +154,34 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
+     * Removes a completion queue, as {@link #removeQueue(CompletionQueue)} does, and waits until all handlers have passed and
+     * released each completion that was polled from it: a barrier, after which no handler uses the queue's connection or buffers.
+     * Completions of other queues that were published before are waited for, too.
+     *
+     * <p>A call on a handler's thread waits for the other handlers, as far as they can advance; two handlers that wait for each
+     * other wait until their time-outs. A call on the polling thread does not wait.
+     *
+     * @param queue     that was added; if it has been removed before, only the handlers are waited for
+     * @param timeoutNs time-out of the whole call, in nanoseconds
+     * @return true if the handlers have passed the completions; false if they have not within the time-out, or without delay if
+     *     a handler has halted or the call is on the polling thread. The queue has been removed
+     * @throws TimeoutException if the poller did not remove it within the time-out; the queue must not be destroyed
+     */
+    public boolean removeQueue(final CompletionQueue queue, final long timeoutNs) throws TimeoutException {
+        Objects.requireNonNull(queue, "the queue to be removed is null");
+        final Deadline deadline = Deadline.after(timeoutNs);
+        poller.queues().remove(queue, deadline.leftNs());
+        return stop.awaitHandled(deadline);
+    }
+
+    /**
      * Executes a task on the polling thread between two rounds, for instance the first post of a connection, a timer, or a change
      * of state that handlers on the polling thread use. An event-driven poller is woken. A call does not wait and allocates
      * nothing: prepare the task to post without garbage.
      *
-     * <p>Tasks are executed in the order of the calls, and in order with {@link #addQueue} and {@link #removeQueue}; also while
-     * the pipeline is paused, and after a handler has halted. Those that are pending at the end of the poller are executed before
-     * it ends. An exception is recorded ({@link #readErrors}) and ends nothing. While a task runs nothing is polled.
+     * <p>Tasks are executed in the order of the calls, and in order with additions and removals of queues; also while the
+     * pipeline is paused, and after a handler has halted. Those that are pending at the end of the poller are executed before it
+     * ends. An exception is recorded ({@link #readErrors}) and ends nothing. While a task runs nothing is polled.
      *
      * @param task any thread may submit it, also the polling thread, and a task itself: it is executed after the next round
      * @return true if it will be executed; false if 1,024 tasks are pending
@@ -252,8 +273,8 @@ public final class Pipeline implements AutoCloseable {
      * queues are polled, counted and passed to {@link PipelineBuilder#onUndelivered}; to use a queue elsewhere, remove it before.
      *
      * <p>A poll or handler that does not return in time keeps its thread running, and the ring's memory is retained for it and
-     * for held slots. Such threads end when the call returns; {@link #removeQueue} waits until a queue is no longer polled. A
-     * call on a handler's own thread starts the stop on another thread and returns.
+     * for held slots. Such threads end when the call returns; {@link #removeQueue(CompletionQueue)} waits until a queue is no
+     * longer polled. A call on a handler's own thread starts the stop on another thread and returns.
      *
      * @param timeoutNs time-out of the whole call, in nanoseconds; 0 to request the end of the threads without waiting
      * @return the final report, the same at each further call, except for calls that return before it has been made

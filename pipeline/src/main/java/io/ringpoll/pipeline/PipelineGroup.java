@@ -24,6 +24,7 @@ import java.util.function.ToIntFunction;
  */
 public final class PipelineGroup implements AutoCloseable {
     private static final String NO_QUEUE = "the completion queue to be added is null";
+    private static final String NO_QUEUE_REMOVED = "the queue to be removed is null";
     private static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final List<Pipeline> pipelines;
@@ -185,21 +186,35 @@ public final class PipelineGroup implements AutoCloseable {
      * still adding.
      *
      * @param queue that was added
-     * @throws TimeoutException as {@link Pipeline#removeQueue}
+     * @throws TimeoutException as {@link Pipeline#removeQueue(CompletionQueue)}
      */
     public void removeQueue(final CompletionQueue queue) throws TimeoutException {
-        Objects.requireNonNull(queue, "the queue to be removed is null");
-        final Membership membership;
-        synchronized (memberships) {
-            membership = memberships.get(queue);
-            if (membership == null || !membership.added) {
-                return;
-            }
+        Objects.requireNonNull(queue, NO_QUEUE_REMOVED);
+        final Membership membership = membership(queue);
+        if (membership != null) {
+            membership.pipeline.removeQueue(queue);
+            remove(queue, membership);
         }
-        membership.pipeline.removeQueue(queue);
-        synchronized (memberships) {
-            memberships.remove(queue, membership);
+    }
+
+    /**
+     * Removes a completion queue and waits until the handlers of its pipeline have passed each completion that was polled from
+     * it, see {@link Pipeline#removeQueue(CompletionQueue, long)}.
+     *
+     * @param queue     that was added; there is no effect on a queue that was not, or that another thread is still adding
+     * @param timeoutNs time-out of the whole call, in nanoseconds
+     * @return true if the handlers have passed the completions, or the queue is not in the group
+     * @throws TimeoutException as {@link Pipeline#removeQueue(CompletionQueue, long)}
+     */
+    public boolean removeQueue(final CompletionQueue queue, final long timeoutNs) throws TimeoutException {
+        Objects.requireNonNull(queue, NO_QUEUE_REMOVED);
+        final Membership membership = membership(queue);
+        if (membership == null) {
+            return true;
         }
+        final boolean handled = membership.pipeline.removeQueue(queue, timeoutNs);
+        remove(queue, membership);
+        return handled;
     }
 
     /**
@@ -232,6 +247,20 @@ public final class PipelineGroup implements AutoCloseable {
         return pipelines.stream().anyMatch(Pipeline::waitsForCaller)
             ? pipelines.stream().map(pipeline -> pipeline.closeWithoutWaiting(timeoutNs)).toList()
             : close(pipelines, timeoutNs);
+    }
+
+    /** The membership of a queue; null if it has none yet. */
+    private Membership membership(final CompletionQueue queue) {
+        synchronized (memberships) {
+            final Membership membership = memberships.get(queue);
+            return membership != null && membership.added ? membership : null;
+        }
+    }
+
+    private void remove(final CompletionQueue queue, final Membership membership) {
+        synchronized (memberships) {
+            memberships.remove(queue, membership);
+        }
     }
 
     private static List<PipelineReport> close(final List<Pipeline> pipelines, final long timeoutNs) {

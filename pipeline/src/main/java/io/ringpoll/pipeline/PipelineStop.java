@@ -83,6 +83,23 @@ final class PipelineStop {
         }
     }
 
+    /** Waits until the handlers have passed what is published now; returns whether they have. */
+    boolean awaitHandled(final Deadline deadline) {
+        final Handlers handlers = pipeline.handlers();
+        final PipelineRing ring = handlers.ring();
+        final long last = ring.lastPublished();
+        final boolean handled;
+        if (Thread.currentThread() == pipeline.pollerThread()) {
+            // Handlers on this thread cannot pass anything during the call, and others should not stop the polling.
+            handled = ring.isPassed(last);
+        } else {
+            deadline.await(() -> pipeline.failure() != null || handlers.haveOthersPassed(last));
+            handled = handlers.haveOthersPassed(last);
+        }
+        pipeline.poller().queues().releasePassed();
+        return handled;
+    }
+
     /** Closes the pipeline. */
     PipelineReport close(final long timeoutNs, final boolean drainFirst) {
         if (report == null && !lock.isHeldByCurrentThread()) {

@@ -26,6 +26,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -153,7 +154,7 @@ class PipelinePageTest {
 
     @Test
     @Tag(TestDevice.TAG)
-    void shouldLeadToTheSession() {
+    void shouldLeadToTheSession() throws TimeoutException {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final Connection connection = pair.client();
             final Session session = new Session();
@@ -164,8 +165,13 @@ class PipelinePageTest {
                 .start();
             pipeline.addQueue(connection.completionQueue(), session);
             assertTrue(post(pair, 7));
-            assertTrue(pipeline.close(TEN_SECONDS).inTime());
+            while (connection.completionQueue().budget().inFlight() > 0) {
+                Thread.onSpinWait();
+            }
+            boolean handled = pipeline.removeQueue(connection.completionQueue(), TEN_SECONDS);
+            assertTrue(handled);
             assertEquals(List.of("sent 7"), heard);
+            assertTrue(pipeline.close(TEN_SECONDS).inTime());
         }
     }
 

@@ -32,6 +32,7 @@ enum Action {
     INTERRUPT_THREAD(2, true, Action::interruptThread),
     COLLECT(1, false, operator -> System.gc()),
     WATCH(1, false, Action::watch),
+    EXECUTE(6, true, Action::execute),
     NAP(6, false, operator -> LockSupport.parkNanos(operator.random().nextInt(1_000_000)));
 
     private static final Action[] ALL = weighted();
@@ -126,8 +127,11 @@ enum Action {
                 return;
             }
             try {
+                final boolean awaitsHandlers = operator.random().nextInt(4) == 0;
                 if (queue.isByGroup()) {
                     world.group().removeQueue(queue.queue());
+                } else if (awaitsHandlers && !operator.isHandler()) {
+                    owner.pipeline().removeQueue(queue.queue(), PipelineUnderTest.PATIENCE_NS);
                 } else {
                     owner.pipeline().removeQueue(queue.queue());
                 }
@@ -148,6 +152,11 @@ enum Action {
         } catch (final IllegalStateException ended) {
             // The pipeline executes no more commands.
         }
+    }
+
+    private static void execute(final Operator operator) {
+        final PipelineUnderTest subject = operator.anyPipeline();
+        operator.within(0, subject.name() + ".execute", subject::execute);
     }
 
     private static void pause(final Operator operator, final boolean pause) {

@@ -2,8 +2,10 @@ package io.ringpoll.verify.torture.lifecycle;
 
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineReport;
+import io.ringpoll.pipeline.PipelineState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -16,6 +18,8 @@ final class PipelineUnderTest {
     private final Violations violations;
     private final List<TortureHandler> handlers = new ArrayList<>();
     private final AtomicInteger undelivered = new AtomicInteger();
+    private final AtomicInteger accepted = new AtomicInteger();
+    private final AtomicInteger executed = new AtomicInteger();
     private final AtomicReference<PipelineReport> inTime = new AtomicReference<>();
     private volatile Pipeline pipeline;
     private volatile boolean ended;
@@ -40,6 +44,17 @@ final class PipelineUnderTest {
     /** The pipeline; null before its start, and if the start has failed. */
     Pipeline pipeline() {
         return pipeline;
+    }
+
+    /** Submits a task, which may be refused; each accepted one must be executed. */
+    void execute() {
+        try {
+            if (pipeline.execute(executed::incrementAndGet)) {
+                accepted.incrementAndGet();
+            }
+        } catch (final RejectedExecutionException stopped) {
+            violations.expect(pipeline.state().compareTo(PipelineState.HALTED) >= 0, name + ": refused a task while running");
+        }
     }
 
     void onUndelivered() {
@@ -95,6 +110,8 @@ final class PipelineUnderTest {
             ", the last close " + closing);
         violations.expect(last.inQueues() == PipelineReport.UNKNOWN || last.inQueues() == undelivered.get(),
             name + ": " + undelivered.get() + " completions were left over, and the report is " + last);
+        violations.expect(accepted.get() == executed.get(),
+            name + ": accepted " + accepted.get() + " tasks and executed " + executed.get());
         handlers.forEach(TortureHandler::judge);
         final long lost = pipeline.occupancy();
         violations.expect(lost == 0 || pipeline.failure() != null || !last.inTime(),
