@@ -63,9 +63,18 @@ final class BatchDelivery extends Delivery {
         }
     }
 
+    private void beginBatch(final int size) throws HandlerHalted {
+        try {
+            batchHandler.onBatchStart(size);
+        } catch (final Throwable failure) {
+            failures.onFailure(failure, batch.sequence(0) - 1, 0);
+        }
+    }
+
     private int deliverBatch() throws HandlerHalted {
         final int size = batch.size();
         if (size > 0) {
+            beginBatch(size);
             try {
                 batchHandler.onBatch(batch);
             } catch (final Throwable failure) {

@@ -24,7 +24,8 @@ public interface FailurePolicy {
      * Decides; called on the handler's thread. A policy that throws or returns null halts.
      *
      * @param failure  thrown by the handler
-     * @param sequence of the completion for which it was thrown
+     * @param sequence of the completion for which it was thrown; that before the batch for {@link
+     *     HandlerLifecycle#onBatchStart}
      * @return the decision
      */
     Decision decide(Throwable failure, long sequence);

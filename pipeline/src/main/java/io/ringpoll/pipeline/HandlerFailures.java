@@ -1,18 +1,26 @@
 package io.ringpoll.pipeline;
 
+import java.util.HashSet;
+import java.util.Set;
 import org.agrona.ErrorHandler;
 
 /**
- * Counts and records the exceptions of one handler and applies its failure policy.
+ * Counts, records and logs the exceptions of one handler and applies its failure policy.
  *
- * <p>Belongs to the handler's thread.
+ * <p>Belongs to the handler's thread. An exception is logged if none of its kind has been: kinds differ by class and place.
  */
 final class HandlerFailures {
+    /** Maximum number of logged kinds. */
+    private static final int KINDS = 64;
+
+    private static final System.Logger LOGGER = System.getLogger(HandlerFailures.class.getPackageName());
+
     private final String roleName;
     private final FailurePolicy policy;
     private final HandlerCounters counters;
     private final ErrorHandler errorLog;
     private final HandlerExceptionEvent probe = new HandlerExceptionEvent();
+    private final Set<String> logged = new HashSet<>();
 
     HandlerFailures(final HandlerConfig config, final HandlerCounters counters, final ErrorHandler errorLog) {
         this.roleName = config.roleName();
@@ -21,10 +29,11 @@ final class HandlerFailures {
         this.errorLog = errorLog;
     }
 
-    /** Counts and records an exception. */
+    /** Counts, records and logs an exception. */
     void record(final Throwable failure) {
         counters.exceptions.incrementRelease();
         errorLog.onError(failure);
+        log(failure);
         if (probe.isEnabled()) {
             final HandlerExceptionEvent event = new HandlerExceptionEvent();
             event.handler = roleName;
@@ -33,8 +42,26 @@ final class HandlerFailures {
         }
     }
 
+    /** Logs the first exception of its kind with its stack. */
+    private void log(final Throwable failure) {
+        try {
+            if (logged.size() < KINDS && logged.add(kind(failure))) {
+                LOGGER.log(System.Logger.Level.WARNING, "handler " + roleName + " threw " + failure.getClass().getName() +
+                    "; more of this kind are only counted and recorded", failure);
+            }
+        } catch (final Throwable unprintable) {
+            // The exception has been counted and recorded.
+            return;
+        }
+    }
+
+    private static String kind(final Throwable failure) {
+        final StackTraceElement[] stack = failure.getStackTrace();
+        return failure.getClass().getName() + (stack.length == 0 ? "" : " at " + stack[0]);
+    }
+
     /**
-     * Counts and records an exception and applies the failure policy.
+     * Counts, records and logs an exception and applies the failure policy.
      *
      * @param sequence of the slot handled last
      * @param shown    number of completions passed to the handler in the failed call

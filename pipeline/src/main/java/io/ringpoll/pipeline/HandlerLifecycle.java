@@ -14,6 +14,18 @@ public interface HandlerLifecycle {
     }
 
     /**
+     * Called before the completions of a batch, which ends with {@code endOfBatch}, or with the return of {@link
+     * BatchHandler#onBatch}. A batch without completions of the handler's paths, and the fault of a queue, have no such call. It
+     * costs nothing if it is not overridden.
+     *
+     * @param available number of published slots from the first to the last completion of the batch: as many completions for a
+     *     handler of all paths and for {@link BatchHandler}, at most so many for others
+     * @throws Exception passed to the handler's {@link FailurePolicy}; if it decides to continue, the batch is delivered
+     */
+    default void onBatchStart(final long available) throws Exception {
+    }
+
+    /**
      * Called on handlers of the error path when a completion queue has failed and left the round, after the queue's earlier
      * completions.
      *

@@ -38,12 +38,30 @@ final class SingleDelivery extends Delivery {
     }
 
     private long deliverOne(final long slot) throws HandlerHalted {
-        return deliverFault(slot) ? 1 : deliverContiguous(slot, 1, slot);
+        if (deliverFault(slot)) {
+            return 1;
+        }
+        if (accepts(UnsafeApi.getLong(addressOf(slot) + IbvWc.STATUS_OFFSET))) {
+            beginBatch(slot, slot);
+        }
+        return deliverContiguous(slot, 1, slot);
+    }
+
+    /** Calls the handler before its first completion; inlined to nothing if the handler does not override it. */
+    private void beginBatch(final long first, final long end) throws HandlerHalted {
+        try {
+            completionHandler.onBatchStart(end - first + 1);
+        } catch (final Throwable failure) {
+            failures.onFailure(failure, first - 1, 0);
+        }
     }
 
     private long deliverSeveral(final long first, final long last) throws HandlerHalted {
         // Found first, from the end: endOfBatch must be known, and no record is read twice for it.
         final long end = lastAccepted(first, last);
+        if (end >= first) {
+            beginBatch(first, end);
+        }
         long handled = 0;
         long slot = first;
         while (slot <= end) {

@@ -11,6 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 
 /**
  * The child process of {@code ./ringpoll torture --lifecycle}: plays scenes and writes a line before and after each.
@@ -22,6 +24,8 @@ import java.util.concurrent.TimeUnit;
  * </pre>
  */
 public final class SceneRunner {
+    /** Of the handlers' exceptions; retained, because the JVM retains no level otherwise. */
+    private static final Logger HANDLERS = Logger.getLogger("io.ringpoll.pipeline");
     private static final long WARM_UP_SEED = 1;
     private static final int SETTLED_AFTER_SCENES = 20;
     private static final long GROWTH_BYTES = 8 << 20;
@@ -52,6 +56,7 @@ public final class SceneRunner {
      */
     public static void main(final String[] arguments) throws Exception {
         RpmaLog.threshold(LogLevel.DISABLED);
+        HANDLERS.setLevel(Level.OFF);
         final long firstSeed = Long.parseLong(arguments[0]);
         final int scenes = Integer.parseInt(arguments[1]);
         final double seconds = Double.parseDouble(arguments[2]);
