@@ -4,17 +4,29 @@ import org.agrona.ErrorHandler;
 import org.agrona.concurrent.errors.DistinctErrorLog;
 
 /**
- * Records exceptions of user code in a pipeline's error log. Never throws, even if an exception cannot be printed; any thread.
+ * Records exceptions of user code in a pipeline's error log and passes them to the user's error handler. Never throws, even if an
+ * exception cannot be printed or the user's handler throws; any thread.
  */
 final class ErrorRecorder implements ErrorHandler {
     private final DistinctErrorLog log;
+    private final ErrorHandler user;
 
-    ErrorRecorder(final DistinctErrorLog log) {
+    ErrorRecorder(final DistinctErrorLog log, final ErrorHandler user) {
         this.log = log;
+        this.user = user;
     }
 
     @Override
     public void onError(final Throwable failure) {
+        record(failure);
+        try {
+            user.onError(failure);
+        } catch (final Throwable thrown) {
+            record(thrown);
+        }
+    }
+
+    private void record(final Throwable failure) {
         try {
             log.record(failure);
         } catch (final Throwable unprintable) {

@@ -56,7 +56,7 @@ public final class Pipeline implements AutoCloseable {
         failureListener = config.failureListener;
         CounterType.RING_SIZE.allocate(countersFile.counters(), name).setRelease(slab.capacity());
         final String pollerName = config.pollerName;
-        errorLog = new ErrorRecorder(countersFile.errorLog());
+        errorLog = new ErrorRecorder(countersFile.errorLog(), config.errorHandler);
         pollerCounters = new PollerCounterSet(countersFile.counters(), pollerName);
         handlers = newHandlers(config, new Context());
         handlers.countPaths(pollerCounters);

@@ -10,9 +10,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import org.agrona.ErrorHandler;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
@@ -49,6 +51,7 @@ public final class PipelineBuilder {
     int cores = Runtime.getRuntime().availableProcessors();
     int otherHotThreads = 1;
     BiFunction<Runnable, String, Thread> threadFactory = Thread::new;
+    ErrorHandler errorHandler = failure -> { };
 
     /** A completion queue, null until the check, and its attachment or null. */
     record DescribedQueue(CompletionQueue queue, Object attachment) {
@@ -482,6 +485,36 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder onUndelivered(final Consumer<WorkCompletion> consumer) {
         this.undelivered = consumer;
+        return this;
+    }
+
+    /**
+     * Creates the threads of the pipeline by a factory, for instance in a thread group or with a context class loader. The
+     * threads get the names of the poller and the handlers and become daemons before they are started.
+     *
+     * @param factory called when the pipeline starts, once for each thread; it must not start the thread
+     * @return this
+     */
+    public PipelineBuilder threadFactory(final ThreadFactory factory) {
+        Objects.requireNonNull(factory, "the thread factory is null: leave it out for threads without one");
+        this.threadFactory = (task, threadName) -> {
+            final Thread thread = Objects.requireNonNull(factory.newThread(task), "the thread factory returned null");
+            thread.setName(threadName);
+            return thread;
+        };
+        return this;
+    }
+
+    /**
+     * Sets a handler that is passed each exception that the pipeline records: those of handlers, tasks, queues and listeners. An
+     * exception of this handler is recorded and not passed to it.
+     *
+     * @param handler called on the thread of the exception, after it was recorded; thread-safe and fast
+     * @return this
+     */
+    public PipelineBuilder errorHandler(final ErrorHandler handler) {
+        this.errorHandler = Objects.requireNonNull(
+            handler, "the error handler is null: leave it out for the error log alone");
         return this;
     }
 

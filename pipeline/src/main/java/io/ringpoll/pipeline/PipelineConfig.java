@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import org.agrona.ErrorHandler;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
@@ -39,6 +40,8 @@ final class PipelineConfig {
     final Consumer<WorkCompletion> undelivered;
     /** Creates a thread from its task and its name. */
     final BiFunction<Runnable, String, Thread> threadFactory;
+    /** Of the user, beside the error log. */
+    final ErrorHandler errorHandler;
 
     private PipelineConfig(final PipelineBuilder description, final PinnedThreads threads) {
         name = description.name;
@@ -61,6 +64,7 @@ final class PipelineConfig {
         failureListener = description.failureListener;
         undelivered = description.undelivered;
         threadFactory = description.threadFactory;
+        errorHandler = description.errorHandler;
     }
 
     /**

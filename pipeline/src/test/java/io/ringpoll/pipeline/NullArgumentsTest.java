@@ -7,9 +7,11 @@ import io.ringpoll.testing.NullArguments;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.CompletionQueue;
 import java.util.Set;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.ToIntFunction;
+import org.agrona.ErrorHandler;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -23,6 +25,8 @@ class NullArgumentsTest {
         final Consumer<Object> nothing = ignored -> { };
         final BatchHandler batches = batch -> { };
         final Runnable task = () -> { };
+        final ThreadFactory threads = Thread::new;
+        final ErrorHandler errors = failure -> { };
         final IntFunction<PipelineBuilder> description = position -> Pipeline.builder().onAll(all);
         final ToIntFunction<CompletionQueue> position = queue -> 0;
         try (Pipeline pipeline = Pipeline.builder().name("nulls").onAll(all).start();
@@ -31,7 +35,7 @@ class NullArgumentsTest {
                 .sample(pipeline).sample(group).sample(Pipeline.builder().onAll(all)).sample(new HandlerOptions())
                 .sample(new CompletionBatch(0, 63, 4)).sample(new ScriptedQueue("queue"), CompletionQueue.class)
                 .sample(all, CompletionHandler.class).sample(batches, BatchHandler.class).sample(nothing, Consumer.class)
-                .sample(task, Runnable.class)
+                .sample(task, Runnable.class).sample(threads, ThreadFactory.class).sample(errors, ErrorHandler.class)
                 .sample(description, IntFunction.class).sample(position, ToIntFunction.class)
                 .sample(Set.of(CompletionPath.ERROR), Set.class)
                 .meaningful(
