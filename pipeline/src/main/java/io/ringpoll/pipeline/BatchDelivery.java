@@ -16,7 +16,7 @@ final class BatchDelivery extends Delivery {
         final HandlerConfig config, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
         super(config, slab, failures, context);
         this.batchHandler = (BatchHandler) config.handler();
-        this.batch = new CompletionBatch(slabAddress, mask, config.batchLimit());
+        this.batch = new CompletionBatch(slabAddress, mask, config.maxBatch());
     }
 
     @Override

@@ -9,7 +9,7 @@ package io.ringpoll.pipeline;
 @FunctionalInterface
 public interface BatchHandler extends HandlerLifecycle {
     /**
-     * Handles the published completions of the handler's paths, up to {@link HandlerOptions#batchLimit}.
+     * Handles the published completions of the handler's paths, up to {@link HandlerOptions#maxBatch}.
      *
      * @param batch at least one completion; valid until this method returns
      * @throws Exception passed to the handler's {@link FailurePolicy}; if it decides to continue, the whole batch counts as

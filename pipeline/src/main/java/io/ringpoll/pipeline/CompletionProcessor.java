@@ -156,7 +156,7 @@ final class CompletionProcessor implements Runnable {
     }
 
     private long endOfBatch(final long first, final long available) {
-        final long last = Math.min(available, first + config.batchLimit() - 1);
+        final long last = Math.min(available, first + config.maxBatch() - 1);
         return faults.last() < first ? last : delivery.endAtFault(first, last);
     }
 

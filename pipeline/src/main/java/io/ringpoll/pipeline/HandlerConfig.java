@@ -18,7 +18,7 @@ import java.util.Set;
  * @param waitStrategy  of its thread; null before the conclusion unless it is the user's
  * @param failurePolicy for its exceptions
  * @param cpu           to which its thread is pinned, or {@link Pinning#ANY_CPU}
- * @param batchLimit    maximum number of slots in a batch; 0 for the default
+ * @param maxBatch      maximum number of slots in a batch; 0 for the default
  * @param maxHeld       maximum number of held slots
  */
 record HandlerConfig(
@@ -31,7 +31,7 @@ record HandlerConfig(
     WaitStrategy waitStrategy,
     FailurePolicy failurePolicy,
     int cpu,
-    int batchLimit,
+    int maxBatch,
     int maxHeld) {
     /** Copies the collections. */
     HandlerConfig {
@@ -43,16 +43,16 @@ record HandlerConfig(
     HandlerConfig pinned(final Pinning.Assignment assignment) {
         final WaitMode wait = waitMode == null && waitStrategy == null ? assignment.waitMode() : waitMode;
         return new HandlerConfig(roleName, paths, handler, inBatches, after, wait, waitStrategy, failurePolicy, assignment.cpu(),
-            batchLimit, maxHeld);
+            maxBatch, maxHeld);
     }
 
     /** The configuration with the defaults filled in. */
-    HandlerConfig conclude(final WaitMode defaultWait, final int defaultBatchLimit) {
+    HandlerConfig conclude(final WaitMode defaultWait, final int defaultMaxBatch) {
         final boolean ofUser = waitStrategy != null;
         final WaitMode wait = waitMode != null ? waitMode : defaultWait;
         return new HandlerConfig(roleName, paths, handler, inBatches, after, ofUser ? null : wait,
             ofUser ? waitStrategy : wait.newWaitStrategy(), failurePolicy, cpu,
-            batchLimit > 0 ? batchLimit : defaultBatchLimit, maxHeld);
+            maxBatch > 0 ? maxBatch : defaultMaxBatch, maxHeld);
     }
 
     /** Whether the concluded wait strategy needs a signal at publication; a user's strategy gets one always. */

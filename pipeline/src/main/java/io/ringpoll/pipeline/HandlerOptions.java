@@ -19,7 +19,7 @@ public final class HandlerOptions {
     private WaitMode wait;
     private WaitStrategy waitStrategy;
     private FailurePolicy failurePolicy = FailurePolicy.CONTINUE;
-    private int batchLimit;
+    private int maxBatch;
     private int maxHeld;
     private List<String> after = List.of();
 
@@ -76,20 +76,20 @@ public final class HandlerOptions {
      * @param policy called on the handler's thread
      * @return this
      */
-    public HandlerOptions onFailure(final FailurePolicy policy) {
+    public HandlerOptions failurePolicy(final FailurePolicy policy) {
         this.failurePolicy = policy;
         return this;
     }
 
     /**
-     * Sets the maximum number of slots in a batch, after which they are released to the poller; the default is a quarter of the
-     * ring.
+     * Sets the maximum number of slots in a batch of the handler, after which they are released to the poller; the default is a
+     * quarter of the ring.
      *
      * @param slots at least 1 and at most the ring's size
      * @return this
      */
-    public HandlerOptions batchLimit(final int slots) {
-        this.batchLimit = slots;
+    public HandlerOptions maxBatch(final int slots) {
+        this.maxBatch = slots;
         return this;
     }
 
@@ -127,6 +127,6 @@ public final class HandlerOptions {
             before.addFirst(predecessor);
         }
         return new HandlerConfig(roleName != null ? roleName : defaultName, paths, handler, inBatches, before, wait, waitStrategy,
-            failurePolicy, cpu, batchLimit, maxHeld);
+            failurePolicy, cpu, maxBatch, maxHeld);
     }
 }

@@ -135,7 +135,7 @@ public final class PipelineBuilder {
      * Runs all handlers on the polling thread, each batch to its end before the next poll, instead of on threads of their own: no
      * hand-off between threads, the lowest latency, and one hot thread. For short handlers: nothing is polled while one runs. A
      * handler may post, {@link Pipeline#pause}, and add and remove queues; {@link Pipeline#drain} does not wait there. Options of
-     * handlers' threads are rejected: stages, CPUs, waits, batch limits and held slots.
+     * handlers' threads are rejected: stages, CPUs, waits, largest batches and held slots.
      *
      * @return this
      */
@@ -607,8 +607,8 @@ public final class PipelineBuilder {
     /** The handlers on their CPUs, with all defaults filled in. */
     List<HandlerConfig> concludedHandlers(final List<HandlerConfig> pinned) {
         final WaitMode defaultWait = defaultWait();
-        final int defaultBatchLimit = runsToCompletion ? effectiveBatchLimit() : Math.max(1, ringSize / 4);
-        return pinned.stream().map(handler -> handler.conclude(defaultWait, defaultBatchLimit)).toList();
+        final int defaultMaxBatch = runsToCompletion ? effectiveBatchLimit() : Math.max(1, ringSize / 4);
+        return pinned.stream().map(handler -> handler.conclude(defaultWait, defaultMaxBatch)).toList();
     }
 
     /** The batch limit: as set, even if too large, or the default limited by the ring size. */

@@ -124,8 +124,8 @@ final class PipelineCheck {
         if (handler.waitMode() != null || handler.waitStrategy() != null) {
             refuse(subject, "has a wait", "set idleStrategy");
         }
-        if (handler.batchLimit() != 0) {
-            refuse(subject, "has a batch limit", "set the pipeline's batchLimit");
+        if (handler.maxBatch() != 0) {
+            refuse(subject, "has a maxBatch", "set the pipeline's batchLimit");
         }
         if (handler.maxHeld() != 0) {
             refuse(subject, "holds slots", "copy completions that outlive the call");
@@ -138,8 +138,8 @@ final class PipelineCheck {
 
     private void checkHasThread(
         final HandlerConfig handler, final String subject, final Set<String> names, final Set<WaitStrategy> strategies) {
-        if (hasRing() && (handler.batchLimit() < 0 || handler.batchLimit() > description.ringSize)) {
-            faults.add(subject + ": batch limit " + handler.batchLimit() + " is not from 1 to the ring size, " +
+        if (hasRing() && (handler.maxBatch() < 0 || handler.maxBatch() > description.ringSize)) {
+            faults.add(subject + ": maxBatch " + handler.maxBatch() + " is not from 1 to the ring size, " +
                 description.ringSize);
         }
         if (hasRing() && (handler.maxHeld() < 0 || handler.maxHeld() > description.ringSize / 2)) {

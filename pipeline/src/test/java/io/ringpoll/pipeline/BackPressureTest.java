@@ -142,7 +142,7 @@ class BackPressureTest {
                     note(CompletionPath.RECEIVE, wc.workRequestId());
                     receive.accept(wc.workRequestId());
                 },
-                options -> options.onFailure(policy))
+                options -> options.failurePolicy(policy))
             .onError((wc, sequence, endOfBatch) -> note(CompletionPath.ERROR, wc.workRequestId()))
             .queue(new SyntheticQueue("queue", count));
     }

@@ -86,7 +86,7 @@ class BatchHandlerTest {
                     batch -> {
                         throw new IllegalStateException("provoked");
                     },
-                    options -> options.onFailure((failure, sequence) -> {
+                    options -> options.failurePolicy((failure, sequence) -> {
                         asked.add(sequence);
                         return FailurePolicy.Decision.CONTINUE;
                     }))

@@ -170,7 +170,7 @@ class ExecuteTest {
         final ScriptedQueue queue = new ScriptedQueue("queue");
         final PipelineBuilder description = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> {
             throw new IllegalStateException("provoked");
-        }, options -> options.onFailure(FailurePolicy.HALT)).queue(queue);
+        }, options -> options.failurePolicy(FailurePolicy.HALT)).queue(queue);
         final Pipeline pipeline = inPlace ? description.runToCompletion().start() : description.start();
         assertTrue(pipeline.pause(BOUND_NS));
         awaitExecution(pipeline);

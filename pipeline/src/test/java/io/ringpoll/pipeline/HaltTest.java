@@ -42,7 +42,7 @@ class HaltTest {
     void shouldEndLaterStagesWhenOneHaltsDuringTheStop(final WaitMode wait) throws Exception {
         final Consumer<HandlerOptions> waiting = options -> options.waitStrategy(wait);
         final Pipeline pipeline = Pipeline.builder().ringSize(64)
-            .onAll(dyingAt(5), options -> options.waitStrategy(wait).onFailure(FailurePolicy.HALT).batchLimit(1))
+            .onAll(dyingAt(5), options -> options.waitStrategy(wait).failurePolicy(FailurePolicy.HALT).maxBatch(1))
             .then(first, waiting)
             .then(last, waiting)
             .queue(queue).start();
@@ -63,7 +63,7 @@ class HaltTest {
     void shouldEndAStageTwoBehindOneThatHaltedBeforeTheStop() throws InterruptedException {
         release.countDown();
         final Pipeline pipeline = Pipeline.builder().ringSize(64)
-            .onAll(dyingAt(5), options -> options.onFailure(FailurePolicy.HALT).batchLimit(1))
+            .onAll(dyingAt(5), options -> options.failurePolicy(FailurePolicy.HALT).maxBatch(1))
             .then(first).then(last).queue(queue).start();
         add(10);
         while (pipeline.state() != PipelineState.HALTED) {
@@ -80,7 +80,7 @@ class HaltTest {
                 entered.countDown();
                 release.await();
                 first.onCompletion(wc, sequence, endOfBatch);
-            }, options -> options.batchLimit(1)).then(last, options -> options.batchLimit(1)).queue(queue).start();
+            }, options -> options.maxBatch(1)).then(last, options -> options.maxBatch(1)).queue(queue).start();
         add(10);
         while (pipeline.occupancy() < 10) {
             Thread.sleep(1);
@@ -97,7 +97,7 @@ class HaltTest {
     @ValueSource(booleans = {false, true})
     void shouldEndADrainWhenAHandlerHalts(final boolean runsToCompletion) throws Exception {
         final PipelineBuilder description = Pipeline.builder().ringSize(64)
-            .onAll(dyingAt(5), options -> options.onFailure(FailurePolicy.HALT)).onAll(first).queue(queue);
+            .onAll(dyingAt(5), options -> options.failurePolicy(FailurePolicy.HALT)).onAll(first).queue(queue);
         final Pipeline pipeline = runsToCompletion ? description.runToCompletion().start() : description.start();
         add(1000);
         assertTrue(entered.await(20, TimeUnit.SECONDS));
@@ -172,7 +172,7 @@ class HaltTest {
     @ParameterizedTest
     @EnumSource
     void shouldCountTheBatchInWhichAHandlerHalts(final Mode mode) throws InterruptedException {
-        final Consumer<HandlerOptions> haltsOnFailure = options -> options.onFailure(FailurePolicy.HALT);
+        final Consumer<HandlerOptions> haltsOnFailure = options -> options.failurePolicy(FailurePolicy.HALT);
         for (int i = 0; i < 20; i++) {
             // Two of three are accepted.
             queue.add(i, WcStatus.SUCCESS, i % 3 == 0 ? WcOpcode.SEND : WcOpcode.RECV);

@@ -47,7 +47,7 @@ class HandlerSlotsTest {
 
     private void run(final int maxHeld, final long sequence, final Runnable action) {
         try (Pipeline pipeline = Pipeline.builder().ringSize(64).batchLimit(4)
-                .onAll(new At(sequence, action), options -> options.maxHeld(maxHeld).batchLimit(4))
+                .onAll(new At(sequence, action), options -> options.maxHeld(maxHeld).maxBatch(4))
                 .queue(new SyntheticQueue("queue", 40)).start()) {
             assertTrue(pipeline.drain(BOUND_NS).inTime());
             assertEquals(0, pipeline.handlerExceptions());
@@ -160,7 +160,7 @@ class HandlerSlotsTest {
                     new At(20, () -> {
                         throw new IllegalStateException("on purpose");
                     }),
-                    options -> options.maxHeld(1).batchLimit(4).onFailure(FailurePolicy.HALT))
+                    options -> options.maxHeld(1).maxBatch(4).failurePolicy(FailurePolicy.HALT))
                 .queue(new SyntheticQueue("queue", 40)).start()) {
             for (final Thread handler : pipeline.handlerThreads()) {
                 handler.join();

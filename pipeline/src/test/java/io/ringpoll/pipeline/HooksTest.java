@@ -116,7 +116,7 @@ class HooksTest {
         final Pipeline pipeline = start(runsToCompletion, Pipeline.builder()
             .onAll(ending((wc, sequence, endOfBatch) -> {
                 throw new LinkageError("provoked");
-            }), options -> options.onFailure(FailurePolicy.HALT))
+            }), options -> options.failurePolicy(FailurePolicy.HALT))
             .onAll(ending(new Recorder()))
             .onFailure((of, threadName, failure) -> {
                 throw new IllegalStateException("listener");
@@ -173,7 +173,7 @@ class HooksTest {
     void shouldHaltWhenThePolicyThrowsOrReturnsNull(final boolean throwing) {
         final Pipeline pipeline = Pipeline.builder().onAll(ending((wc, sequence, endOfBatch) -> {
             throw new IllegalStateException("handler");
-        }), options -> options.onFailure((failure, sequence) -> {
+        }), options -> options.failurePolicy((failure, sequence) -> {
             if (throwing) {
                 throw new IllegalStateException("policy");
             }
@@ -228,7 +228,7 @@ class HooksTest {
                     assertFalse(self.get().close(BOUND_NS).inTime());
                     ended.incrementAndGet();
                 }
-            }, options -> options.onFailure(FailurePolicy.HALT))
+            }, options -> options.failurePolicy(FailurePolicy.HALT))
             .onFailure((of, threadName, failure) -> {
                 self.set(of);
                 assertFalse(of.stop(BOUND_NS).inTime());

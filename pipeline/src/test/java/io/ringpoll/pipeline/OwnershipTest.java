@@ -107,7 +107,7 @@ class OwnershipTest {
         };
         queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND).add(2, WcStatus.SUCCESS, WcOpcode.SEND);
         final Pipeline pipeline = Pipeline.builder()
-            .onAll(dying, options -> options.onFailure(FailurePolicy.HALT).maxHeld(2)).queue(queue).start();
+            .onAll(dying, options -> options.failurePolicy(FailurePolicy.HALT).maxHeld(2)).queue(queue).start();
         published.countDown();
         pipeline.handlerThreads().getFirst().join();
         assertThrows(IllegalStateException.class, () -> control.get().hold(1));

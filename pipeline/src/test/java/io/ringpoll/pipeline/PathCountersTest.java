@@ -44,7 +44,7 @@ class PathCountersTest {
         ONLY_ERRORS(builder -> builder.onError(IGNORE).discard(CompletionPath.SEND_WRITE).discard(CompletionPath.RECEIVE)),
         THROWING(builder -> builder.onAll((wc, sequence, endOfBatch) -> {
             throw new IllegalStateException("provoked");
-        }, options -> options.onFailure(FailurePolicy.CONTINUE)));
+        }, options -> options.failurePolicy(FailurePolicy.CONTINUE)));
 
         private final UnaryOperator<PipelineBuilder> handlers;
 
@@ -72,7 +72,7 @@ class PathCountersTest {
                 if (wc.workRequestId() == 6) {
                     throw new IllegalStateException("provoked");
                 }
-            }, options -> options.onFailure(FailurePolicy.HALT));
+            }, options -> options.failurePolicy(FailurePolicy.HALT));
             final ScriptedQueue queue = new ScriptedQueue("queue");
             for (int i = 0; i < 10; i++) {
                 queue.add(i, i == 5 ? WcStatus.WR_FLUSH_ERR : WcStatus.SUCCESS, i % 2 == 0 ? WcOpcode.RECV : WcOpcode.SEND);

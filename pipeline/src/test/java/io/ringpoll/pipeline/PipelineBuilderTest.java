@@ -29,7 +29,7 @@ class PipelineBuilderTest {
             .queue(queue)
             .queue(queue)
             .onReceive(handler, options -> options.name("a").waitStrategy(shared).maxHeld(51).after("later"))
-            .onReceive(null, options -> options.name("a").waitStrategy(shared).batchLimit(-1).onFailure(null))
+            .onReceive(null, options -> options.name("a").waitStrategy(shared).maxBatch(-1).failurePolicy(null))
             .on(Set.of(), handler, options -> { })
             .discard(CompletionPath.ERROR);
         assertEquals(
@@ -42,7 +42,7 @@ class PipelineBuilderTest {
                 "handler a follows later, but no handler of that name was added before",
                 "handler a is null",
                 "two handlers are named a: use unique names",
-                "handler a: batch limit -1 is not from 1 to the ring size, 100",
+                "handler a: maxBatch -1 is not from 1 to the ring size, 100",
                 "handler a shares its wait strategy with another handler: use separate instances",
                 "handler a has no failure policy",
                 "handler ringpoll- has no path",

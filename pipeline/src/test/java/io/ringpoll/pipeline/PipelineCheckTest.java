@@ -37,16 +37,16 @@ class PipelineCheckTest {
     void shouldAcceptBatchLimitsUpToTheRingSize() {
         for (final int limit : new int[]{1, 64}) {
             assertEquals(limit, PipelineConfig.conclude(description(64, options -> { }).batchLimit(limit)).batchLimit);
-            final HandlerConfig concluded = concluded(64, options -> options.batchLimit(limit)).handlers.getFirst();
-            assertEquals(limit, concluded.batchLimit());
+            final HandlerConfig concluded = concluded(64, options -> options.maxBatch(limit)).handlers.getFirst();
+            assertEquals(limit, concluded.maxBatch());
         }
         for (final int limit : new int[]{-1, 0, 65}) {
             assertEquals(List.of("batch limit " + limit + " is not from 1 to the ring size, 64"),
                 faultsOf(description(64, options -> { }).batchLimit(limit)));
         }
         for (final int limit : new int[]{-1, 65}) {
-            assertEquals(List.of("handler ringpoll-all: batch limit " + limit + " is not from 1 to the ring size, 64"),
-                faultsOf(description(64, options -> options.batchLimit(limit))));
+            assertEquals(List.of("handler ringpoll-all: maxBatch " + limit + " is not from 1 to the ring size, 64"),
+                faultsOf(description(64, options -> options.maxBatch(limit))));
         }
     }
 
@@ -65,18 +65,18 @@ class PipelineCheckTest {
     @Test
     void shouldNotReportLimitsOfARingThatCannotExist() {
         assertEquals(List.of("ring size 1 is not a power of two from 2 to " + MAX),
-            faultsOf(description(1, options -> options.batchLimit(5).maxHeld(5)).batchLimit(5)));
+            faultsOf(description(1, options -> options.maxBatch(5).maxHeld(5)).batchLimit(5)));
     }
 
     @Test
     void shouldAcceptTheLimitsOfTheSmallestRing() {
         final PipelineConfig config =
-            PipelineConfig.conclude(description(2, options -> options.batchLimit(2).maxHeld(1)).batchLimit(2));
+            PipelineConfig.conclude(description(2, options -> options.maxBatch(2).maxHeld(1)).batchLimit(2));
         assertEquals(2, config.batchLimit);
         assertEquals(List.of("batch limit 3 is not from 1 to the ring size, 2",
-                "handler ringpoll-all: batch limit 3 is not from 1 to the ring size, 2",
+                "handler ringpoll-all: maxBatch 3 is not from 1 to the ring size, 2",
                 "handler ringpoll-all: it must not hold 2 slots, only up to half of the ring, 1"),
-            faultsOf(description(2, options -> options.batchLimit(3).maxHeld(2)).batchLimit(3)));
+            faultsOf(description(2, options -> options.maxBatch(3).maxHeld(2)).batchLimit(3)));
     }
 
     @Test

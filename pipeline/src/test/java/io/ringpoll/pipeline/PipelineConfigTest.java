@@ -37,7 +37,7 @@ class PipelineConfigTest {
         final HandlerConfig handler = config.handlers.getFirst();
         assertEquals("ringpoll-all", handler.roleName());
         assertEquals(Set.of(CompletionPath.values()), handler.paths());
-        assertEquals(8192 / 4, handler.batchLimit());
+        assertEquals(8192 / 4, handler.maxBatch());
         assertEquals(FailurePolicy.CONTINUE, handler.failurePolicy());
     }
 
@@ -46,7 +46,7 @@ class PipelineConfigTest {
         final PipelineConfig config = PipelineConfig.conclude(builder.ringSize(64));
         builder.name("later").pollerName("later").ringSize(128).batchLimit(1).queue(new ScriptedQueue("later"))
             .onAll(new Recorder());
-        options.getFirst().name("later").batchLimit(1).cpu(1).onFailure(FailurePolicy.HALT);
+        options.getFirst().name("later").maxBatch(1).cpu(1).failurePolicy(FailurePolicy.HALT);
         assertEquals("ringpoll", config.name);
         assertEquals("ringpoll-poller", config.pollerName);
         assertEquals(64, config.ringSize);
@@ -55,20 +55,20 @@ class PipelineConfigTest {
         assertEquals(1, config.handlers.size());
         final HandlerConfig handler = config.handlers.getFirst();
         assertEquals("ringpoll-all", handler.roleName());
-        assertEquals(16, handler.batchLimit());
+        assertEquals(16, handler.maxBatch());
         assertEquals(Pinning.ANY_CPU, handler.cpu());
         assertEquals(FailurePolicy.CONTINUE, handler.failurePolicy());
     }
 
     @Test
     void shouldNotChangeWithTheOptionsOfAnAddedHandler() {
-        options.getFirst().name(null).batchLimit(1).cpu(1).maxHeld(4).onFailure(FailurePolicy.HALT).after("missing")
+        options.getFirst().name(null).maxBatch(1).cpu(1).maxHeld(4).failurePolicy(FailurePolicy.HALT).after("missing")
             .waitStrategy(WaitMode.BLOCK);
         final PipelineConfig config = PipelineConfig.conclude(builder.ringSize(64).cores(2, 1).onAll(new Recorder()));
         final HandlerConfig handler = config.handlers.getFirst();
         assertEquals("ringpoll-all", handler.roleName());
         assertEquals("ringpoll-all-2", config.handlers.getLast().roleName());
-        assertEquals(16, handler.batchLimit());
+        assertEquals(16, handler.maxBatch());
         assertEquals(Pinning.ANY_CPU, handler.cpu());
         assertEquals(0, handler.maxHeld());
         assertEquals(FailurePolicy.CONTINUE, handler.failurePolicy());
@@ -101,7 +101,7 @@ class PipelineConfigTest {
         for (final int[] sizeAndLimits : new int[][]{{2, 2, 1}, {4, 4, 1}, {8, 8, 2}, {32, 32, 8}, {64, 32, 16}}) {
             final PipelineConfig config = PipelineConfig.conclude(builder.ringSize(sizeAndLimits[0]));
             assertEquals(sizeAndLimits[1], config.batchLimit);
-            assertEquals(sizeAndLimits[2], config.handlers.getFirst().batchLimit());
+            assertEquals(sizeAndLimits[2], config.handlers.getFirst().maxBatch());
         }
     }
 
@@ -111,7 +111,7 @@ class PipelineConfigTest {
         for (final int[] limitAndSize : new int[][]{{1, 4}, {2, 8}, {3, 16}, {32, 128}, {33, 256}, {4096, 8192}}) {
             final PipelineConfig config = PipelineConfig.conclude(builder.batchLimit(limitAndSize[0]));
             assertEquals(limitAndSize[1], config.ringSize);
-            assertEquals(limitAndSize[0], config.handlers.getFirst().batchLimit());
+            assertEquals(limitAndSize[0], config.handlers.getFirst().maxBatch());
         }
     }
 

@@ -69,7 +69,7 @@ class PipelineGroupTest {
                 if (i == 0) {
                     throw new IllegalStateException("provoked");
                 }
-            }, options -> options.onFailure(FailurePolicy.HALT)))) {
+            }, options -> options.failurePolicy(FailurePolicy.HALT)))) {
             final ScriptedQueue deadly = new ScriptedQueue("deadly");
             deadly.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
             assertSame(group.pipelines().get(0), group.addQueue(deadly, queue -> 0));

@@ -118,7 +118,7 @@ class PipelinePageTest {
             .pollerName("replication-poller")
             .idleStrategy(new EventDrivenIdle())
             .onSendWrite(journal, options -> options.name("journal").waitStrategy(WaitMode.BLOCK))
-            .then(acknowledge, options -> options.name("acknowledge").onFailure(FailurePolicy.HALT))
+            .then(acknowledge, options -> options.name("acknowledge").failurePolicy(FailurePolicy.HALT))
             .onReceive((wc, sequence, endOfBatch) -> received(wc))
             .onError((wc, sequence, endOfBatch) -> failed(wc))
             .start();
@@ -258,7 +258,7 @@ class PipelinePageTest {
             failure instanceof IllegalStateException ? FailurePolicy.Decision.CONTINUE : FailurePolicy.Decision.HALT;
         assertHandles((wc, sequence, endOfBatch) -> {
             throw new IllegalStateException("provoked");
-        }, 3, options -> options.onFailure(tolerant));
+        }, 3, options -> options.failurePolicy(tolerant));
     }
 
     @Test

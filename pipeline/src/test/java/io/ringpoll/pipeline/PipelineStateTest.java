@@ -162,7 +162,7 @@ class PipelineStateTest {
             final Pipeline pipeline = Pipeline.builder().withoutCountersFile().ringSize(16)
                 .onAll((wc, sequence, endOfBatch) -> {
                     throw new IllegalStateException("provoked");
-                }, options -> options.onFailure(FailurePolicy.HALT))
+                }, options -> options.failurePolicy(FailurePolicy.HALT))
                 .onFailure((self, threadName, failure) -> {
                     first.set(self.stop(0));
                     // On a thread outside the pipeline, without waiting.
@@ -300,7 +300,7 @@ class PipelineStateTest {
     private Pipeline halted(final boolean runsToCompletion) {
         final PipelineBuilder description = Pipeline.builder().ringSize(64).onAll((wc, sequence, endOfBatch) -> {
             throw new IllegalStateException("provoked");
-        }, options -> options.onFailure(FailurePolicy.HALT)).queue(queue);
+        }, options -> options.failurePolicy(FailurePolicy.HALT)).queue(queue);
         final Pipeline pipeline = runsToCompletion ? description.runToCompletion().start() : description.start();
         queue.add(1, WcStatus.SUCCESS, WcOpcode.SEND);
         while (pipeline.state() != HALTED) {

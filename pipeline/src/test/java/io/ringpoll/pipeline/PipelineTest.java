@@ -166,7 +166,7 @@ class PipelineTest {
                     (wc, sequence, endOfBatch) -> {
                         throw provoked;
                     },
-                    options -> options.onFailure(FailurePolicy.HALT))
+                    options -> options.failurePolicy(FailurePolicy.HALT))
                 .onReceive(receive)
                 .onError(error)
                 .queue(queue)

@@ -37,8 +37,8 @@ class QueueIndexTest {
     @ValueSource(ints = {2, 8, 256})
     void shouldIdentifyTheQueueOfEachCompletionForEachHandler(final int ringSize) {
         final PipelineBuilder description = Pipeline.builder().ringSize(ringSize).batchLimit(Math.min(ringSize, 5))
-            .onAll((wc, sequence, endOfBatch) -> check(wc), options -> options.name("each").batchLimit(Math.min(ringSize, 3)))
-            .then((wc, sequence, endOfBatch) -> check(wc), options -> options.name("stage").batchLimit(1))
+            .onAll((wc, sequence, endOfBatch) -> check(wc), options -> options.name("each").maxBatch(Math.min(ringSize, 3)))
+            .then((wc, sequence, endOfBatch) -> check(wc), options -> options.name("stage").maxBatch(1))
             .onAllBatch(batch -> {
                 for (int i = batch.size() - 1; i >= 0; i--) {
                     check(batch.completion(i));

@@ -209,7 +209,7 @@ class RealWorkloadTest {
                 receives[wc.immediate()]++;
                 behaviour.accept(wc.immediate());
                 lastReceived = wc.immediate();
-            }, options -> options.onFailure(policy))
+            }, options -> options.failurePolicy(policy))
             .onError((wc, sequence, endOfBatch) -> flushed.incrementAndGet());
     }
 

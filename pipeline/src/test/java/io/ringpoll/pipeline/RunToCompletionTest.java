@@ -108,7 +108,7 @@ class RunToCompletionTest {
     @Test
     void shouldRejectOptionsOfHandlerThreads() {
         final PipelineBuilder description = Pipeline.builder().name("p").runToCompletion()
-            .onAll(all, options -> options.cpu(1).waitStrategy(WaitMode.YIELD).batchLimit(4).maxHeld(2))
+            .onAll(all, options -> options.cpu(1).waitStrategy(WaitMode.YIELD).maxBatch(4).maxHeld(2))
             .then(all, options -> options.name("stage"))
             .onReceive(all, options -> options.name("own").after("p-all").waitStrategy(new BusySpinWaitStrategy()));
         final String onPoller = ", but runs to completion on the poller's thread: ";
@@ -116,7 +116,7 @@ class RunToCompletionTest {
             String.join("\n",
                 "handler p-all has a CPU" + onPoller + "set pollerCpu",
                 "handler p-all has a wait" + onPoller + "set idleStrategy",
-                "handler p-all has a batch limit" + onPoller + "set the pipeline's batchLimit",
+                "handler p-all has a maxBatch" + onPoller + "set the pipeline's batchLimit",
                 "handler p-all holds slots" + onPoller + "copy completions that outlive the call",
                 "handler stage follows another" + onPoller + "handlers run there in the order of their description",
                 "handler own follows another" + onPoller + "handlers run there in the order of their description",
@@ -173,7 +173,7 @@ class RunToCompletionTest {
             queue.add(i, WcStatus.SUCCESS, WcOpcode.SEND);
         }
         try (Pipeline pipeline = Pipeline.builder().runToCompletion().batchLimit(8)
-                .onAll(failing, options -> options.onFailure((failure, sequence) ->
+                .onAll(failing, options -> options.failurePolicy((failure, sequence) ->
                     sequence < 20 ? FailurePolicy.Decision.CONTINUE : FailurePolicy.Decision.HALT))
                 .onSendWrite(all)
                 .onFailure((of, threadName, failure) -> {

@@ -166,7 +166,7 @@ class SlotControlTest {
                             }
                         }
                     },
-                    options -> options.batchLimit(16))
+                    options -> options.maxBatch(16))
                 .queue(new SyntheticQueue("queue", 100))
                 .start()) {
             while (pipeline.pollerCounters().completions() < 16 + 3) {

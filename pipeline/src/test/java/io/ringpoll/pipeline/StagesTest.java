@@ -118,7 +118,7 @@ class StagesTest {
             queue.add(i, WcStatus.SUCCESS, WcOpcode.SEND);
         }
         final Pipeline pipeline = Pipeline.builder()
-            .onAll(new DyingAt(4), options -> options.onFailure(FailurePolicy.HALT))
+            .onAll(new DyingAt(4), options -> options.failurePolicy(FailurePolicy.HALT))
             .then(second)
             .queue(queue)
             .start();

@@ -65,7 +65,7 @@ class StopUnderPollTest {
             if (mode == Mode.HANDLER_FAILED) {
                 builder.onAll((completion, sequence, endOfBatch) -> {
                     throw new IllegalStateException("provoked");
-                }, options -> options.onFailure(FailurePolicy.HALT));
+                }, options -> options.failurePolicy(FailurePolicy.HALT));
             } else {
                 builder.onAll((completion, sequence, endOfBatch) -> { });
             }

@@ -211,7 +211,7 @@ final class LifecycleScene {
             new TortureHandler(name, path, world, random.split(), new Operator(world, random.split(), subject));
         subject.add(handler);
         final Consumer<HandlerOptions> options = given -> {
-            given.name(name).onFailure(shape.halting() ? FailurePolicy.HALT : FailurePolicy.CONTINUE);
+            given.name(name).failurePolicy(shape.halting() ? FailurePolicy.HALT : FailurePolicy.CONTINUE);
             if (!shape.runToCompletion()) {
                 given.waitStrategy(shape.handlerWait());
                 if (path != null && shape.maxHeld() > 0) {
