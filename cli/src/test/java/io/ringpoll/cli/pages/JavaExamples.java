@@ -46,6 +46,7 @@ final class JavaExamples {
             VerbsContext context;
             WorkCompletions records;
             LocalMemoryRegion local;
+            LocalMemoryRegion message;
             RemoteMemoryRegion remote;
             CompletionHandler journal;
             CompletionHandler acknowledge;
