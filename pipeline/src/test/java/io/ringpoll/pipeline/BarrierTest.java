@@ -171,7 +171,7 @@ class BarrierTest {
         final ScriptedQueue queue = queueOf(1);
         final PipelineBuilder description = Pipeline.builder().onAll((wc, sequence, endOfBatch) -> {
             throw new IllegalStateException("provoked");
-        }, options -> options.onFailure(FailurePolicy.HALT)).queue(queue);
+        }, options -> options.failurePolicy(FailurePolicy.HALT)).queue(queue);
         final Pipeline pipeline = inPlace ? description.runToCompletion().start() : description.start();
         while (pipeline.state() != PipelineState.HALTED) {
             Thread.onSpinWait();

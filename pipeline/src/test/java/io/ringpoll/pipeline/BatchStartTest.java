@@ -116,7 +116,7 @@ class BatchStartTest {
             }
         };
         final PipelineBuilder description =
-            Pipeline.builder().batchLimit(4).onAll(failing, options -> options.onFailure(FailurePolicy.HALT)).queue(filled());
+            Pipeline.builder().batchLimit(4).onAll(failing, options -> options.failurePolicy(FailurePolicy.HALT)).queue(filled());
         final Pipeline pipeline = inPlace ? description.runToCompletion().start() : description.start();
         while (pipeline.state() != PipelineState.HALTED) {
             Thread.onSpinWait();
