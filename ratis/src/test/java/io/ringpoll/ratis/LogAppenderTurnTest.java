@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
@@ -13,6 +14,7 @@ import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
+import static org.mockito.Mockito.timeout;
 import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.when;
@@ -44,6 +46,7 @@ import org.apache.ratis.server.leader.FollowerInfo;
 import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
+import org.apache.ratis.server.raftlog.RaftLogIOException;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.TimeDuration;
 import org.apache.ratis.util.Timestamp;
@@ -422,5 +425,80 @@ class LogAppenderTurnTest {
         verify(leader, never()).onAppendEntriesReply(any(), any());
         forRequestThreads.poll().run();
         verify(leader).onAppendEntriesReply(any(), any());
+    }
+
+    /** Waits until the appender's own thread has nothing to do. */
+    private static void awaitParked(final Thread own) {
+        while (own.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+    }
+
+    @Test
+    void shouldContinueAfterTheLogWasClosedForAMoment() throws Exception {
+        awaitParked(follow());
+        doThrow(new IllegalStateException("closed")).when(log).getNextIndex();
+        appender.notifyLogAppender();
+        doAnswer(call -> logEnd.get()).when(log).getNextIndex();
+        append();
+        assertSame(Thread.currentThread(), next().by());
+    }
+
+    @Test
+    void shouldRestartWhenTheLeaderCannotProcessAReply() throws Exception {
+        follow();
+        doThrow(new IllegalStateException("on purpose")).when(leader).onFollowerSuccessAppendEntries(any());
+        append();
+        next().answer(AppendResult.SUCCESS);
+        verify(leader, timeout(LONG_MS)).restart(appender);
+    }
+
+    @Test
+    void shouldRestartWhenAnEntryCannotBeRead() throws Exception {
+        follow();
+        doThrow(new RaftLogIOException("on purpose")).when(log).get(anyLong());
+        append();
+        verify(leader, timeout(LONG_MS)).restart(appender);
+        assertNull(sent.poll());
+    }
+
+    @Test
+    void shouldSatisfyATriggeredHeartbeatOnce() throws Exception {
+        final Thread own = follow();
+        appender.triggerHeartbeat();
+        final Sent heartbeat = next();
+        assertEquals(0, heartbeat.entries());
+        heartbeat.answer(AppendResult.SUCCESS);
+        awaitParked(own);
+        assertNull(sent.poll());
+        verify(follower).updateLastRpcSendTime(true);
+    }
+
+    @Test
+    void shouldReportTheRequestsAndRepliesOfItsFollower() throws Exception {
+        follow();
+        verify(follower).updateLastRpcSendTime(false);
+        verify(follower).updateLastRpcResponseTime();
+        verify(follower).updateLastRespondedAppendEntriesSendTime(any());
+        verify(leader).onFollowerCommitIndex(follower, 0);
+        append();
+        next().answer(AppendResult.INCONSISTENCY);
+        next().answer(AppendResult.SUCCESS);
+        verify(follower, times(3)).updateLastRpcResponseTime();
+    }
+
+    @Test
+    void shouldReportALaterTermOfItsFollower() throws Exception {
+        follow();
+        append();
+        next().answer(AppendResult.NOT_LEADER);
+        verify(leader, timeout(LONG_MS)).onFollowerTerm(follower, 0);
+    }
+
+    @Test
+    void shouldCompareItsRequestsByTheirNumbers() throws Exception {
+        final long before = appender.getCallId();
+        follow();
+        assertTrue(appender.getCallIdComparator().compare(before, appender.getCallId()) < 0);
     }
 }

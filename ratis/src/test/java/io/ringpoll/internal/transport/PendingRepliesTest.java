@@ -1,0 +1,49 @@
+package io.ringpoll.internal.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(value = 10, unit = TimeUnit.SECONDS)
+class PendingRepliesTest {
+    private static final long SHORT_NS = 100;
+
+    private final PendingReplies pending = new PendingReplies(null);
+
+    @Test
+    void shouldRemoveEachReplyOnce() {
+        final Reply first = pending.add(SHORT_NS);
+        final Reply second = pending.add(SHORT_NS);
+        assertSame(second, pending.remove(second.correlationId()));
+        assertNull(pending.remove(second.correlationId()));
+        assertSame(first, pending.remove(first.correlationId()));
+    }
+
+    @Test
+    void shouldFindTheOverdueRepliesOnly() {
+        final Reply first = pending.add(SHORT_NS);
+        final Reply second = pending.add(SHORT_NS);
+        pending.add(TimeUnit.HOURS.toNanos(1));
+        pending.add(Reply.NO_TIMEOUT);
+        assertEquals(List.of(), pending.overdue(first.sentNs() + SHORT_NS));
+        final List<Reply> overdue = pending.overdue(second.sentNs() + SHORT_NS + 1);
+        assertEquals(2, overdue.size());
+        assertEquals(Set.of(first, second), Set.copyOf(overdue));
+    }
+
+    @Test
+    void shouldHoldNoReplyAfterTheRemovalOfAll() {
+        final Reply first = pending.add(SHORT_NS);
+        final Reply second = pending.add(Reply.NO_TIMEOUT);
+        assertEquals(Set.of(first, second), Set.copyOf(pending.removeAll()));
+        assertNull(pending.remove(first.correlationId()));
+        assertEquals(List.of(), pending.overdue(first.sentNs() + SHORT_NS + 1));
+        assertEquals(List.of(), pending.removeAll());
+    }
+}

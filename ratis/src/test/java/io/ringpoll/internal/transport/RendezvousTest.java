@@ -1,0 +1,152 @@
+package io.ringpoll.internal.transport;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.fault.FaultInjection;
+import io.ringpoll.fault.FaultPlan;
+import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Long messages, also when posts are refused, which only the loopback device can be made to do. */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class RendezvousTest {
+    private static final int REGION_BYTES = 64 * 1024;
+    private static final int LONG_BYTES = 5_000;
+
+    private final Nodes nodes = new Nodes();
+
+    @AfterEach
+    void close() {
+        nodes.close();
+    }
+
+    private Nodes.Server server(final int credits, final RequestHandler requests) throws IOException {
+        return nodes.server(new NodeConfig("server", Nodes.BUFFER_BYTES, credits, 8, Nodes.MAX_MESSAGE_BYTES, 1 << 24, 10_000,
+            Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false), requests);
+    }
+
+    /** A peer of a server with a faulty queue pair, the second one: the first is that of the peer. */
+    private static RawPeer peerOfFaulty(final Nodes.Server server, final String rule) {
+        try (FaultInjection faults = FaultInjection.apply(FaultPlan.parse(rule + "#2"))) {
+            assertEquals(0, faults.injected(0));
+            return new RawPeer(server.port(), Nodes.CREDITS);
+        }
+    }
+
+    private static LocalMemoryRegion region(final RawPeer peer, final ByteString content) {
+        final LocalMemoryRegion region = peer.peer().allocate(LONG_BYTES, MemoryUsage.READ_SOURCE);
+        region.memory().asByteBuffer().put(Nodes.request(content).toByteArray());
+        return region;
+    }
+
+    private static int lengthBytes(final ByteString content) {
+        return Nodes.request(content).getSerializedSize();
+    }
+
+    /** 0 stands for a frame without a region. */
+    @Test
+    void shouldNumberItsRegionsFromOne() {
+        final Rendezvous rendezvous = new Rendezvous(null, null, null);
+        for (int number = 1; number < 4; number++) {
+            assertEquals(number, rendezvous.advertise(null));
+        }
+    }
+
+    @Test
+    void shouldRetryARefusedReadAtTheNextFrames() throws Exception {
+        final Nodes.Server server = server(Nodes.CREDITS, Nodes::echo);
+        final ByteString content = Nodes.random(500);
+        try (RawPeer peer = peerOfFaulty(server, "full:3@1"); LocalMemoryRegion region = region(peer, content)) {
+            peer.advertise(1, lengthBytes(content), new Advertisement(0, 70, region.descriptor()));
+            // The frame that announces the message causes two attempts.
+            peer.returnCredits(0);
+            Nodes.await("the third refusal", () -> server.counters().value(Count.FRAMES_RECEIVED) == 2);
+            assertEquals(0, server.counters().value(Count.RENDEZVOUS_RECEIVED));
+            peer.returnCredits(0);
+            assertEquals(70, peer.next().header().correlationId());
+            assertEquals(content, ((RaftClientReplyProto) peer.next().message()).getMessage().getContent());
+        }
+    }
+
+    @Test
+    void shouldForgetTheMessagesOfAnEndedConnection() throws Exception {
+        final int credits = Rendezvous.MAX_LANDINGS + 2;
+        final Nodes.Server server = server(credits, Nodes::echo);
+        final ByteString content = Nodes.random(500);
+        final Link link;
+        try (RawPeer peer = peerOfFaulty(server, "full:1024@1"); LocalMemoryRegion region = region(peer, content)) {
+            server.awaitOpened(1);
+            link = server.node().link(1);
+            for (int i = 0; i < credits; i++) {
+                peer.advertise(i, lengthBytes(content), new Advertisement(0, 70 + i, region.descriptor()));
+            }
+            Nodes.await("all messages", () -> server.counters().value(Count.FRAMES_RECEIVED) == credits);
+            link.fail(new IOException("enough"));
+        }
+        final long cached = Rendezvous.MAX_LANDINGS * REGION_BYTES;
+        Nodes.await("the release of its memory", () -> server.node().landing().cachedBytes() == cached);
+        assertDoesNotThrow(() -> link.rendezvous().onRead(1), "the completion of a read that had been in flight");
+        synchronized (link) {
+            link.rendezvous().postWaiting();
+            for (int i = 0; i < Rendezvous.MAX_LANDINGS; i++) {
+                link.rendezvous().onDelivery();
+            }
+        }
+        assertEquals(cached, server.node().landing().cachedBytes());
+    }
+
+    @Test
+    void shouldReleaseARegionThatThePeerHasNotReadWithItsConnection() throws Exception {
+        final Nodes.Server server = server(Nodes.CREDITS, (type, request) ->
+            Nodes.echo(type, Nodes.request(Nodes.random(LONG_BYTES))));
+        final Link link;
+        final int number;
+        try (RawPeer peer = new RawPeer(server.port(), Nodes.CREDITS)) {
+            server.awaitOpened(1);
+            link = server.node().link(1);
+            peer.request(1, Nodes.request(ByteString.EMPTY));
+            number = peer.next().advertisement().number();
+            assertTrue(link.isOpen());
+        }
+        Nodes.await("its end", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 1);
+        // The thread that ends connections has finished with this one before it opens another one.
+        Nodes.connect(nodes.client(), server.port());
+        assertThrows(ProtocolException.class, () -> link.rendezvous().onReleased(number));
+    }
+
+    /** The close of the node's device checks that the memory for the message is released. */
+    @Test
+    void shouldEndTheConnectionOfAPeerThatAdvertisesAnInvalidMessage() throws Exception {
+        final Nodes.Server server = server(Nodes.CREDITS, (type, request) -> new CompletableFuture<MessageLite>());
+        try (RawPeer peer = new RawPeer(server.port(), Nodes.CREDITS);
+            LocalMemoryRegion region = peer.peer().allocate(LONG_BYTES, MemoryUsage.READ_SOURCE)) {
+            region.memory().fill((byte) -1);
+            peer.advertise(1, LONG_BYTES, new Advertisement(0, 1, region.descriptor()));
+            Nodes.await("the violation", () -> server.counters().value(Count.PROTOCOL_VIOLATIONS) == 1);
+            assertEquals(0, server.counters().value(Count.RENDEZVOUS_RECEIVED));
+        }
+    }
+
+    @Test
+    void shouldEndTheConnectionOfAPeerThatAdvertisesAnEmptyMessage() throws Exception {
+        final Nodes.Server server = server(Nodes.CREDITS, Nodes::echo);
+        try (RawPeer peer = new RawPeer(server.port(), Nodes.CREDITS);
+            LocalMemoryRegion region = region(peer, Nodes.random(10))) {
+            peer.advertise(1, 0, new Advertisement(0, 1, region.descriptor()));
+            Nodes.await("the violation", () -> server.counters().value(Count.PROTOCOL_VIOLATIONS) == 1);
+        }
+    }
+}
