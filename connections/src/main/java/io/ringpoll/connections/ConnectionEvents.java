@@ -148,6 +148,7 @@ final class ConnectionEvents {
                     command.run();
                 }
                 onTick();
+                set.scheduleTasks();
             } catch (final RuntimeException | Error failure) {
                 set.onDefect(failure);
             }

@@ -4,7 +4,9 @@ import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.SlotControl;
 import io.ringpoll.verbs.WorkCompletion;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -16,18 +18,19 @@ final class ConnectionPoller implements CompletionHandler {
     private final ConnectionSet set;
     private final TaskQueue tasks;
     private final AtomicInteger connections = new AtomicInteger();
+    private final AtomicBoolean scheduled = new AtomicBoolean();
+    private final Runnable runTasks = this::runTasks;
     private volatile Thread thread;
     private volatile Pipeline pipeline;
 
-    ConnectionPoller(final ConnectionSet set, final String name) {
+    ConnectionPoller(final ConnectionSet set) {
         this.set = set;
-        tasks = new TaskQueue(name, this::onListenerException);
+        tasks = new TaskQueue(this::onListenerException);
     }
 
-    /** Sets the running pipeline, and begins to execute tasks. */
+    /** Sets the running pipeline, which executes the tasks. */
     void begin(final Pipeline running) {
         pipeline = running;
-        running.addQueue(tasks);
     }
 
     @Override
@@ -62,10 +65,38 @@ final class ConnectionPoller implements CompletionHandler {
     /** Executes a task on the polling thread. */
     void execute(final Runnable task) {
         tasks.add(task);
+        schedule();
     }
 
     boolean executeUser(final Runnable task) {
-        return !set.isClosed() && tasks.offer(task);
+        if (set.isClosed() || !tasks.offer(task)) {
+            return false;
+        }
+        schedule();
+        return true;
+    }
+
+    /** Makes the polling thread execute the tasks, if there are any. */
+    void schedule() {
+        if (!tasks.isEmpty() && !scheduled.get() && scheduled.compareAndSet(false, true)) {
+            boolean accepted = false;
+            try {
+                accepted = pipeline.execute(runTasks);
+            } catch (final RejectedExecutionException ended) {
+                // The closing thread executes them.
+            } finally {
+                if (!accepted) {
+                    scheduled.set(false);
+                }
+            }
+        }
+    }
+
+    private void runTasks() {
+        // First: a task that is added from now on schedules again.
+        scheduled.set(false);
+        tasks.run();
+        schedule();
     }
 
     /** Begins to poll a connection; polling thread. */

@@ -75,7 +75,7 @@ public final class ConnectionSet implements AutoCloseable {
         events = new ConnectionEvents(this, config.name + "-events");
         peer = openPeer();
         pollers = IntStream.range(0, config.pollers)
-            .mapToObj(i -> new ConnectionPoller(this, config.name + " tasks " + i)).toArray(ConnectionPoller[]::new);
+            .mapToObj(i -> new ConnectionPoller(this)).toArray(ConnectionPoller[]::new);
         shutdownHook = new Thread(() -> close(config.shutdownTimeoutNs), config.name + "-shutdown");
         pipelines = startPipelines();
         events.start();
@@ -510,6 +510,13 @@ public final class ConnectionSet implements AutoCloseable {
     private void requireOpen() {
         if (isClosed()) {
             throw new IllegalStateException(config.name + " is closed");
+        }
+    }
+
+    /** Schedules the tasks that a pipeline has refused because too many of others were pending. */
+    void scheduleTasks() {
+        for (final ConnectionPoller poller : pollers) {
+            poller.schedule();
         }
     }
 

@@ -3,6 +3,8 @@ package io.ringpoll.connections;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -46,5 +48,21 @@ class EchoTest {
             assertEquals(MAX_BYTES, connection.maxMessageBytes());
             client.await(30, TimeUnit.SECONDS);
         }
+    }
+
+    /** Tasks wake the poller as completions do: a poller that overslept them would take 20 s for each step. */
+    @Test
+    void shouldEchoWhenThePollersSleep() throws Exception {
+        final CountingClient client = new CountingClient(200, MAX_BYTES);
+        try (ConnectionSet server = sleeping("server").listener(echo()).start();
+            ConnectionSet clients = sleeping("client").listener(client).start()) {
+            clients.connect(TestDevice.address(), server.listen(0));
+            client.await(15, TimeUnit.SECONDS);
+        }
+    }
+
+    private static ConnectionSetBuilder sleeping(final String name) {
+        return SetPair.builder().pipelines(i -> Pipeline.builder().name("sleeping-" + name).withoutCountersFile()
+            .idleStrategy(new EventDrivenIdle(0, TimeUnit.SECONDS.toNanos(20))));
     }
 }
