@@ -70,6 +70,8 @@ class LifeCycleTest {
         try (pair) {
             for (int i = 0; i < 6; i++) {
                 pair.connect();
+                // Until then the server closes it without a goodbye.
+                server.await("connected");
             }
             assertEquals(6, pair.server().connections());
             assertTrue(pair.server().close(SetPair.TEN_SECONDS));
