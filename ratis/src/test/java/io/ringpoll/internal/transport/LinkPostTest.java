@@ -181,10 +181,11 @@ class LinkPostTest {
         final Node client = client();
         final Link link = Nodes.connect(client, nodes.server(Nodes::echo).port());
         link.buffers().region().close();
-        final Throwable failure = failureOf(Nodes.reply(link, Nodes.random(length)));
+        final CompletableFuture<ByteString> reply = Nodes.reply(link, Nodes.random(length));
+        assertFalse(link.isOpen(), "not only at the next keepalive");
+        final Throwable failure = failureOf(reply);
         assertInstanceOf(AlreadyClosedException.class, failure);
         assertTrue(failure.getMessage().contains("cannot send to server"), failure.getMessage());
-        assertFalse(link.isOpen());
         Nodes.await("its end", () -> counters.value(Count.CONNECTIONS_CLOSED) == 1);
     }
 
