@@ -52,6 +52,7 @@ import org.apache.ratis.util.TimeDuration;
  */
 final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
     private final ClientNode node;
+    private final RdmaProxyMap servers;
     private final TimeDuration requestTimeout;
     private final TimeDuration watchTimeout;
     private final ExecutorService retries;
@@ -64,8 +65,14 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
     }
 
     private RdmaClientRpc(final ClientNode node, final ClientId clientId, final RaftProperties properties) {
-        super(new RdmaProxyMap(clientId.toString(), properties, node::open));
+        this(node, new RdmaProxyMap(clientId.toString(), properties, node::open), clientId, properties);
+    }
+
+    private RdmaClientRpc(final ClientNode node, final RdmaProxyMap servers, final ClientId clientId,
+        final RaftProperties properties) {
+        super(servers);
         this.node = node;
+        this.servers = servers;
         requestTimeout = RaftClientConfigKeys.Rpc.requestTimeout(properties);
         watchTimeout = RaftClientConfigKeys.Rpc.watchRequestTimeout(properties);
         retries = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(clientId + "-rdma-retry-", 0).factory());
@@ -115,6 +122,10 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
             }
         }
 
+        private synchronized boolean isHandlerThread() {
+            return node != null && node.isHandlerThread();
+        }
+
         private void close() {
             final Node open;
             synchronized (this) {
@@ -135,6 +146,10 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         final RequestSeries series = request.isToLeader() ? toLeader :
             toServer.computeIfAbsent(request.getServerId(), server -> new RequestSeries());
         final long number = request.getSlidingWindowEntry().getSeqNum();
+        if (mustConnectElsewhere(request)) {
+            series.notSent(number);
+            return sendElsewhere(request);
+        }
         final CompletableFuture<RaftClientReply> result = new CompletableFuture<>();
         try {
             final MessageLite message = toProto(MessageType.CLIENT_REQUEST, request);
@@ -153,8 +168,28 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         return result;
     }
 
+    /** Whether the calling thread must not wait, but a connection must be opened for a request. */
+    private boolean mustConnectElsewhere(final RaftClientRequest request) {
+        return !servers.isConnected(request.getServerId()) && node.isHandlerThread();
+    }
+
+    private CompletableFuture<RaftClientReply> sendElsewhere(final RaftClientRequest request) {
+        final CompletableFuture<RaftClientReply> result = new CompletableFuture<>();
+        onRetryThread(() -> sendRequestAsync(request).whenComplete((reply, failure) -> {
+            if (failure == null) {
+                result.complete(reply);
+            } else {
+                result.completeExceptionally(failure);
+            }
+        }));
+        return result;
+    }
+
     @Override
     public CompletableFuture<RaftClientReply> sendRequestAsyncUnordered(final RaftClientRequest request) {
+        if (mustConnectElsewhere(request)) {
+            return sendElsewhere(request);
+        }
         final CompletableFuture<RaftClientReply> result = new CompletableFuture<>();
         try {
             send(getProxies().getProxy(request.getServerId()), request, toProto(typeOf(request), request), result,

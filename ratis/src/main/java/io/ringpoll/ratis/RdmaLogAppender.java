@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
@@ -17,6 +18,7 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.leader.FollowerInfo;
 import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.leader.LogAppenderBase;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.raftlog.RaftLogIOException;
 import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
@@ -35,14 +37,19 @@ import org.apache.ratis.util.Timestamp;
  * successful reply is processed on the handler's thread, which sends the entries appended meanwhile. The sender holds the turn
  * until the reply has been processed. The appender's own thread sends heartbeats, snapshots and long requests, and handles
  * failures.
+ *
+ * <p>The handler's thread never waits for the engine: it does not access the log, but sends the {@link ReadyEntries}, and leaves
+ * the follower's commit index, which completes watch requests, to a request thread.
  */
 final class RdmaLogAppender extends LogAppenderBase {
-    private static final int SHORT_ENTRIES = 64;
-    private static final int SHORT_BYTES = 16 << 10;
     private static final int HEARTBEAT_PARTS = 4;
 
     private final RdmaServerRpc rpc;
     private final SnapshotSender snapshots;
+    private final ReadyEntries ready;
+    /** The follower's commit index, and whether a thread will report it. */
+    private final AtomicLong followerCommit = new AtomicLong(RaftLog.INVALID_LOG_INDEX);
+    private final AtomicBoolean reporting = new AtomicBoolean();
     /**
      * Whether a thread holds the turn. A thread that releases the turn checks for more entries, so that a thread which fails to
      * acquire it need not.
@@ -69,6 +76,7 @@ final class RdmaLogAppender extends LogAppenderBase {
         super(server, leaderState, follower);
         rpc = (RdmaServerRpc) getServerRpc();
         snapshots = new SnapshotSender(this);
+        ready = new ReadyEntries(getRaftLog());
     }
 
     @Override
@@ -88,7 +96,8 @@ final class RdmaLogAppender extends LogAppenderBase {
     }
 
     /**
-     * Called by the engine for each entry and for each commit; a commit alone wakes no thread, because there is nothing to send.
+     * Called by the engine for each entry and for each commit, on threads that may wait for the log; a commit alone wakes no
+     * thread, because there is nothing to send.
      */
     @Override
     public void notifyLogAppender() {
@@ -99,49 +108,33 @@ final class RdmaLogAppender extends LogAppenderBase {
 
     private boolean isBehind() {
         try {
-            return shouldSendAppendEntries();
+            ready.fill();
+            return ready.isPending() || shouldSendAppendEntries();
         } catch (final IllegalStateException e) {
             // The server is closing and has closed its log; the engine's thread must not end with this exception.
             return false;
         }
     }
 
-    /** Sends the missing entries on the calling thread; returns false if the appender's own thread must send. */
+    /** Sends the ready entries on the calling thread; returns false if the appender's own thread must send. */
     private boolean sendHere() {
         if (!steady || getHeartbeatWaitTimeMs() <= 0 || !rpc.isConnected(getFollowerId()) || !turn.compareAndSet(false, true)) {
             return false;
         }
         try {
-            if (isRunning() && isShort() && appendEntries()) {
+            final ReadyEntries.Batch batch = isRunning() ? ready.take(getFollower().getNextIndex()) : null;
+            if (batch != null) {
+                send(bounded(getLeaderState().newAppendEntriesRequestProto(
+                    getFollower(), batch.entries(), batch.previous(), CallId.getAndIncrement())));
                 return true;
             }
             turn.set(false);
-        } catch (final RaftLogIOException | RuntimeException e) {
+        } catch (final RuntimeException e) {
             leave(() -> {
                 throw e;
             });
         }
         return false;
-    }
-
-    /** Whether the entries to send are few, short and in memory, so that no call of the engine blocks. */
-    private boolean isShort() throws RaftLogIOException {
-        final RaftLog log = getRaftLog();
-        final long first = getFollower().getNextIndex();
-        final long end = log.getNextIndex();
-        if (first >= end || end - first > SHORT_ENTRIES || first < log.getStartIndex()) {
-            return false;
-        }
-        int bytes = 0;
-        for (long index = first; index < end; index++) {
-            final LogEntryProto entry = log.get(index);
-            if (entry == null || entry.getStateMachineLogEntry().hasStateMachineEntry()) {
-                // The state machine has part of the data.
-                return false;
-            }
-            bytes += entry.getSerializedSize();
-        }
-        return bytes <= SHORT_BYTES;
     }
 
     @Override
@@ -185,6 +178,7 @@ final class RdmaLogAppender extends LogAppenderBase {
     /** Passes the turn to the appender's own thread, with a task. */
     private void leave(final Remainder rest) {
         steady = false;
+        ready.stop();
         remainder = rest;
         wakeUp();
     }
@@ -219,17 +213,37 @@ final class RdmaLogAppender extends LogAppenderBase {
         LOG.debug("{}: the follower could not be reached", this, failure);
     }
 
-    /** Sends entries, or a heartbeat if one is due, with the turn; returns false if nothing can be sent now. */
+    /**
+     * Sends entries, or a heartbeat if one is due; returns false if nothing can be sent now. Appender's own thread, with the
+     * turn.
+     */
     private boolean appendEntries() throws RaftLogIOException {
         final AppendEntriesRequestProto next = newAppendEntriesRequest(CallId.getAndIncrement(), false);
         if (next == null) {
             return false;
         }
         final AppendEntriesRequestProto request = bounded(shortened(next, maxRequestBytes));
-        if (Thread.currentThread() == thread) {
-            // A heartbeat trigger is satisfied only by a request that starts after it, so it must be reset first.
-            resetHeartbeatTrigger();
+        // A heartbeat trigger is satisfied only by a request that starts after it, so it must be reset first.
+        resetHeartbeatTrigger();
+        follow(request);
+        send(request);
+        return true;
+    }
+
+    /** Prepares the entries behind those of a request. */
+    private void follow(final AppendEntriesRequestProto request) {
+        final int entries = request.getEntriesCount();
+        final TermIndex last = entries > 0 ? TermIndex.valueOf(request.getEntries(entries - 1)) :
+            request.hasPreviousLog() ? TermIndex.valueOf(request.getPreviousLog()) : null;
+        if (last != null || getFollower().getNextIndex() == RaftLog.LEAST_VALID_LOG_INDEX) {
+            ready.startAfter(last);
+        } else {
+            // The entry before is only known to a snapshot.
+            ready.stop();
         }
+    }
+
+    private void send(final AppendEntriesRequestProto request) {
         final Timestamp sendTime = Timestamp.currentTime();
         getFollower().updateLastRpcSendTime(request.getEntriesCount() == 0);
         try {
@@ -237,7 +251,6 @@ final class RdmaLogAppender extends LogAppenderBase {
         } catch (final IOException e) {
             onEnd(request, sendTime, null, e);
         }
-        return true;
     }
 
     /** Processes the end of a request, with its turn, on a handler's thread, which must not block. */
@@ -247,7 +260,8 @@ final class RdmaLogAppender extends LogAppenderBase {
             onFailure(request, failure);
         } else if (reply.getResult() != AppendResult.SUCCESS) {
             leave(() -> {
-                onReply(reply, sendTime);
+                onReply(sendTime);
+                getLeaderState().onFollowerCommitIndex(getFollower(), reply.getFollowerCommit());
                 onRefusal(request, reply);
                 getLeaderState().onAppendEntriesReply(this, reply);
             });
@@ -256,7 +270,9 @@ final class RdmaLogAppender extends LogAppenderBase {
                 onSuccess(request, reply, sendTime);
                 steady = true;
                 turn.set(false);
-                notifyLogAppender();
+                if (ready.isPending() && !turn.get() && !sendHere()) {
+                    wakeUp();
+                }
             } catch (final RuntimeException e) {
                 leave(() -> {
                     throw e;
@@ -286,17 +302,28 @@ final class RdmaLogAppender extends LogAppenderBase {
                 getLeaderState().onFollowerSuccessAppendEntries(getFollower());
             }
         }
-        onReply(reply, sendTime);
+        onReply(sendTime);
+        reportCommit(reply.getFollowerCommit());
         if (acknowledging) {
             // A pending read continues with the state machine, which may block.
             rpc.executeOnRequestThread(() -> getLeaderState().onAppendEntriesReply(this, reply));
         }
     }
 
-    private void onReply(final AppendEntriesReplyProto reply, final Timestamp sendTime) {
+    private void onReply(final Timestamp sendTime) {
         getFollower().updateLastRpcResponseTime();
         getFollower().updateLastRespondedAppendEntriesSendTime(sendTime);
-        getLeaderState().onFollowerCommitIndex(getFollower(), reply.getFollowerCommit());
+    }
+
+    /** Lets a request thread report a commit index, unless one is about to report the latest. */
+    private void reportCommit(final long commit) {
+        final long before = followerCommit.getAndAccumulate(commit, Math::max);
+        if (commit > before && reporting.compareAndSet(false, true)) {
+            rpc.executeOnRequestThread(() -> {
+                reporting.set(false);
+                getLeaderState().onFollowerCommitIndex(getFollower(), followerCommit.get());
+            });
+        }
     }
 
     /**

@@ -10,6 +10,7 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
 import static org.mockito.Mockito.atLeastOnce;
+import static org.mockito.Mockito.clearInvocations;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
@@ -17,6 +18,7 @@ import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.timeout;
 import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
+import static org.mockito.Mockito.verifyNoInteractions;
 import static org.mockito.Mockito.when;
 
 import io.ringpoll.internal.transport.MessageTooLongException;
@@ -413,12 +415,44 @@ class LogAppenderTurnTest {
         assertEquals(2, next().entries());
     }
 
+    /** It completes watch requests, and asks for the end of the log, which may wait. */
+    @Test
+    void shouldReportTheCommitIndexOnARequestThread() throws Exception {
+        follow();
+        append();
+        final Sent second = next();
+        second.answer(AppendResult.SUCCESS);
+        verify(leader, never()).onFollowerCommitIndex(any(), anyLong());
+        forRequestThreads.poll().run();
+        verify(leader).onFollowerCommitIndex(follower, 0);
+        append();
+        next().answer(AppendResult.SUCCESS);
+        assertNull(forRequestThreads.poll(), "the same index");
+    }
+
+    /** The test holds the log's lock, as it were: each access on the thread of the reply would wait. */
+    @Test
+    void shouldNotAccessTheLogOnTheThreadOfTheReply() throws Exception {
+        follow();
+        append();
+        append();
+        append();
+        final Sent second = sent.poll();
+        clearInvocations(log);
+        second.answer(AppendResult.SUCCESS);
+        assertEquals(2, sent.poll().entries());
+        verifyNoInteractions(log);
+    }
+
     @Test
     void shouldNotRunAReadOnTheThreadOfTheReply() throws Exception {
         follow();
         append();
         next().answer(AppendResult.SUCCESS);
         verify(leader, never()).onAppendEntriesReply(any(), any());
+        forRequestThreads.clear();
+        append();
+        next().answer(AppendResult.SUCCESS);
         assertNull(forRequestThreads.poll(), "a reply that nobody waits for");
         appender.triggerHeartbeat();
         next().answer(AppendResult.SUCCESS);

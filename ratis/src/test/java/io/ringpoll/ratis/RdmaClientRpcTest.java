@@ -239,6 +239,22 @@ class RdmaClientRpcTest {
         assertTrue(later.getMessage().contains("in 200ms"), later.getMessage());
     }
 
+    /** The thread of a reply serves all connections: it must not wait for another one. */
+    @Test
+    void shouldConnectOnAThreadOfItsOwn() throws Exception {
+        final RdmaClientRpc rpc = client();
+        final CompletableFuture<RaftClientReply> first = rpc.sendRequestAsync(request(FIRST, 1).build());
+        final CompletableFuture<List<CompletableFuture<RaftClientReply>>> others = first.thenApply(reply -> List.of(
+            rpc.sendRequestAsync(toLeader(SECOND, 2).build()), rpc.sendRequestAsync(toLeader(SECOND, 3).build())));
+        next().answer();
+        for (int number = 2; number <= 3; number++) {
+            final Received atServer = next();
+            assertEquals(number, atServer.request().getCallId());
+            atServer.answer();
+            assertTrue(others.get(30, TimeUnit.SECONDS).get(number - 2).get(30, TimeUnit.SECONDS).isSuccess());
+        }
+    }
+
     @Test
     void shouldHoldLaterRequestsOfTheSeriesOnly() throws Exception {
         final RdmaClientRpc rpc = client();

@@ -147,8 +147,8 @@ public final class Node implements AutoCloseable {
      */
     public Link connect(final String address, final int port, final String name) throws IOException {
         requireOpen();
-        if (keeper.isCurrentThread()) {
-            throw new IllegalStateException("the thread of connection events cannot wait for a connection");
+        if (keeper.isCurrentThread() || isHandlerThread()) {
+            throw new IllegalStateException("the threads of handlers and connection events cannot wait for a connection");
         }
         final Link link;
         try (ConnectionConfig connectionConfig = connectionConfig().timeoutMs(config.connectTimeoutMs());
@@ -332,6 +332,15 @@ public final class Node implements AutoCloseable {
 
     TransportCounters counters() {
         return counters;
+    }
+
+    /**
+     * Whether the calling thread runs handlers, of this node or of another one on the same poller. It must not wait.
+     *
+     * @return false for all other threads
+     */
+    public boolean isHandlerThread() {
+        return poller.isCurrentThread();
     }
 
     RequestHandler requests() {
