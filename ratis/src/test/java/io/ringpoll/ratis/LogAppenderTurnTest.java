@@ -177,6 +177,10 @@ class LogAppenderTurnTest {
         logEnd.set(1);
         appender.start();
         final Sent first = next();
+        // Otherwise it may be the first to see the entries of the test.
+        while (first.by().getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
         first.answer(AppendResult.SUCCESS);
         return first.by();
     }
@@ -491,6 +495,7 @@ class LogAppenderTurnTest {
     void shouldRestartWhenAnEntryCannotBeRead() throws Exception {
         follow();
         doThrow(new RaftLogIOException("on purpose")).when(log).get(anyLong());
+        doThrow(new RaftLogIOException("on purpose")).when(log).getEntryWithData(anyLong());
         append();
         verify(leader, timeout(LONG_MS)).restart(appender);
         assertNull(sent.poll());
@@ -514,6 +519,7 @@ class LogAppenderTurnTest {
         verify(follower).updateLastRpcSendTime(false);
         verify(follower).updateLastRpcResponseTime();
         verify(follower).updateLastRespondedAppendEntriesSendTime(any());
+        forRequestThreads.poll().run();
         verify(leader).onFollowerCommitIndex(follower, 0);
         append();
         next().answer(AppendResult.INCONSISTENCY);

@@ -19,6 +19,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 
 /**
@@ -30,6 +31,7 @@ import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterrupt
  */
 final class ConnectionKeeper {
     private static final int TICK_MS = 100;
+    private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
     private static final long GRACE_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final Node node;
@@ -122,8 +124,10 @@ final class ConnectionKeeper {
                     command.run();
                 }
                 closeOverdue();
-            } catch (final RuntimeException e) {
-                node.warn("connections: " + e);
+            } catch (final RuntimeException | Error e) {
+                // Without this thread, no connection of the node would be opened or closed again.
+                node.warn("an event of a connection could not be processed", e);
+                LockSupport.parkNanos(PAUSE_NS);
             }
         }
     }
@@ -262,11 +266,15 @@ final class ConnectionKeeper {
         }
         descriptors.remove(connection.eventFd());
         links.remove(link);
-        connection.close();
-        if (kept.established) {
-            node.counters().increment(Count.CONNECTIONS_CLOSED);
+        try {
+            connection.close();
+        } finally {
+            // A failed call has released the queue pair, too: the place is free, and the device no longer uses the memory.
+            if (kept.established) {
+                node.counters().increment(Count.CONNECTIONS_CLOSED);
+            }
+            node.detach(link);
         }
-        node.detach(link);
     }
 
     private void closeEndpoint() {

@@ -88,7 +88,10 @@ final class Landing {
 
     /** Releases the memory; not while a read is in flight. */
     void close() {
-        remote.close();
-        lease.release();
+        try {
+            remote.close();
+        } finally {
+            lease.release();
+        }
     }
 }

@@ -21,6 +21,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
+import org.agrona.CloseHelper;
 import org.agrona.collections.Int2ObjectHashMap;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
@@ -115,7 +116,7 @@ public final class Node implements AutoCloseable {
     private void releaseAll(final NodePoller opened) {
         keeper.abandon();
         if (opened == null || leave(opened)) {
-            receiveQueue.close();
+            CloseHelper.close(failure -> warn("a resource could not be released: " + failure), receiveQueue);
         }
     }
 
@@ -193,22 +194,33 @@ public final class Node implements AutoCloseable {
                     "there are " + (connections - 1) + " connections already (raft.rdma.connections.max)");
             }
             receives.ensure(connections * config.receivesPerConnection());
-            final Connection connection = request.connect(handshake.hello().bytes());
             final int buffers = config.receivesPerConnection() + NodeConfig.CONTROL_FRAMES;
             final LocalMemoryRegion memory = sendMemory.isEmpty() ?
                 peer.allocate((long) buffers * config.bufferBytes(), MemoryUsage.SEND) : sendMemory.pollLast();
-            final int number = nextFreeNumber();
-            final Link link =
-                new Link(this, number, name, connection, handshake, new SendBuffers(memory, config.bufferBytes(), buffers));
-            if (hello != null) {
-                // Before the first request is served, because its reply needs credits.
-                link.greeted(hello);
-            } else {
-                link.outbound();
+            Connection connection = null;
+            boolean attached = false;
+            try {
+                connection = request.connect(handshake.hello().bytes());
+                final int number = nextFreeNumber();
+                final Link link = new Link(
+                    this, number, name, connection, handshake, new SendBuffers(memory, config.bufferBytes(), buffers));
+                if (hello != null) {
+                    // Before the first request is served, because its reply needs credits.
+                    link.greeted(hello);
+                } else {
+                    link.outbound();
+                }
+                final Int2ObjectHashMap<Link> connected = with(byQueuePair, connection.queuePairNumber(), link);
+                byNumber = with(byNumber, number, link);
+                byQueuePair = connected;
+                attached = true;
+                return link;
+            } finally {
+                if (!attached) {
+                    CloseHelper.quietClose(connection);
+                    sendMemory.addLast(memory);
+                }
             }
-            byNumber = with(byNumber, number, link);
-            byQueuePair = with(byQueuePair, connection.queuePairNumber(), link);
-            return link;
         }
     }
 
@@ -374,6 +386,10 @@ public final class Node implements AutoCloseable {
         }
     }
 
+    void warn(final String message, final Throwable failure) {
+        LOG.warn("{}: {}", config.name(), message, failure);
+    }
+
     void warn(final String message) {
         LOG.warn("{}: {}", config.name(), message);
     }
@@ -423,16 +439,11 @@ public final class Node implements AutoCloseable {
         if (!keeper.close() || !leave(poller)) {
             return;
         }
-        try {
-            receiveQueue.close();
-            receives.close();
-            sendMemory.forEach(LocalMemoryRegion::close);
-            advertised.close();
-            landing.close();
-            peer.close();
-        } catch (final RpmaException | IllegalStateException e) {
-            warn("some resources could not be released: " + e.getMessage());
-        }
+        final List<AutoCloseable> resources = new ArrayList<>(List.of(receiveQueue, receives));
+        resources.addAll(sendMemory);
+        resources.addAll(List.of(advertised, landing, peer));
+        // Each one, whatever happens to the others.
+        CloseHelper.closeAll(failure -> warn("a resource could not be released: " + failure), resources);
     }
 
     /** Removes this node from its poller; returns true if no handler uses the node any more, so that it can be released. */

@@ -6,8 +6,11 @@ import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaException;
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import org.agrona.CloseHelper;
 
 /**
  * The long messages of one connection: those that the peer will read from here, and those being read from the peer.
@@ -170,12 +173,15 @@ final class Rendezvous {
     /** Releases everything; after the connection has been closed, so that neither side's device accesses the memory. */
     void close() {
         synchronized (link) {
-            advertised.values().forEach(RegionPool.Lease::release);
+            final List<AutoCloseable> memory = new ArrayList<>();
+            advertised.values().forEach(lease -> memory.add(lease::release));
+            landings.values().forEach(landing -> memory.add(() -> release(landing)));
             advertised.clear();
-            landings.values().forEach(this::release);
             landings.clear();
             announced.clear();
             unposted.clear();
+            // Each one, whatever happens to the others.
+            CloseHelper.closeAll(memory);
         }
     }
 }
