@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.testing.CallFault;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -31,20 +32,25 @@ class UnsentReplyTest {
         nodes.close();
     }
 
+    /** A poller that yields makes no calls that could fail instead. */
+    private static NodeConfig config(final String name) {
+        return Nodes.config(name, new PollerConfig(false, -1, WaitMode.YIELD, 0, HandlerThreads.POLLER, WaitMode.BLOCK));
+    }
+
     private static Throwable failureOf(final CompletableFuture<?> reply) {
         return assertThrows(ExecutionException.class, () -> reply.get(30, TimeUnit.SECONDS)).getCause();
     }
 
     @Test
     void shouldFailOnlyTheRequestOfAReplyWithoutMemory() throws Exception {
-        final Nodes.Server server = nodes.server((type, request) -> {
+        final Nodes.Server server = nodes.server(config("server"), (type, request) -> {
             if (((RaftClientRequestProto) request).getMessage().getContent().isEmpty()) {
                 CallFault.plan(1, NO_MEMORY);
                 return Nodes.echo(type, Nodes.request(Nodes.random(LONG_BYTES)));
             }
             return Nodes.echo(type, request);
         });
-        final Link link = Nodes.connect(nodes.client(), server.port());
+        final Link link = Nodes.connect(nodes.node(config("client"), Nodes::echo, new TransportCounters()), server.port());
         server.awaitOpened(1);
         final Throwable failure = failureOf(Nodes.reply(link, ByteString.EMPTY));
         assertInstanceOf(ResourceUnavailableException.class, failure);
