@@ -10,6 +10,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * <p>Thread-safe. A lookup takes no lock and allocates nothing. {@link #put} before the queue pair can complete a request: then
  * each completion finds its attachment. {@link #remove} after its last completion has been handled: the device may reuse the
  * number of a destroyed queue pair.
+ *
+ * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>, for {@code qp_num}
  */
 public final class QueuePairAttachments {
     private static final int INITIAL_CAPACITY = 64;
