@@ -47,7 +47,7 @@ class NullArgumentsTest {
                     "PipelineBuilder.onSendWriteBatch(handler)", "PipelineBuilder.onReceiveBatch(handler)",
                     "PipelineBuilder.onErrorBatch(handler)", "PipelineBuilder.onAllBatch(handler)",
                     "PipelineBuilder.onBatch(handler)", "PipelineBuilder.thenBatch(handler)",
-                    "PipelineBuilder.then(handler)", "HandlerOptions.onFailure(policy)",
+                    "PipelineBuilder.then(handler)", "HandlerOptions.failurePolicy(policy)",
                     // No attachment.
                     "Pipeline.addQueue(attachment)", "PipelineGroup.addQueue(attachment)", "PipelineBuilder.queue(attachment)",
                     // The default.
