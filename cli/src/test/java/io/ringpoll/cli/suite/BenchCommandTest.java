@@ -71,8 +71,14 @@ class BenchCommandTest {
         }
         final JsonNode root = new ObjectMapper().readTree(folder.resolve("bench.json").toFile());
         final Set<String> measured = new HashSet<>();
-        root.path("growth").path("windows").forEach(window -> measured.add(window.path("name").asText()));
-        assertEquals(2 * measured.size(), root.path("growth").path("windows").size());
+        final Set<String> turns = new HashSet<>();
+        for (final JsonNode window : root.path("growth").path("windows")) {
+            measured.add(window.path("name").asText());
+            assertTrue(turns.add(window.path("name").asText() + ' ' + window.path("contestant").asText()), window.toString());
+        }
+        for (final String name : measured) {
+            assertTrue(turns.containsAll(Set.of(name + " ringpoll", name + " c")), turns.toString());
+        }
         // On a busy machine, a turn of a few milliseconds may have no figure.
         final String report = Files.readString(folder.resolve("report.html"));
         final Map<String, Integer> plots = new HashMap<>();

@@ -46,7 +46,7 @@ class ThroughputCommandTest {
             + "--against c-bare-loop --json"), calls.err());
         final JsonNode windows = calls.json().path("windows");
         assertEquals(2 * 2 * 2, windows.size());
-        windows.forEach(window -> assertEquals(0, window.path("occupied").asDouble(), window.toString()));
+        windows.forEach(window -> assertTrue(window.path("nsPerCompletion").asDouble() > 0, window.toString()));
     }
 
     @Test
