@@ -492,13 +492,16 @@ public final class MessageConnection {
     }
 
     private void onFailed(final long id, final int status) {
-        if (WorkRequestId.isReceive(id)) {
+        final boolean isReceive = WorkRequestId.isReceive(id);
+        if (isReceive) {
             receives.onCompleted();
         }
         if (open) {
             requestEnd(switch (status) {
                 case WcStatus.WR_FLUSH_ERR, WcStatus.RETRY_EXC_ERR -> DisconnectReason.PEER_LOST;
-                case WcStatus.LOC_LEN_ERR -> DisconnectReason.PROTOCOL_VIOLATION;
+                // A message longer than the receive: the first by the verbs manual, the second on Soft-RoCE.
+                case WcStatus.LOC_LEN_ERR, WcStatus.LOC_QP_OP_ERR ->
+                    isReceive ? DisconnectReason.PROTOCOL_VIOLATION : DisconnectReason.FAILED;
                 default -> DisconnectReason.FAILED;
             }, "work completion " + WcStatus.name(status));
         } else if (WorkRequestId.isGoodbye(id)) {
