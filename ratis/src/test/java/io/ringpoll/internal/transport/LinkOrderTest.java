@@ -17,6 +17,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class LinkOrderTest {
     private static final int MESSAGES = 400;
+    private static final long MOST_UNREPLIED_BYTES = 32L << 20;
     private static final int LONG_BYTES = 5_000;
     private static final long SEED = 20_240_607;
 
@@ -92,10 +94,15 @@ class LinkOrderTest {
         final Link link =
             Nodes.connect(nodes.node(config("client", handlers), Nodes::echo, new TransportCounters()), server.port());
         final List<Integer> sent = new ArrayList<>();
+        final AtomicLong unreplied = new AtomicLong();
         for (int i = 0; i < MESSAGES; i++) {
             final ByteString content = random.nextInt(20) == 0 ? ByteString.EMPTY : numbered(i, anyLength());
             sent.add(number(content));
+            // Below the bound of a link, whatever lengths are drawn.
+            Nodes.await("room for " + content.size() + " bytes", () -> unreplied.get() < MOST_UNREPLIED_BYTES);
+            unreplied.addAndGet(content.size());
             request(link, content);
+            replies.getLast().whenComplete((reply, failure) -> unreplied.addAndGet(-content.size()));
         }
         awaitReplies();
         assertEquals(sent, requested);
