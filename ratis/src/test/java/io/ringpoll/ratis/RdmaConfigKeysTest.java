@@ -14,12 +14,20 @@ import io.ringpoll.internal.transport.PeerBounds;
 import io.ringpoll.internal.transport.PeerRole;
 import io.ringpoll.internal.transport.PollerConfig;
 import io.ringpoll.pipeline.WaitMode;
+import java.io.File;
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.util.SizeInBytes;
+import org.apache.ratis.util.TimeDuration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -195,5 +203,32 @@ class RdmaConfigKeysTest {
         properties.set("raft.rdma.handlers", "one");
         final IllegalArgumentException failure = assertThrows(IllegalArgumentException.class, this::nodeConfig);
         assertTrue(failure.getMessage().contains("raft.rdma.handlers"), failure.getMessage());
+    }
+
+    @Test
+    void shouldHaveASetterForEachSettingThatWritesItsKey() throws ReflectiveOperationException {
+        int setters = 0;
+        for (final Method setter : RdmaConfigKeys.class.getMethods()) {
+            if (setter.getName().startsWith("set")) {
+                final String constant =
+                    setter.getName().substring(3).replaceAll("(?<=[a-z])(?=[A-Z])", "_").toUpperCase(Locale.ROOT);
+                final String key = (String) RdmaConfigKeys.class.getField(constant + "_KEY").get(null);
+                final RaftProperties changed = new RaftProperties();
+                setter.invoke(null, changed, sample(setter.getParameterTypes()[1]));
+                assertTrue(Set.of("7", "true", "text", "7B", "7ms", "/file").contains(changed.get(key)),
+                    () -> setter.getName() + " sets " + key + " to " + changed.get(key));
+                setters++;
+            }
+        }
+        final long keys = Stream.of(RdmaConfigKeys.class.getFields()).filter(field -> field.getName().endsWith("_KEY")).count();
+        assertEquals(keys, setters);
+    }
+
+    private static Object sample(final Class<?> type) {
+        final Map<Class<?>, Object> samples = Map.of(int.class, 7, boolean.class, true, String.class, "text",
+            SizeInBytes.class, SizeInBytes.valueOf(7), TimeDuration.class, TimeDuration.valueOf(7, TimeUnit.MILLISECONDS),
+            File.class, new File("/file"));
+        assertTrue(samples.containsKey(type), type::getName);
+        return samples.get(type);
     }
 }
