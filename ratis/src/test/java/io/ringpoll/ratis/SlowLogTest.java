@@ -46,7 +46,6 @@ import org.junit.jupiter.api.io.TempDir;
 class SlowLogTest {
     private static final int SERVERS = 3;
     private static final String APPEND_ENTRIES = "RaftServerImpl.appendEntries";
-    private static final String CHECK = "ringpoll.ratis.wait.check.ms";
     /** Longer than the test: a leader whose log waits must not lose its leadership meanwhile. */
     private static final TimeDuration NO_ELECTION = TimeDuration.valueOf(100, TimeUnit.SECONDS);
 
@@ -58,7 +57,6 @@ class SlowLogTest {
 
     @BeforeEach
     void start() throws IOException {
-        System.setProperty(CHECK, "500");
         final int port = Integer.parseInt(ConnectedPair.anyPort());
         final List<RaftPeer> peers = new ArrayList<>();
         for (int i = 0; i < SERVERS; i++) {
@@ -96,7 +94,6 @@ class SlowLogTest {
 
     @AfterEach
     void stop() throws IOException {
-        System.clearProperty(CHECK);
         CodeInjectionForTesting.remove(APPEND_ENTRIES);
         client.close();
         for (final RaftServer server : servers) {
