@@ -25,6 +25,7 @@
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -351,7 +352,10 @@ static int start_threads(struct baseline *baseline)
     int error = 0;
 
     for (uint32_t i = 0; i < options->handlers; i++) {
-        error = start_thread(&baseline->handlers[i].thread, "bench-c-handler",
+        char name[16];
+
+        (void)snprintf(name, sizeof(name), "bench-c-hand-%u", i % 10);
+        error = start_thread(&baseline->handlers[i].thread, name,
             options->handler_cpu[i], handler_main, &baseline->handlers[i]);
         if (error != 0) {
             stop_handlers(baseline, i);

@@ -188,4 +188,45 @@ int baseline_link_is_done(struct baseline_link *link);
  */
 int baseline_link_rest(struct baseline_link *link);
 
+/*
+ * An echo over connections with both ends in this process: one thread of the client and one of the server, each of which
+ * polls its connections in turn and answers. The threads sleep between turns.
+ */
+struct baseline_echo;
+
+#define BASELINE_ECHO_MAX_BYTES 256u
+#define BASELINE_ECHO_SENDS_PER_WINDOW 4u
+
+struct baseline_echo_options {
+    uint32_t connections;
+    uint32_t window;    /* buffers in each direction */
+    uint32_t in_flight; /* messages in flight on each connection, less than the window */
+    uint32_t size;      /* bytes of a message, 1 to BASELINE_ECHO_MAX_BYTES */
+    uint32_t wait;      /* enum baseline_wait */
+    int32_t client_cpu; /* may be BASELINE_ANY_CPU */
+    int32_t server_cpu;
+};
+
+/* Connects at an address of this machine. Returns NULL with errno: EINVAL, ENOMEM, or EIO if librpma or a thread failed. */
+struct baseline_echo *baseline_echo_open(const char *address, const char *port,
+    const struct baseline_echo_options *options);
+
+/*
+ * Starts a turn: each answer is followed by the next message, on the same connection, or for ping-pong, with one message in
+ * flight at all, on the next one. Ping-pong records the round trips that start within the recording time.
+ */
+void baseline_echo_start(struct baseline_echo *echo, uint32_t ping_pong, uint64_t record_from_ns,
+    uint64_t record_until_ns);
+
+/* The answers since the echo was opened. */
+uint64_t baseline_echo_answers(struct baseline_echo *echo);
+
+/* Ends a turn. Returns 0, or -1 with errno EIO, or ETIMEDOUT if answers are missing after five seconds. */
+int baseline_echo_stop(struct baseline_echo *echo);
+
+/* The round trips of the last turn, see histogram.h; HISTOGRAM_LENGTH counts, valid until the next turn. */
+const uint64_t *baseline_echo_histogram(const struct baseline_echo *echo);
+
+void baseline_echo_close(struct baseline_echo *echo);
+
 #endif

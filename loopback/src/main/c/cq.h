@@ -19,7 +19,7 @@ struct lb_cq_faults;
 /* One entry: the work completion, and the send queue slots that polling it retires. */
 struct lb_cqe {
     struct ibv_wc wc;
-    struct lb_qp *qp;  /* the queue pair whose send queue retires, or NULL */
+    struct lb_qp *qp;  /* the queue pair of the send queue that retires, or NULL */
     uint32_t retired;  /* its work requests before this number are done with */
     uint32_t reserved;
 };

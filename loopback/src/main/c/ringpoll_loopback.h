@@ -67,7 +67,7 @@ const char *ringpoll_loopback_failed_call(void);
 
 /*
  * The fault plan: the faults to inject and their times. A process has one current plan. Each queue pair and completion
- * queue keeps the plan that was current at its creation and counts for itself from then on.
+ * queue keeps the plan that was current at its creation and has its own count from then on.
  */
 enum ringpoll_loopback_fault_kind {
     RINGPOLL_LOOPBACK_FAULT_STATUS = 0,         /* an operation of a queue pair ends with `code`, an enum ibv_wc_status */

@@ -1,5 +1,6 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.os.DescriptorPoll;
 import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.ConnectionEvent;
@@ -7,7 +8,6 @@ import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.RpmaException;
 import java.net.ConnectException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -21,18 +21,23 @@ import java.util.concurrent.TimeUnit;
  * <pre>{@code
  *   event thread                          polling thread
  *   CONNECTING  -- established -------->  starts to poll, onConnected
+ *   CLOSING     -- established -------->  starts to poll; accepted by this side and then closed
  *   CONNECTED
  *   ENDING      -- any reason --------->  posts nothing more; goodbye if closed here
  *   FLUSHING    <- goodbye has arrived -  or nothing to wait for; disconnects
  *               <- last completion -----  stops to poll
  *   RELEASED    -- queue pair closed -->  onDisconnected, memory
  * }</pre>
- * A phase that the polling thread or the peer does not end in time is ended by its deadline.
+ * A phase that the polling thread or the peer does not end in time is ended by its deadline. The polling thread may be in a long
+ * callback meanwhile: the time for a goodbye begins when it has been posted, and the queue is polled until it is empty before it
+ * leaves the poller.
  */
 final class ConnectionEvents {
     private static final int TICK_MS = 50;
     private static final int IDLE_TICK_MS = 1000;
     private static final long GOODBYE_NS = TimeUnit.SECONDS.toNanos(1);
+    /** Maximum time for which a goodbye waits for the polling thread, which may be in a long callback. */
+    private static final long BUSY_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long FLUSH_NS = TimeUnit.MILLISECONDS.toNanos(500);
 
     private final ConnectionSet set;
@@ -44,7 +49,7 @@ final class ConnectionEvents {
     private volatile boolean stopped;
 
     private enum Phase {
-        CONNECTING, CONNECTED, ENDING, FLUSHING, RELEASED
+        CONNECTING, CLOSING, CONNECTED, ENDING, FLUSHING, RELEASED
     }
 
     /** A connection; event thread only. */
@@ -89,6 +94,16 @@ final class ConnectionEvents {
         execute(() -> onEnd(watches.get(connection)));
     }
 
+    /** The goodbye has been posted. */
+    void onGoodbye(final MessageConnection connection) {
+        execute(() -> {
+            final Watch watch = watches.get(connection);
+            if (watch != null && watch.phase == Phase.ENDING) {
+                watch.deadlineNs = System.nanoTime() + GOODBYE_NS;
+            }
+        });
+    }
+
     /** Disconnects: nothing is to be sent any more. */
     void disconnect(final MessageConnection connection) {
         execute(() -> onDisconnect(watches.get(connection)));
@@ -119,16 +134,20 @@ final class ConnectionEvents {
         });
     }
 
+    /** Ends the connections of pipelines that have ended; event thread. */
+    void failUnpolled() {
+        for (final MessageConnection connection : List.copyOf(watches.keySet())) {
+            if (!connection.poller().isRunning()) {
+                connection.requestEnd(DisconnectReason.FAILED, connection.poller().pipelineEnd());
+            }
+        }
+    }
+
     /** Ends the thread; false if it has not ended in time. */
-    boolean stop(final long timeoutNs) {
+    boolean stop(final Deadline deadline) {
         stopped = true;
         descriptors.wakeUp();
-        try {
-            if (thread.getState() != Thread.State.NEW && !thread.join(Duration.ofNanos(Math.max(1, timeoutNs)))) {
-                return false;
-            }
-        } catch (final InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
+        if (!deadline.join(thread)) {
             return false;
         }
         descriptors.close();
@@ -149,6 +168,7 @@ final class ConnectionEvents {
                 }
                 onTick();
                 set.scheduleTasks();
+                set.closeIfUnpolled();
             } catch (final RuntimeException | Error failure) {
                 set.onDefect(failure);
             }
@@ -188,7 +208,7 @@ final class ConnectionEvents {
 
     private void add(final MessageConnection connection, final long timeoutNs) {
         final Watch watch = new Watch(connection);
-        watch.deadlineNs = System.nanoTime() + timeoutNs;
+        watch.deadlineNs = Deadline.after(timeoutNs).atNs();
         watches.put(connection, watch);
         descriptors.add(connection.connection().eventFd(), () -> onEvent(watch));
         if (connection.endReason() != null) {
@@ -211,10 +231,15 @@ final class ConnectionEvents {
             connection.requestEnd(DisconnectReason.FAILED, failed.getMessage());
             return;
         }
-        if (event != ConnectionEvent.ESTABLISHED) {
-            connection.requestEnd(DisconnectReason.PEER_LOST, "connection event " + event);
-        } else if (watch.phase == Phase.CONNECTING) {
-            onEstablished(watch);
+        if (event == ConnectionEvent.ESTABLISHED) {
+            if (watch.phase == Phase.CONNECTING || watch.phase == Phase.CLOSING) {
+                onEstablished(watch);
+            }
+            return;
+        }
+        connection.requestEnd(DisconnectReason.PEER_LOST, "connection event " + event);
+        if (watch.phase == Phase.CLOSING) {
+            onRelease(watch);
         }
     }
 
@@ -224,8 +249,12 @@ final class ConnectionEvents {
             if (!connection.isGreeted()) {
                 connection.greet(set.hello(), Hello.decode(connection.connection().privateData()));
             }
+            final boolean isClosing = watch.phase == Phase.CLOSING;
             watch.phase = Phase.CONNECTED;
             connection.poller().execute(connection::start);
+            if (isClosing) {
+                onEnd(watch);
+            }
         } catch (final ProtocolViolation violation) {
             connection.requestEnd(DisconnectReason.PROTOCOL_VIOLATION, violation.getMessage());
         }
@@ -235,14 +264,31 @@ final class ConnectionEvents {
         if (watch == null) {
             return;
         }
-        if (watch.phase == Phase.CONNECTING) {
+        if (watch.phase == Phase.CONNECTING && !isBeingEstablished(watch)) {
             // It is not polled yet.
             onRelease(watch);
         } else if (watch.phase == Phase.CONNECTED) {
             watch.phase = Phase.ENDING;
-            watch.deadlineNs = System.nanoTime() + GOODBYE_NS;
+            final boolean isClosed = watch.connection.endReason() == DisconnectReason.CLOSED;
+            watch.deadlineNs = System.nanoTime() + (isClosed ? BUSY_NS : GOODBYE_NS);
             watch.connection.poller().execute(watch.connection::stop);
         }
+    }
+
+    /**
+     * Whether the peer of a connection that is closed here may use it already, and so gets a goodbye: this side has accepted it,
+     * which the peer learns first, or the event that it is established waits to be handled.
+     */
+    private boolean isBeingEstablished(final Watch watch) {
+        if (watch.connection.endReason() != DisconnectReason.CLOSED) {
+            return false;
+        }
+        if (watch.connection.isGreeted()) {
+            watch.phase = Phase.CLOSING;
+            watch.deadlineNs = System.nanoTime() + GOODBYE_NS;
+        }
+        onEvent(watch);
+        return watch.phase != Phase.CONNECTING;
     }
 
     private void onDisconnect(final Watch watch) {
@@ -296,10 +342,11 @@ final class ConnectionEvents {
         switch (watch.phase) {
             case CONNECTING -> watch.connection.requestEnd(DisconnectReason.PEER_LOST, "not established in time");
             case ENDING -> onDisconnect(watch);
+            case CLOSING -> onRelease(watch);
             case FLUSHING -> {
                 // Not all devices flush all receives. The polling thread may be in a long callback: ask again later.
                 watch.deadlineNs = nowNs + FLUSH_NS;
-                watch.connection.poller().execute(watch.connection::retire);
+                watch.connection.poller().execute(watch.connection::retireAfterLastPoll);
             }
             default -> {
                 // Without a deadline.

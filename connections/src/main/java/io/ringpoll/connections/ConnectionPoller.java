@@ -1,9 +1,13 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.PipelineState;
 import io.ringpoll.pipeline.SlotControl;
+import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verbs.WorkCompletions;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -12,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * One polling thread of a set: dispatches completions to their connections and executes tasks.
  *
- * <p>Methods of the polling thread say so; any thread may call the others.
+ * <p>Methods of the polling thread are marked; any thread may call the others.
  */
 final class ConnectionPoller implements CompletionHandler {
     private final ConnectionSet set;
@@ -57,8 +61,9 @@ final class ConnectionPoller implements CompletionHandler {
     void requirePollingThread(final MessageConnection connection) {
         final Thread owner = thread;
         if (Thread.currentThread() != owner) {
-            throw new IllegalStateException(connection + " belongs to thread " + (owner == null ? "none" : owner.getName()) +
-                ", not to " + Thread.currentThread().getName() + ": call execute");
+            throw new IllegalStateException(owner == null ? connection + " has no polling thread: its set is closed" :
+                connection + " belongs to thread " + owner.getName() + ", not to " + Thread.currentThread().getName() +
+                    ": call execute");
         }
     }
 
@@ -69,7 +74,7 @@ final class ConnectionPoller implements CompletionHandler {
     }
 
     boolean executeUser(final Runnable task) {
-        if (set.isClosed() || !tasks.offer(task)) {
+        if (set.isClosed() || !isRunning() || !tasks.offer(task)) {
             return false;
         }
         schedule();
@@ -104,6 +109,16 @@ final class ConnectionPoller implements CompletionHandler {
         pipeline.addQueue(connection.connection().completionQueue(), connection);
     }
 
+    /** Polls the queue of an ending connection, which posts nothing more, until it is empty; polling thread. */
+    void pollLast(final MessageConnection connection) {
+        final CompletionQueue queue = connection.connection().completionQueue();
+        final WorkCompletions polled = WorkCompletions.allocate(1);
+        final WorkCompletion completion = new WorkCompletion();
+        while (queue.poll(polled, 0, 1) > 0) {
+            connection.onCompletion(polled.show(0, completion));
+        }
+    }
+
     /** Stops polling a connection, which the poller no longer accesses when this returns; polling thread. */
     void remove(final MessageConnection connection) {
         try {
@@ -113,15 +128,36 @@ final class ConnectionPoller implements CompletionHandler {
         }
     }
 
-    /** Makes the calling thread the polling thread, after the end of the pipeline, and executes the tasks. */
+    /** Makes the calling thread the polling thread, after the end of the pipeline, while it executes the tasks. */
     void adopt() {
         thread = Thread.currentThread();
-        tasks.run();
+        try {
+            tasks.run();
+        } finally {
+            thread = null;
+        }
+    }
+
+    /** Whether the pipeline polls connections. */
+    boolean isRunning() {
+        return pipeline.state() == PipelineState.RUNNING;
+    }
+
+    /** Describes a pipeline that is not running. */
+    String pipelineEnd() {
+        final Throwable failure = pipeline.failure();
+        return "the pipeline of thread " + pipeline.pollerThread().getName() + " is " + pipeline.state() +
+            (failure == null ? "" : ": " + failure);
     }
 
     /** Whether the polling thread runs, or may still be in a callback. */
     boolean isAlive() {
         return pipeline.pollerThread().isAlive();
+    }
+
+    /** Waits for the end of the polling thread, at which the pipeline has been closed; false if it runs at the deadline. */
+    boolean join(final Deadline deadline) {
+        return deadline.join(pipeline.pollerThread());
     }
 
     /** Whether the set is closed, so that this thread executes no tasks any more. */
@@ -140,6 +176,11 @@ final class ConnectionPoller implements CompletionHandler {
 
     void onListenerException(final Throwable failure) {
         set.onListenerException(failure);
+    }
+
+    /** The last callback of a connection has returned. */
+    void onEnded() {
+        set.onEnded();
     }
 
     void giveMemoryBack(final MessageConnection connection) {

@@ -2,11 +2,11 @@ package io.ringpoll.connections;
 
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceException;
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.PipelineGroup;
-import io.ringpoll.pipeline.PipelineState;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.ConnectionRequest;
@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 
 /**
@@ -30,7 +30,7 @@ import java.util.stream.IntStream;
  *
  * <p>A set has a thread for connection events, and polling threads that run the {@link ConnectionListener}. Each connection gets
  * registered buffers and receives before it is established, credits that keep a message from finding no receive, and one end,
- * whatever the reason: its last completions are handled, its queue leaves the poller, its queue pair is closed, {@link
+ * for every reason: its last completions are handled, its queue leaves the poller, its queue pair is closed, {@link
  * ConnectionListener#onDisconnected} is called, and its memory serves the next connection.
  * <pre>{@code
  * try (ConnectionSet server = ConnectionSet.builder().listener(listener).start()) {
@@ -45,7 +45,6 @@ public final class ConnectionSet implements AutoCloseable {
     private static final System.Logger LOG = System.getLogger(ConnectionSet.class.getName());
     private static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long ADOPTION_NS = TimeUnit.SECONDS.toNanos(1);
-    private static final int PAUSE_MS = 1;
 
     private final ConnectionSetBuilder config;
     private final ConnectionSizes sizes;
@@ -56,14 +55,20 @@ public final class ConnectionSet implements AutoCloseable {
     private final ConnectionEvents events;
     private final Thread shutdownHook;
     private final AtomicBoolean closing = new AtomicBoolean();
+    /** Held by the closing thread. */
+    private final ReentrantLock closer = new ReentrantLock();
     private final CountDownLatch closed = new CountDownLatch(1);
     private final AtomicLong rejectedRequests = new AtomicLong();
     private final AtomicLong listenerExceptions = new AtomicLong();
     private volatile boolean releasedAll;
+    /** Why the set has closed itself; null if it has not. */
+    private volatile String pipelineEnd;
 
-    /** Guarded by itself, as are the count of connections and the release of memory. */
+    /** Guarded by its own lock, as are the count of connections and the release of memory. */
     private final ArrayDeque<MessageBuffers> spareMemory = new ArrayDeque<>();
     private int connections;
+    /** As above, including those whose last callback has not returned. */
+    private int unended;
     /** Number of buffers in use, including those of ended connections with retained messages. */
     private int lent;
     private volatile boolean memoryReleased;
@@ -92,7 +97,7 @@ public final class ConnectionSet implements AutoCloseable {
             return device;
         } finally {
             if (!opened) {
-                events.stop(0);
+                events.stop(Deadline.after(ADOPTION_NS));
             }
         }
     }
@@ -112,7 +117,12 @@ public final class ConnectionSet implements AutoCloseable {
         try {
             started = PipelineGroup.start(pollers.length, this::describe);
             for (int i = 0; i < pollers.length; i++) {
-                pollers[i].begin(started.pipelines().get(i));
+                final Pipeline pipeline = started.pipelines().get(i);
+                if (pipeline.pollerThread() == null) {
+                    throw new IllegalStateException("pipeline " + i +
+                        " of a set of connections is an agent, but a set has polling threads: leave out asAgent()");
+                }
+                pollers[i].begin(pipeline);
             }
             complete = true;
             return started;
@@ -121,14 +131,14 @@ public final class ConnectionSet implements AutoCloseable {
                 if (started != null) {
                     started.close();
                 }
-                events.stop(0);
+                events.stop(Deadline.after(ADOPTION_NS));
                 releaseMemory();
             }
         }
     }
 
     private PipelineBuilder describe(final int index) {
-        return config.newPipeline(index).runToCompletion().shutdownTimeout(0).onAll(pollers[index]);
+        return config.newPipeline(index).runToCompletion().shutdownTimeoutNs(0).onAll(pollers[index]);
     }
 
     private static String localAddress(final ConnectionSetBuilder config) {
@@ -192,7 +202,7 @@ public final class ConnectionSet implements AutoCloseable {
      *
      * @param host      address of the peer
      * @param port      of the peer
-     * @param timeoutNs in nanoseconds, at least 1 ms
+     * @param timeoutNs in nanoseconds; 0 or less does not wait, which suffices for no peer
      * @return the connection
      * @throws ConnectException         if the peer does not answer in time or rejects the request
      * @throws IllegalStateException    if the set is closed or has its maximum of connections, or on a polling thread
@@ -205,7 +215,7 @@ public final class ConnectionSet implements AutoCloseable {
                 throw new IllegalStateException("a polling thread cannot wait for a connection: connect on another thread");
             }
         }
-        final long deadlineNs = System.nanoTime() + timeoutNs;
+        final Deadline deadline = Deadline.after(timeoutNs);
         final MessageConnection connection;
         final int timeoutMs = (int) Math.min(Integer.MAX_VALUE, Math.max(1, TimeUnit.NANOSECONDS.toMillis(timeoutNs)));
         try (ConnectionConfig queues = sizes.newConfig(timeoutMs);
@@ -216,7 +226,7 @@ public final class ConnectionSet implements AutoCloseable {
         }
         events.watch(connection, timeoutNs);
         try {
-            return connection.established().get(Math.max(1, deadlineNs - System.nanoTime()), TimeUnit.NANOSECONDS);
+            return connection.established().get(deadline.leftNs(), TimeUnit.NANOSECONDS);
         } catch (final InterruptedException interrupted) {
             connection.requestEnd(DisconnectReason.CLOSED, "the connect was interrupted");
             Thread.currentThread().interrupt();
@@ -225,7 +235,7 @@ public final class ConnectionSet implements AutoCloseable {
             throw failed(host, port, failed.getCause());
         } catch (final TimeoutException late) {
             connection.requestEnd(DisconnectReason.CLOSED, "not established in time");
-            throw failed(host, port, late);
+            throw failed(host, port, new TimeoutException("not established within " + deadline.timeout()));
         }
     }
 
@@ -266,7 +276,9 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     /**
-     * The pipelines of the polling threads, for monitoring. They are closed with the set.
+     * The pipelines of the polling threads, for monitoring. They are closed with the set. When one of them is closed before or
+     * halts, the set closes itself within about a second: the connections of this pipeline end with {@link
+     * DisconnectReason#FAILED}, the others in order.
      *
      * @return by index
      */
@@ -275,7 +287,7 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     /**
-     * Whether the close has begun.
+     * Whether the close has begun, by a call, at JVM shutdown, or because a pipeline has ended.
      *
      * @return false until then
      */
@@ -305,66 +317,100 @@ public final class ConnectionSet implements AutoCloseable {
 
     /**
      * Accepts no more connections, closes all, calls {@link ConnectionListener#onDisconnected} for each, ends the threads and
-     * releases the memory. A call by a callback starts the close on another thread and returns. Idempotent: further calls wait
-     * for the first one.
+     * releases the memory. Claims and retained messages remain valid until they are given back. A call by a callback starts the
+     * close on another thread and returns. Idempotent: further calls wait for the first one, and continue a close that has not
+     * released everything in time. An interrupt does not end the wait, and the interrupt flag is restored.
      *
-     * @param timeoutNs time-out of the whole call, in nanoseconds
-     * @return true if everything has been released; false if a callback does not return: its thread and the memory of its
-     *     connections remain
+     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less does not wait
+     * @return true if everything has been released, by any call; false if it has not in time, for instance because a
+     *     callback does not return: its thread and the memory of its connections remain
      */
     public boolean close(final long timeoutNs) {
         final boolean first = closing.compareAndSet(false, true);
         for (final ConnectionPoller poller : pollers) {
             if (poller.isPollingThread()) {
                 if (first) {
-                    Thread.ofPlatform().daemon().name(config.name + "-closer").start(() -> end(timeoutNs));
+                    endOnThread(timeoutNs);
                 }
                 return false;
             }
         }
-        if (first) {
-            end(timeoutNs);
-        } else {
-            await(timeoutNs);
+        if (!releasedAll) {
+            end(Deadline.after(timeoutNs));
         }
         return releasedAll;
     }
 
-    private void await(final long timeoutNs) {
-        boolean interrupted = false;
-        final long deadlineNs = System.nanoTime() + timeoutNs;
-        while (closed.getCount() > 0 && deadlineNs - System.nanoTime() > 0) {
-            try {
-                closed.await(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS);
-            } catch (final InterruptedException again) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+    private void endOnThread(final long timeoutNs) {
+        Thread.ofPlatform().daemon().name(config.name + "-closer").start(() -> end(Deadline.after(timeoutNs)));
+    }
+
+    /** Closes the set if a pipeline has ended before it; event thread. */
+    void closeIfUnpolled() {
+        final ConnectionPoller ended = endedPoller();
+        // In this order: the close of the set ends its pipelines.
+        if (ended != null && closing.compareAndSet(false, true)) {
+            pipelineEnd = ended.pipelineEnd();
+            LOG.log(System.Logger.Level.WARNING, "{0} closes itself: {1}", config.name, pipelineEnd);
+            events.failUnpolled();
+            endOnThread(DEFAULT_CLOSE_NS);
         }
     }
 
-    private void end(final long timeoutNs) {
-        final long deadlineNs = System.nanoTime() + timeoutNs;
+    /** The first thread of a pipeline that is not running; null if there is none. */
+    private ConnectionPoller endedPoller() {
+        for (final ConnectionPoller poller : pollers) {
+            if (!poller.isRunning()) {
+                return poller;
+            }
+        }
+        return null;
+    }
+
+    /** Whether all connections have ended, except those that no thread polls. */
+    private boolean haveEnded() {
+        if (unended() == 0) {
+            return true;
+        }
+        for (final ConnectionPoller poller : pollers) {
+            if (poller.isRunning() && poller.connections().get() > 0) {
+                return false;
+            }
+        }
+        return endedPoller() != null;
+    }
+
+    private void end(final Deadline deadline) {
+        if (deadline.tryLock(closer)) {
+            try {
+                if (!releasedAll) {
+                    release(deadline);
+                }
+            } finally {
+                closer.unlock();
+            }
+        }
+    }
+
+    private void release(final Deadline deadline) {
         try {
             events.endAll();
-            awaitNoConnections(deadlineNs);
-            pipelines.close(Math.max(0, deadlineNs - System.nanoTime()));
+            deadline.await(this::haveEnded);
+            pipelines.close(deadline.leftNs());
             boolean polling = false;
             for (final ConnectionPoller poller : pollers) {
-                polling |= poller.isAlive();
+                polling |= !poller.join(deadline);
             }
             if (!polling) {
-                adopt();
+                adopt(deadline);
+                releasedAll = unended() == 0 && events.stop(orLater(deadline));
             }
-            final boolean stopped = events.stop(ADOPTION_NS);
-            releasedAll = !polling && stopped && connections() == 0;
             if (releasedAll) {
                 releaseMemory();
             } else {
-                LOG.log(System.Logger.Level.WARNING, "{0}: a callback does not return; {1} connections are not released",
-                    config.name, connections());
+                LOG.log(System.Logger.Level.WARNING, "{0} is not closed within {1}: {2}, {3} connections are not released",
+                    config.name, deadline.timeout(), polling ? "a polling thread has not ended" : "all callbacks have returned",
+                    unended());
             }
         } finally {
             try {
@@ -376,37 +422,26 @@ public final class ConnectionSet implements AutoCloseable {
         }
     }
 
-    /** Does what the polling threads have not done before their end. */
-    private void adopt() {
-        final long deadlineNs = System.nanoTime() + ADOPTION_NS;
+    /** Completes the work that the polling threads have left at their end. */
+    private void adopt(final Deadline deadline) {
         if (connections() > 0) {
             events.abandonAll();
         }
-        do {
-            for (final ConnectionPoller poller : pollers) {
-                poller.adopt();
-            }
-        } while (!pause(deadlineNs, connections() == 0));
+        orLater(deadline).await(() -> {
+            executeTasks();
+            return unended() == 0;
+        });
+    }
+
+    /** Leaves a second for what needs no other thread than that of the events. */
+    private static Deadline orLater(final Deadline deadline) {
+        return Deadline.after(Math.max(ADOPTION_NS, deadline.leftNs()));
+    }
+
+    private void executeTasks() {
         for (final ConnectionPoller poller : pollers) {
             poller.adopt();
         }
-    }
-
-    private void awaitNoConnections(final long deadlineNs) {
-        while (!pause(deadlineNs, connections() == 0)) {
-            if (pipelines.state() != PipelineState.RUNNING) {
-                return;
-            }
-        }
-    }
-
-    /** Returns true if the wait is over. */
-    private static boolean pause(final long deadlineNs, final boolean isOver) {
-        if (isOver || deadlineNs - System.nanoTime() <= 0) {
-            return true;
-        }
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(PAUSE_MS));
-        return false;
     }
 
     /** Makes a connection from a request, for which there is a place; the peer's hello is null if this side has requested it. */
@@ -424,6 +459,7 @@ public final class ConnectionSet implements AutoCloseable {
         } finally {
             if (!made) {
                 leave();
+                onEnded();
                 giveMemoryBack(memory);
             }
         }
@@ -459,6 +495,7 @@ public final class ConnectionSet implements AutoCloseable {
                     config.name + " has its maximum of " + connections + " connections");
             }
             connections++;
+            unended++;
             lent++;
             if (!spareMemory.isEmpty()) {
                 return spareMemory.pollLast();
@@ -473,6 +510,7 @@ public final class ConnectionSet implements AutoCloseable {
             if (!allocated) {
                 synchronized (spareMemory) {
                     connections--;
+                    unended--;
                     lent--;
                 }
             }
@@ -509,7 +547,11 @@ public final class ConnectionSet implements AutoCloseable {
 
     private void requireOpen() {
         if (isClosed()) {
-            throw new IllegalStateException(config.name + " is closed");
+            throw new IllegalStateException(config.name + " is closed" + (pipelineEnd == null ? "" : ": " + pipelineEnd));
+        }
+        final ConnectionPoller ended = endedPoller();
+        if (ended != null) {
+            throw new IllegalStateException(config.name + " is closing: " + ended.pipelineEnd());
         }
     }
 
@@ -540,6 +582,19 @@ public final class ConnectionSet implements AutoCloseable {
     void onReleased(final MessageConnection connection) {
         connection.poller().connections().decrementAndGet();
         leave();
+    }
+
+    /** The last callback of a connection has returned. */
+    void onEnded() {
+        synchronized (spareMemory) {
+            unended--;
+        }
+    }
+
+    private int unended() {
+        synchronized (spareMemory) {
+            return unended;
+        }
     }
 
     void onRejected(final Exception reason) {

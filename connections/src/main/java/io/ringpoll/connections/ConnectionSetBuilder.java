@@ -18,6 +18,7 @@ import org.agrona.ErrorHandler;
  */
 public final class ConnectionSetBuilder {
     private static final long MAX_MEMORY_BYTES = Integer.MAX_VALUE;
+    private static final int MAX_POLLERS = 1024;
 
     String name = "connections";
     String address;
@@ -41,7 +42,7 @@ public final class ConnectionSetBuilder {
     /**
      * Names the set and its threads; the default is {@code connections}.
      *
-     * @param setName unique in the process if the counters are to be told apart
+     * @param setName unique in the process, to distinguish the counters
      * @return this
      */
     public ConnectionSetBuilder name(final String setName) {
@@ -121,7 +122,7 @@ public final class ConnectionSetBuilder {
     /**
      * Sets the number of polling threads; the default is 1. A new connection goes to the one with the fewest connections.
      *
-     * @param threads at least 1
+     * @param threads 1 to 1,024
      * @return this
      */
     public ConnectionSetBuilder pollers(final int threads) {
@@ -155,10 +156,10 @@ public final class ConnectionSetBuilder {
     /**
      * Sets the default time-out of {@link ConnectionSet#connect(String, int)}; the default is 10 s.
      *
-     * @param timeoutNs in nanoseconds, at least 1 ms
+     * @param timeoutNs in nanoseconds; rejected by the start if less than 1 ms, as 0 and negative ones are
      * @return this
      */
-    public ConnectionSetBuilder connectTimeout(final long timeoutNs) {
+    public ConnectionSetBuilder connectTimeoutNs(final long timeoutNs) {
         connectTimeoutNs = timeoutNs;
         return this;
     }
@@ -166,10 +167,10 @@ public final class ConnectionSetBuilder {
     /**
      * Sets the time in which an accepted connection must be established; the default is 10 s.
      *
-     * @param timeoutNs in nanoseconds, at least 1 ms
+     * @param timeoutNs in nanoseconds; rejected by the start if less than 1 ms, as 0 and negative ones are
      * @return this
      */
-    public ConnectionSetBuilder acceptTimeout(final long timeoutNs) {
+    public ConnectionSetBuilder acceptTimeoutNs(final long timeoutNs) {
         acceptTimeoutNs = timeoutNs;
         return this;
     }
@@ -177,10 +178,11 @@ public final class ConnectionSetBuilder {
     /**
      * Closes the set at JVM shutdown, for instance at Ctrl-C; by default the program closes it.
      *
-     * @param timeoutNs time-out of the close in nanoseconds; 0, the default, for no shutdown hook
+     * @param timeoutNs time-out of the close in nanoseconds; 0, the default, for no shutdown hook; rejected by the start if
+     *     negative
      * @return this
      */
-    public ConnectionSetBuilder shutdownTimeout(final long timeoutNs) {
+    public ConnectionSetBuilder shutdownTimeoutNs(final long timeoutNs) {
         shutdownTimeoutNs = timeoutNs;
         return this;
     }
@@ -230,13 +232,14 @@ public final class ConnectionSetBuilder {
     private void check() {
         final List<String> errors = new ArrayList<>();
         require(name != null && !name.isBlank(), "the name is empty", errors);
+        require(name == null || name.chars().noneMatch(Character::isISOControl), "the name contains a control character", errors);
         require(listener != null, "there is no listener: messages need a handler", errors);
         require(peer == null || address == null, "a peer and an address are set: set one of them", errors);
         require(messagesInFlight >= 1 && messagesInFlight <= Hello.MAX_WINDOW,
             "messagesInFlight is " + messagesInFlight + ": use 1 to " + Hello.MAX_WINDOW, errors);
         require(maxMessageBytes >= 1, "maxMessageBytes is " + maxMessageBytes + ": use at least 1", errors);
         require(maxConnections >= 1, "maxConnections is " + maxConnections + ": use at least 1", errors);
-        require(pollers >= 1, "there are " + pollers + " pollers: use at least 1", errors);
+        require(pollers >= 1 && pollers <= MAX_POLLERS, "there are " + pollers + " pollers: use 1 to " + MAX_POLLERS, errors);
         require(privateData.length <= Hello.MAX_USER_DATA,
             privateData.length + " bytes of private data: at most " + Hello.MAX_USER_DATA + " can be sent", errors);
         require(connectTimeoutNs >= TimeUnit.MILLISECONDS.toNanos(1), "the connect time-out is less than 1 ms", errors);

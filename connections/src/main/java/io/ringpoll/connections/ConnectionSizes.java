@@ -42,12 +42,17 @@ record ConnectionSizes(int window, int maxMessageBytes) {
 
     /** Length of a buffer, in bytes. */
     int strideBytes() {
-        return Math.max(ALIGNMENT, Math.ceilDiv(maxMessageBytes, ALIGNMENT) * ALIGNMENT);
+        return Math.toIntExact(stride());
+    }
+
+    /** In the type that holds it for every maximum length. */
+    private long stride() {
+        return Math.max(ALIGNMENT, Math.ceilDiv((long) maxMessageBytes, ALIGNMENT) * ALIGNMENT);
     }
 
     /** Registered memory of a connection, in bytes; may exceed an int. */
     long memoryBytes() {
-        return (long) strideBytes() * (receives() + window);
+        return stride() * (receives() + window);
     }
 
     /** The configuration of a connection, to be closed. */

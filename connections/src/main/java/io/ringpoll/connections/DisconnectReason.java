@@ -12,6 +12,6 @@ public enum DisconnectReason {
     PEER_LOST,
     /** The peer has violated the protocol; it may be hostile, or of another version. */
     PROTOCOL_VIOLATION,
-    /** A work request or the completion queue has failed on this side. */
+    /** A work request, the completion queue or the pipeline of the polling thread has failed on this side. */
     FAILED
 }

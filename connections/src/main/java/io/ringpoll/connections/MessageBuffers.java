@@ -1,27 +1,38 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.internal.os.MachineMemory;
+import io.ringpoll.internal.os.OwnedMemory;
 import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * The registered memory of one connection: a buffer for each receive, then one for each message that is sent.
  *
- * <p>Belongs to one connection at a time; the memory of an ended connection serves another one.
+ * <p>Belongs to one connection at a time; the memory of an ended connection serves another one. Each connection has a view of
+ * its own, which is empty after {@link #revoke}. The memory remains mapped while a view, or a user's buffer that wraps one, is
+ * reachable: a late access never reaches freed memory.
  */
 final class MessageBuffers {
+    private static final long PAGE_BYTES = 4096;
+
     private final ConnectionSizes sizes;
+    private final MemorySegment memory;
+    private final ByteBuffer bytes;
     private final LocalMemoryRegion region;
-    private final UnsafeBuffer bytes;
     private final int strideBytes;
     private final int firstSend;
 
     MessageBuffers(final Peer peer, final ConnectionSizes sizes) {
         this.sizes = sizes;
-        region = peer.allocate(sizes.memoryBytes(), MemoryUsage.SEND, MemoryUsage.RECEIVE);
-        bytes = new UnsafeBuffer(region.memory().asByteBuffer());
+        MachineMemory.requirePinnable(sizes.memoryBytes());
+        memory = OwnedMemory.allocateWhileReachable(sizes.memoryBytes(), PAGE_BYTES);
+        bytes = memory.asByteBuffer();
+        region = peer.register(memory, MemoryUsage.SEND, MemoryUsage.RECEIVE);
         strideBytes = sizes.strideBytes();
         firstSend = sizes.receives() * strideBytes;
     }
@@ -39,9 +50,15 @@ final class MessageBuffers {
         return region;
     }
 
-    /** All memory of the connection. */
-    UnsafeBuffer bytes() {
-        return bytes;
+    /** A view of all memory, for one connection. */
+    UnsafeBuffer newView() {
+        return new UnsafeBuffer(bytes);
+    }
+
+    /** Empties the view of an ended connection, so that its bounds checks refuse every access. */
+    void revoke(final UnsafeBuffer view) {
+        // The address remains, for a thread that has passed the bounds check.
+        view.wrap(bytes, 0, 0);
     }
 
     int strideBytes() {
@@ -56,7 +73,9 @@ final class MessageBuffers {
         return firstSend + buffer * strideBytes;
     }
 
+    /** Deregisters the memory and returns its pages to the system. */
     void release() {
         region.close();
+        OwnedMemory.releasePages(memory);
     }
 }

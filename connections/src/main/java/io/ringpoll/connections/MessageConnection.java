@@ -5,6 +5,7 @@ import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.DirectBuffer;
@@ -21,6 +22,11 @@ import org.agrona.concurrent.UnsafeBuffer;
  * <p>Each message uses a receive that the peer has posted. The peer returns this credit when it has handled the message, so that
  * a message always finds a receive. Without credit, {@link #trySend} and {@link #tryClaim} refuse, and {@link
  * ConnectionListener#onDrained} follows when there is credit again.
+ *
+ * <p>The buffer of an open claim and retained messages stay valid after the end of the connection and of its set, until the user
+ * gives them back: {@link #commit} or {@link #abort}, {@link #release}. From then on {@link #buffer()}, which is also the buffer
+ * of {@link ConnectionListener#onMessage}, has a capacity of 0, and each access throws {@link IndexOutOfBoundsException}. A
+ * buffer that wraps it is not emptied: it may show messages of later connections, but never freed memory.
  */
 public final class MessageConnection {
     /** Result of {@link #tryClaim}: no credit, or all buffers are in flight; {@link ConnectionListener#onDrained} follows. */
@@ -28,22 +34,18 @@ public final class MessageConnection {
     /** Result of {@link #tryClaim}: the connection has ended or is ending. */
     public static final int NOT_CONNECTED = -2;
 
-    private static final int NONE = -1;
-
     private final ConnectionPoller poller;
     private final Connection connection;
     private final MessageBuffers memory;
     private final UnsafeBuffer bytes;
-    private final SendWindow sends;
-    private final ReceiveWindow receives;
+    private final MessageSender sender;
+    private final MessageReceiver receiver;
     private final ConnectionListener listener;
     private final CompletableFuture<MessageConnection> established = new CompletableFuture<>();
     private final AtomicReference<End> end = new AtomicReference<>();
-    private final String name;
     private volatile boolean connected;
     private volatile Object attachment;
     private Hello peerHello;
-    private int maxMessageBytes;
 
     /** Polling thread, as the following: whether sends and receives may be posted. */
     private boolean open;
@@ -54,13 +56,6 @@ public final class MessageConnection {
     private boolean queueFailed;
     /** The peer's last message has been received. */
     private boolean goodbyeReceived;
-    /** Whether a send was refused since the last callback. */
-    private boolean refused;
-    private int claimedOffset = NONE;
-    private int claimedLength;
-    /** Buffer of the message that is being handled. */
-    private int handledBuffer = NONE;
-    private boolean handledIsRetained;
 
     /** The first reason for which the connection ends. */
     private record End(DisconnectReason reason, String detail) {
@@ -72,21 +67,20 @@ public final class MessageConnection {
         this.connection = connection;
         this.memory = memory;
         this.listener = listener;
-        bytes = memory.bytes();
+        bytes = memory.newView();
         // The sizes of the queues are derived from the window, which bounds the work requests in flight.
         connection.completionQueue().withoutBudget();
-        sends = new SendWindow(connection, memory, sizes);
-        receives = new ReceiveWindow(connection, memory, sizes);
-        name = "message " + connection.name();
+        sender = new MessageSender(connection, memory, sizes);
+        receiver = new MessageReceiver(this, memory, bytes, sizes, listener);
     }
 
     /** Applies the peer's hello; before the connection is started. */
     void greet(final Hello own, final Hello peers) {
         final int window = Math.min(own.window(), peers.window());
-        maxMessageBytes = Math.min(own.maxMessageBytes(), peers.maxMessageBytes());
+        final int maxMessageBytes = Math.min(own.maxMessageBytes(), peers.maxMessageBytes());
         peerHello = peers;
-        sends.open(window);
-        receives.open(window);
+        sender.open(window, maxMessageBytes);
+        receiver.open(window, maxMessageBytes);
     }
 
     /**
@@ -99,16 +93,18 @@ public final class MessageConnection {
      *     connection has ended
      * @throws IllegalArgumentException  if the message is too long
      * @throws IndexOutOfBoundsException if the message is not within the source
-     * @throws IllegalStateException     on another thread than the polling thread, or if a claim is open
+     * @throws IllegalStateException     if a claim is open, or before the end of the set on another thread than the polling
+     *     thread
      */
     public boolean trySend(final DirectBuffer source, final int offset, final int length) {
-        source.boundsCheck(offset, length);
-        final int claimed = tryClaim(length);
-        if (claimed < 0) {
+        Objects.requireNonNull(source, "the source of the message is null").boundsCheck(offset, length);
+        requireOwner();
+        final int next = sender.nextOffset(length, open);
+        if (next < 0) {
             return false;
         }
-        bytes.putBytes(claimed, source, offset, length);
-        commit(claimed);
+        bytes.putBytes(next, source, offset, length);
+        post(length);
         return true;
     }
 
@@ -119,61 +115,52 @@ public final class MessageConnection {
      * @param length of the message in bytes, from 0 to {@link #maxMessageBytes()}
      * @return the index of the message in {@link #buffer()}, or {@link #NO_CREDIT} or {@link #NOT_CONNECTED}, which are negative
      * @throws IllegalArgumentException if the message is too long
-     * @throws IllegalStateException    on another thread than the polling thread, or if a claim is open
+     * @throws IllegalStateException    if a claim is open, or before the end of the set on another thread than the polling
+     *     thread
      */
     public int tryClaim(final int length) {
-        poller.requirePollingThread(this);
-        if (length < 0 || length > maxMessageBytes) {
-            throw new IllegalArgumentException(
-                "a message of " + length + " bytes; " + name + " carries 0 to " + maxMessageBytes);
-        }
-        if (claimedOffset != NONE) {
-            throw new IllegalStateException("a claim of " + name + " is open: commit or abort it first");
-        }
-        if (!open) {
-            return NOT_CONNECTED;
-        }
-        if (!sends.hasRoom()) {
-            refused = true;
-            return NO_CREDIT;
-        }
-        claimedOffset = sends.nextOffset();
-        claimedLength = length;
-        return claimedOffset;
+        requireOwner();
+        return sender.tryClaim(length, open);
     }
 
     /**
      * The buffer for claimed messages.
      *
-     * @return always the same; write within the claimed range only
+     * @return always the same; write within the claimed range only. Its capacity is 0 when the connection has ended and its
+     *     memory has been given back
      */
     public MutableDirectBuffer buffer() {
         return bytes;
     }
 
     /**
-     * Sends the claimed message. If the connection has ended since the claim, the message is dropped.
+     * Sends the claimed message. If the connection has ended since the claim, the message is dropped and the memory given back;
+     * after the end of the set one thread at a time may call this.
      *
      * @param index result of {@link #tryClaim}
      * @throws IllegalStateException on another thread than the polling thread, or if there is no such claim
      */
     public void commit(final int index) {
-        endClaim(index);
+        final int length = endClaim(index);
         if (open) {
-            try {
-                if (sends.postMessage(claimedLength, receives.owed())) {
-                    receives.onReturned();
-                } else {
-                    fail("the send queue is full");
-                }
-            } catch (final RpmaException | IllegalStateException failed) {
-                fail(failed.getMessage());
+            post(length);
+        }
+    }
+
+    private void post(final int length) {
+        try {
+            if (sender.postMessage(length, receiver.owed())) {
+                receiver.onReturned();
+            } else {
+                fail("the send queue is full");
             }
+        } catch (final RpmaException | IllegalStateException failed) {
+            fail(failed.getMessage());
         }
     }
 
     /**
-     * Gives a claim back; nothing is sent.
+     * Gives a claim back; nothing is sent. Also possible after the end of the connection and of the set, as {@link #commit}.
      *
      * @param index result of {@link #tryClaim}
      * @throws IllegalStateException on another thread than the polling thread, or if there is no such claim
@@ -182,17 +169,26 @@ public final class MessageConnection {
         endClaim(index);
     }
 
-    private void endClaim(final int index) {
-        poller.requirePollingThread(this);
-        if (index != claimedOffset || index == NONE) {
-            throw new IllegalStateException("index " + index + " is not claimed on " + name);
+    private int endClaim(final int index) {
+        requireOwner();
+        final int length = sender.endClaim(index);
+        if (ended) {
+            giveMemoryBack();
         }
-        claimedOffset = NONE;
+        return length;
+    }
+
+    /** Requires the polling thread; after the end of the set any thread may return memory, and sends nothing. */
+    private void requireOwner() {
+        if (!poller.isPollingThread() && !(ended && poller.isClosed())) {
+            poller.requirePollingThread(this);
+        }
     }
 
     /**
      * Retains the message that is being handled: it stays valid after {@link ConnectionListener#onMessage} has returned, until
-     * {@link #release}. Until then its credit is not returned to the peer.
+     * {@link #release}. Until then its credit is not returned to the peer. Its memory remains, also after the end of the
+     * connection and of the set.
      *
      * @return the handle for {@link #release}
      * @throws IllegalStateException on another thread than the polling thread, outside of {@link ConnectionListener#onMessage},
@@ -200,28 +196,26 @@ public final class MessageConnection {
      */
     public long retain() {
         poller.requirePollingThread(this);
-        if (handledBuffer == NONE || handledIsRetained) {
-            throw new IllegalStateException(
-                handledIsRetained ? "the message is retained already" : "no message of " + name + " is being handled");
-        }
-        handledIsRetained = true;
-        return receives.retain(handledBuffer);
+        return receiver.retain();
     }
 
     /**
-     * Releases a retained message: its receive is posted again. Also possible after the end of the connection, which keeps the
-     * memory until all messages are released; after the end of the set one thread at a time may call this.
+     * Releases a retained message: its receive is posted again. Within the callback of this message, as if it had not been
+     * retained: it is valid until the callback returns, whose result counts. Also possible after the end of the connection, which
+     * keeps the memory until all messages are released and the open claim is given back; after the end of the set one thread at
+     * a time may call this.
      *
      * @param message result of {@link #retain()}
      * @throws IllegalStateException on another thread than the polling thread, or if the message is not retained
      */
     public void release(final long message) {
-        if (!ended || !poller.isClosed()) {
-            poller.requirePollingThread(this);
+        requireOwner();
+        final int buffer = receiver.release(message);
+        if (buffer < 0) {
+            return;
         }
-        final int buffer = receives.release(message);
         if (open) {
-            finish(buffer);
+            receiver.finish(buffer);
             returnCredits();
         } else if (ended) {
             giveMemoryBack();
@@ -229,13 +223,14 @@ public final class MessageConnection {
     }
 
     /**
-     * Delivers the messages that wait since the listener has refused one; no effect if there are none.
+     * Delivers the messages that wait since the listener has refused one; no effect if there are none, or after the end of the
+     * connection.
      *
-     * @throws IllegalStateException on another thread than the polling thread
+     * @throws IllegalStateException before the end of the set on another thread than the polling thread
      */
     public void resume() {
-        poller.requirePollingThread(this);
-        deliverWaiting();
+        requireOwner();
+        receiver.deliverWaiting();
         if (open) {
             returnCredits();
         }
@@ -245,10 +240,10 @@ public final class MessageConnection {
      * Executes a task on the polling thread; any thread. Tasks of one thread are executed in order.
      *
      * @param task executed once; its exceptions are passed to the error handler of the set
-     * @return false if the set is closed, or too many tasks wait
+     * @return false if the set is closed, its pipeline has ended, or too many tasks wait
      */
     public boolean execute(final Runnable task) {
-        return poller.executeUser(task);
+        return poller.executeUser(Objects.requireNonNull(task, "the task is null"));
     }
 
     /**
@@ -274,7 +269,7 @@ public final class MessageConnection {
      * @return messages that the peer can receive, as far as this side knows
      */
     public int credits() {
-        return sends.credits();
+        return sender.credits();
     }
 
     /**
@@ -283,7 +278,7 @@ public final class MessageConnection {
      * @return in bytes
      */
     public int maxMessageBytes() {
-        return maxMessageBytes;
+        return sender.maxMessageBytes();
     }
 
     /**
@@ -325,7 +320,12 @@ public final class MessageConnection {
 
     @Override
     public String toString() {
-        return name;
+        return nameOf(connection);
+    }
+
+    /** The name of a message connection. */
+    static String nameOf(final Connection connection) {
+        return "message " + connection.name();
     }
 
     /** Ends the connection; any thread. The first reason counts. */
@@ -375,6 +375,10 @@ public final class MessageConnection {
             poller.events().release(this);
             return;
         }
+        if (endReason() == DisconnectReason.CLOSED) {
+            // Closed while it was being established: the peer gets a goodbye, the listener knows nothing of it.
+            return;
+        }
         open = true;
         started = true;
         connected = true;
@@ -405,7 +409,11 @@ public final class MessageConnection {
 
     private boolean sayGoodbye() {
         try {
-            return sends.postGoodbye(receives.owed());
+            final boolean posted = sender.postGoodbye(receiver.owed());
+            if (posted) {
+                poller.events().onGoodbye(this);
+            }
+            return posted;
         } catch (final RpmaException | IllegalStateException failed) {
             return false;
         }
@@ -416,6 +424,15 @@ public final class MessageConnection {
             disconnectRequested = true;
             poller.events().disconnect(this);
         }
+    }
+
+    /** Handles the completions of the queue, and stops polling it; polling thread, idempotent. */
+    void retireAfterLastPoll() {
+        open = false;
+        if (!retired && !queueFailed) {
+            poller.pollLast(this);
+        }
+        retire();
     }
 
     /** Stops polling the queue; polling thread, idempotent. */
@@ -429,7 +446,7 @@ public final class MessageConnection {
     }
 
     private void retireIfFlushed() {
-        if (!open && receives.posted() == 0) {
+        if (!open && receiver.posted() == 0) {
             retire();
         }
     }
@@ -448,11 +465,16 @@ public final class MessageConnection {
             }
         }
         ended = true;
-        giveMemoryBack();
+        try {
+            giveMemoryBack();
+        } finally {
+            poller.onEnded();
+        }
     }
 
     private void giveMemoryBack() {
-        if (receives.retained() == 0) {
+        if (receiver.retained() == 0 && !sender.hasClaim()) {
+            memory.revoke(bytes);
             poller.giveMemoryBack(this);
         }
     }
@@ -481,7 +503,7 @@ public final class MessageConnection {
     }
 
     private void onSent(final long id) {
-        sends.onCompleted(id);
+        sender.onCompleted(id);
         if (WorkRequestId.isGoodbye(id)) {
             requestDisconnect();
             retireIfFlushed();
@@ -494,7 +516,7 @@ public final class MessageConnection {
     private void onFailed(final long id, final int status) {
         final boolean isReceive = WorkRequestId.isReceive(id);
         if (isReceive) {
-            receives.onCompleted();
+            receiver.onCompleted();
         }
         if (open) {
             requestEnd(switch (status) {
@@ -512,7 +534,7 @@ public final class MessageConnection {
     }
 
     private void onReceived(final int buffer, final WorkCompletion completion) {
-        receives.onCompleted();
+        receiver.onCompleted();
         final DisconnectReason ending = open ? null : endReason();
         if (ending == DisconnectReason.CLOSED || ending == DisconnectReason.PROTOCOL_VIOLATION) {
             retireIfFlushed();
@@ -535,17 +557,17 @@ public final class MessageConnection {
         final int returned = Immediate.credits(immediate);
         switch (Immediate.kind(immediate)) {
             case Immediate.MESSAGE -> {
-                receives.onMessage();
-                sends.addCredits(returned);
-                onMessage(buffer, length);
+                receiver.spendCredit();
+                sender.addCredits(returned);
+                receiver.deliver(buffer, length);
             }
             case Immediate.CREDITS -> {
                 if (length != 0 || returned == 0) {
                     throw new ProtocolViolation("a credit message of " + length + " bytes with " + returned + " credits");
                 }
                 // First the receive: the credits permit the peer's own messages only.
-                repost(buffer);
-                sends.addCredits(returned);
+                receiver.repost(buffer);
+                sender.addCredits(returned);
             }
             case Immediate.GOODBYE -> {
                 goodbyeReceived = true;
@@ -561,51 +583,11 @@ public final class MessageConnection {
         }
     }
 
-    private void onMessage(final int buffer, final int length) throws ProtocolViolation {
-        if (length > maxMessageBytes) {
-            throw new ProtocolViolation("a message of " + length + " bytes, over the maximum of " + maxMessageBytes);
-        }
-        if (receives.hasWaiting() || !handle(buffer, length)) {
-            receives.addWaiting(buffer, length);
-        }
-    }
-
-    /** Passes a message to the user; false if the user has refused it. */
-    private boolean handle(final int buffer, final int length) {
-        handledBuffer = buffer;
-        handledIsRetained = false;
-        boolean handled = true;
-        try {
-            handled = listener.onMessage(this, bytes, memory.receiveOffset(buffer), length);
-        } catch (final Throwable failure) {
-            poller.onListenerException(failure);
-        }
-        final boolean isRetained = handledIsRetained;
-        handledBuffer = NONE;
-        handledIsRetained = false;
-        if (isRetained) {
-            return true;
-        }
-        if (handled) {
-            finish(buffer);
-        }
-        return handled;
-    }
-
-    private void deliverWaiting() {
-        // Not from within the callback of a message.
-        while (receives.hasWaiting() && handledBuffer == NONE && open &&
-            handle(receives.firstWaitingBuffer(), receives.firstWaitingLength())) {
-            receives.removeFirstWaiting();
-        }
-    }
-
     /** There may be room for a message: delivers waiting messages, then reports room that is left. */
     private void onRoom() {
-        if (refused && sends.hasRoom()) {
-            refused = false;
-            deliverWaiting();
-            if (!refused && open) {
+        if (sender.takeRefusal()) {
+            receiver.deliverWaiting();
+            if (!sender.isRefused() && open) {
                 try {
                     listener.onDrained(this);
                 } catch (final Throwable failure) {
@@ -615,30 +597,24 @@ public final class MessageConnection {
         }
     }
 
-    private void finish(final int buffer) {
-        if (open && !receives.repostMessage(buffer)) {
-            fail("the receive queue is full");
-        }
-    }
-
-    private void repost(final int buffer) {
-        if (open && !receives.repost(buffer)) {
-            fail("the receive queue is full");
-        }
-    }
-
     /** Returns owed credits by a message of their own if the peer may be waiting for them. */
     private void returnCredits() {
         try {
-            if (open && receives.isCreditDue() && sends.postCredits(receives.owed())) {
-                receives.onReturned();
+            if (open && receiver.isCreditDue() && sender.postCredits(receiver.owed())) {
+                receiver.onReturned();
             }
         } catch (final RpmaException | IllegalStateException failed) {
             fail(failed.getMessage());
         }
     }
 
-    private void fail(final String detail) {
+    /** Whether sends and receives may be posted; polling thread. */
+    boolean isOpen() {
+        return open;
+    }
+
+    /** Ends the connection for a failure of its own. */
+    void fail(final String detail) {
         requestEnd(DisconnectReason.FAILED, detail);
     }
 }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Messages travel in both directions, whatever the windows of the two sides. */
+/** Messages travel in both directions, with any windows of the two sides. */
 @Timeout(60)
 @Tag(TestDevice.TAG)
 class EchoTest {

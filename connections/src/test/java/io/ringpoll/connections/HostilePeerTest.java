@@ -133,9 +133,9 @@ class HostilePeerTest {
                 for (int i = 0; i < sends; i++) {
                     raw.send(1, 0);
                 }
-                assertTrue(raw.awaitCompletions(sends));
+                assertTrue(raw.awaitCompletions(sends, RawClient.TIMEOUT_MS));
                 raw.send(1, 0);
-                assertFalse(raw.awaitCompletions(1));
+                assertFalse(raw.awaitCompletions(1, 1_000));
             } finally {
                 tested.countDown();
             }

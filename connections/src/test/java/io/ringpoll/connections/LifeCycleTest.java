@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Connections begin and end once, whatever ends them. */
+/** Connections begin and end once, for each reason of an end. */
 @Timeout(60)
 @Tag(TestDevice.TAG)
 class LifeCycleTest {

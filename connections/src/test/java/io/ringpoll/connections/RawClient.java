@@ -12,6 +12,7 @@ import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verbs.IbvWc;
+import io.ringpoll.verbs.WorkCompletion;
 import io.ringpoll.verbs.WorkCompletions;
 import java.lang.foreign.Arena;
 import java.util.concurrent.TimeUnit;
@@ -22,15 +23,20 @@ final class RawClient implements AutoCloseable {
     static final Hello HELLO = new Hello(8, 256, new byte[0]);
     private static final int QUEUE_SIZE = 64;
     private static final int BUFFER_BYTES = 1024;
-    private static final int TIMEOUT_MS = 10_000;
+    static final int TIMEOUT_MS = 10_000;
 
     private final Peer peer = Peer.ofLocal(TestDevice.address());
     private final LocalMemoryRegion memory =
         peer.allocate((long) QUEUE_SIZE * BUFFER_BYTES, MemoryUsage.SEND, MemoryUsage.RECEIVE);
     private final Connection connection;
-    private final ConnectionEvent event;
+    private ConnectionEvent event;
 
     RawClient(final int port, final byte[] hello) {
+        this(port, hello, true);
+    }
+
+    /** Requests a connection, and fetches the answer now or with {@link #fetchEvent()}: the server then knows of it. */
+    RawClient(final int port, final byte[] hello, final boolean fetches) {
         try (ConnectionConfig config = ConnectionConfig.create().sqSize(QUEUE_SIZE).rqSize(QUEUE_SIZE).cqSize(2 * QUEUE_SIZE);
             ConnectionRequest request = peer.request(TestDevice.address(), Integer.toString(port), config)) {
             for (int i = 0; i < QUEUE_SIZE; i++) {
@@ -38,6 +44,12 @@ final class RawClient implements AutoCloseable {
             }
             connection = request.connect(hello);
         }
+        if (fetches) {
+            fetchEvent();
+        }
+    }
+
+    void fetchEvent() {
         event = connection.nextEvent(TIMEOUT_MS).orElseThrow();
     }
 
@@ -58,9 +70,9 @@ final class RawClient implements AutoCloseable {
         assertTrue(connection.send(memory, 0, 1, CompletionFlag.ALWAYS, 0));
     }
 
-    /** Polls a number of completions; false if there are not as many in a second. */
-    boolean awaitCompletions(final int number) {
-        final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+    /** Polls a number of completions; false if there are not as many in a time. */
+    boolean awaitCompletions(final int number, final int timeoutMs) {
+        final long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         try (Arena arena = Arena.ofConfined()) {
             final UnsafeBuffer slab = new UnsafeBuffer(arena.allocate(IbvWc.SIZE_BYTES, Long.BYTES).asByteBuffer());
             final WorkCompletions record = WorkCompletions.in(slab, 0, 1);
@@ -70,6 +82,19 @@ final class RawClient implements AutoCloseable {
             }
             return polled == number;
         }
+    }
+
+    /** The kind of the next message, within a second; -1 if there is none. */
+    int nextKind() {
+        final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+        final WorkCompletions records = WorkCompletions.allocate(1);
+        while (System.nanoTime() < deadlineNs) {
+            if (connection.completionQueue().poll(records, 0, 1) > 0) {
+                final WorkCompletion received = records.show(0, new WorkCompletion());
+                return received.isSuccess() && received.hasImmediate() ? Immediate.kind(received.immediate()) : -1;
+            }
+        }
+        return -1;
     }
 
     /** Ends without a goodbye, as a process that is killed. */

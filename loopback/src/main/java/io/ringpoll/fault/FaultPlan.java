@@ -8,7 +8,7 @@ import java.util.stream.Collectors;
 /**
  * The faults that the loopback device injects in this process: rules, and the seed of random rules. Immutable.
  *
- * <p>The same plan injects the same faults: each queue pair and completion queue counts for itself, independent of other threads.
+ * <p>The same plan injects the same faults: each queue pair and completion queue has its own count, independent of other threads.
  *
  * @param seed  of the random rules
  * @param rules at most {@value #MAX_RULES}; the first that triggers applies

@@ -87,7 +87,7 @@ public record FaultRule(
     }
 
     /**
-     * A kind that needs no argument, or whose times are 1.
+     * A kind that needs no argument, or applies once.
      *
      * @param kind neither a status, nor late, nor a call
      * @return a rule that triggers at the first count

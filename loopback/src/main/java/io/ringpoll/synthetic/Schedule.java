@@ -38,7 +38,7 @@ public final class Schedule {
      * Completions at even distances.
      *
      * @param perSecond completions in a second, 1 to 1,000,000,000
-     * @return a schedule whose rate is exact, or off by less than one in a billion
+     * @return a schedule with an exact rate, or one that is off by less than one in a billion
      */
     public static Schedule rate(final long perSecond) {
         return bursts(perSecond, 1);

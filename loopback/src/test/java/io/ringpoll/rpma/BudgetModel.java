@@ -12,7 +12,7 @@ import java.util.Deque;
 import java.util.SplittableRandom;
 
 /**
- * A queue pair with random posts and completions, and its budget: the model counts what must be in flight.
+ * A queue pair with random posts and completions, and its budget: the model counts the requests that must be in flight.
  *
  * <p>The kinds of posts vary by the seed, and some begin late: signalled and unsignalled sends, receives. After a failure all
  * outstanding requests are flushed.

@@ -493,7 +493,7 @@ class CompletionBudgetTest {
         final CompletionBudget budget = new CompletionBudget(16);
         assertTrue(budget.reserveReceive(false));
         assertTrue(budget.reserveSend(true, false));
-        // What an earlier poll has left in the array.
+        // The records of an earlier poll.
         BudgetModel.polled(budget, completions, 1, BudgetModel.RECEIVED);
         assertTrue(budget.reserveReceive(false));
         budget.onPolled(completions.records(), 0, 0);

@@ -97,7 +97,8 @@ class CompletionQueueTest {
     }
 
     @Test
-    void shouldAnswerWithProviderWhenTheDeviceFailsAndWithUnknownWhenItGivesTooMany() {
+    void shouldAnswerWithProviderWhenTheDeviceFailsAndWithUnknownWhenItGivesTooMany() throws InterruptedException {
+        EarlierLog.awaitLogged();
         try (LogCapture log = new LogCapture(); ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final RpmaCompletionQueue queue = pair.client().completionQueue();
             PollFault.whileFailing(pair.peer().context(),

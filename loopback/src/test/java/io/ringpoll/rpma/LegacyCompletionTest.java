@@ -97,7 +97,8 @@ class LegacyCompletionTest {
     }
 
     @Test
-    void shouldAnswerAsTheOldCallWhenTheDeviceFails() {
+    void shouldAnswerAsTheOldCallWhenTheDeviceFails() throws InterruptedException {
+        EarlierLog.awaitLogged();
         try (LogCapture log = new LogCapture(); ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final RpmaCompletionQueue queue = pair.client().completionQueue();
             PollFault.whileFailing(pair.peer().context(),

@@ -34,7 +34,8 @@ class LogTest {
     private LogCapture log;
 
     @BeforeEach
-    void capture() {
+    void capture() throws InterruptedException {
+        EarlierLog.awaitLogged();
         log = new LogCapture();
     }
 

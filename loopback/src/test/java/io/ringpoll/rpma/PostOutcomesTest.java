@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Every kind of post, refused in every way: afterwards its call is over, and the budget counts what the device has. */
+/** Every kind of post, refused in every way: afterwards its call is over, and the budget counts the requests of the device. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class PostOutcomesTest {

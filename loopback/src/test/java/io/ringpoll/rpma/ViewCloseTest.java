@@ -44,7 +44,7 @@ class ViewCloseTest {
     private final AtomicInteger opened = new AtomicInteger();
     private final AtomicInteger refusals = new AtomicInteger();
     private volatile RpmaCompletionQueue queue;
-    /** The queue whose connection has been closed last. */
+    /** The queue of the connection that was closed last. */
     private volatile RpmaCompletionQueue destroyed;
     /** A view that another thread has opened and may close. */
     private volatile VerbsCompletionQueue shown;

@@ -18,16 +18,18 @@ import org.junit.jupiter.api.Timeout;
  * that is no object of the device shows there.
  */
 class FailingCallsLeakTest {
+    /** For an interpreter that has to share its CPU, of which it needs ten seconds and more. */
+    private static final int TIMEOUT_SECONDS = 300;
     private static final int MOST_ROUNDS = 20;
     private static final int SWEEPS = 4;
     /** Less than the smallest block of malloc, for one call of each sweep. */
     private static final long ALLOWED_BYTES = 16 * SWEEPS;
 
     @Test
-    @Timeout(120)
+    @Timeout(320)
     void shouldFreeAllNativeMemoryAfterAFailedCall() {
         final String output = JavaProcess.create().option("-Xint").option("-XX:+UseSerialGC")
-            .property(Device.DEVICE_PROPERTY, "loopback").run(EachCallFailing.class);
+            .property(Device.DEVICE_PROPERTY, "loopback").timeoutSeconds(TIMEOUT_SECONDS).run(EachCallFailing.class);
         final List<Long> growths = output.lines().map(Long::parseLong).toList();
         // The JVM frees or takes something of its own in one round or another; a leak is there in each.
         assertTrue(isClean(growths.getLast()),

@@ -34,6 +34,8 @@ import org.junit.jupiter.api.Timeout;
  * interpreter in an emulation would take minutes.
  */
 class LeakTest {
+    /** For an interpreter that has to share its CPU, of which it needs ten seconds and more. */
+    private static final int TIMEOUT_SECONDS = 300;
     private static final int WARM_UP = 300;
     private static final int ROUNDS = 5;
     private static final int TIMES = 300;
@@ -41,10 +43,10 @@ class LeakTest {
     private static final long ALLOWED_BYTES_EACH = 16;
 
     @Test
-    @Timeout(120)
+    @Timeout(320)
     void shouldFreeTheNativeMemoryOfAllClosedObjects() {
         final String output = JavaProcess.create().option("-Xint").option("-XX:+UseSerialGC")
-            .property(Device.DEVICE_PROPERTY, "loopback").run(EverythingManyTimes.class);
+            .property(Device.DEVICE_PROPERTY, "loopback").timeoutSeconds(TIMEOUT_SECONDS).run(EverythingManyTimes.class);
         final List<Long> growths = output.lines().map(Long::parseLong).sorted().toList();
         assertEquals(ROUNDS, growths.size());
         // The JVM frees or takes something of its own in one round or another; a leak is there in each.

@@ -12,6 +12,7 @@ import io.ringpoll.testing.Completions;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.OtherThread;
 import io.ringpoll.testing.TestDevice;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
@@ -122,12 +123,13 @@ class CompletionChannelTest {
     }
 
     @Test
-    void shouldKeepItsTimeOutDespiteEventsOfOtherQueues() {
+    void shouldKeepItsTimeOutDespiteEventsOfOtherQueues() throws InterruptedException {
         try (ConnectedPair shared = ConnectedPair.of(config -> config.rcqSize(10).sharedCompletionChannel(true));
             VerbsCompletionQueue main = shared.server().completionQueue().openVerbs();
             VerbsCompletionQueue foreign = shared.server().receiveCompletionQueue().orElseThrow().openVerbs();
             CompletionChannel mine = CompletionChannel.borrow(main)) {
             final AtomicBoolean isOver = new AtomicBoolean();
+            final CountDownLatch begun = new CountDownLatch(1);
             final OtherThread<Integer> noise = OtherThread.run(() -> {
                 int events = 0;
                 final long startNs = System.nanoTime();
@@ -138,10 +140,12 @@ class CompletionChannelTest {
                     sent.await(shared.client().completionQueue(), 1);
                     completions.await(foreign, 1);
                     events++;
+                    begun.countDown();
                     Thread.sleep(NOISE_INTERVAL_MS);
                 }
                 return events;
             });
+            assertTrue(begun.await(TIMEOUT_MS, TimeUnit.MILLISECONDS));
             final long startNs = System.nanoTime();
             assertNull(mine.await(20 * NOISE_INTERVAL_MS));
             final long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNs);

@@ -37,7 +37,7 @@ public final class ConnectionConfig extends Configuration {
     /**
      * Sets how long finding the other side may take.
      *
-     * @param timeoutMs in milliseconds
+     * @param timeoutMs in milliseconds; 0 leaves no time, negative is rejected
      * @return this
      * @throws IllegalArgumentException if it is negative
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_conn_cfg_set_timeout.3.html">

@@ -28,9 +28,6 @@ public final class LocalMemoryRegion extends RpmaObject {
     /** The value of {@code IBV_ADVISE_MR_FLAG_FLUSH}. */
     static final int ADVISE_FLAG_FLUSH = 1;
 
-    /** Smaller regions are not compared with the machine's memory. */
-    private static final long LARGE_BYTES = 1L << 28;
-
     /** librpma puts the length into 32 bits unseen. */
     private static final long MAX_ADVISED_BYTES = 0xFFFF_FFFFL;
 
@@ -70,21 +67,11 @@ public final class LocalMemoryRegion extends RpmaObject {
         return register(peer, memory, arena::close, usage);
     }
 
-    /**
-     * Refuses a size that cannot be pinned: the memory of the machine or the limit of a container. To try would end in the
-     * kernel's OOM killer.
-     */
     private static void requireSize(final long lengthBytes) {
         if (lengthBytes < 1) {
             throw new IllegalArgumentException("a memory region of " + lengthBytes + " bytes: at least 1 is needed");
         }
-        if (lengthBytes >= LARGE_BYTES) {
-            final MachineMemory.Limit limit = MachineMemory.limit();
-            if (lengthBytes > limit.bytes()) {
-                throw new IllegalArgumentException("a memory region of " + lengthBytes + " bytes is larger than the " +
-                    limit.name() + ", " + limit.bytes() + " bytes, in which it is pinned: ask for less");
-            }
-        }
+        MachineMemory.requirePinnable(lengthBytes);
     }
 
     private static void requireUsable(final MemorySegment memory) {

@@ -140,6 +140,11 @@ public final class RpmaCompletionQueue extends NativeObject implements Completio
             return result == RpmaError.NO_COMPLETION ? 0 : failed(result);
         }
 
+        @Override
+        public void onHandOver() {
+            revoke();
+        }
+
         @HotCall
         private int pollUnleased(final long wcAddress, final int maxEntries) {
             final HotMark mark = calls.enter();

@@ -23,7 +23,7 @@ import java.nio.ByteOrder;
  *                                                };
  * </pre>
  *
- * <p>It is no interface: what it contains must agree with the results of the public calls.
+ * <p>It is no interface: its contents must agree with the results of the public calls.
  */
 final class RpmaEp {
     /** The result of {@link #port} if the port cannot be read. */

@@ -4,7 +4,7 @@ import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.internal.verbs.CompletionHandover;
 import io.ringpoll.internal.verbs.StructAccess;
 
-/** What this package keeps from users, for the rest of the binding. */
+/** Access of the rest of the binding to members that this package hides from users. */
 final class AddressAccess implements StructAccess<VerbsContext, CompletionQueue, VerbsCompletionQueue> {
     @Override
     public VerbsContext context(final long address) {

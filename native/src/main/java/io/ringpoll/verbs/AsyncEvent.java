@@ -11,7 +11,7 @@ package io.ringpoll.verbs;
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_get_async_event.3.html">ibv_get_async_event(3)</a>
  */
 public record AsyncEvent(String device, AsyncEventType type, long completionQueueAddress, int queuePairNumber, int port) {
-    /** Clears what an event of this type does not refer to. */
+    /** Clears the fields that an event of this type does not use. */
     public AsyncEvent {
         final AsyncEventElement element = type.element();
         completionQueueAddress = element == AsyncEventElement.COMPLETION_QUEUE ? completionQueueAddress : 0;

@@ -21,9 +21,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
  *
  * <p>It covers the requests of one queue pair, or the receives of one shared receive queue. Methods for sends are called by the
  * thread that posts to the send queue, those for receives by the thread that posts to the receive queue; if these are two
- * threads, both pass {@code shared}. Whoever polls calls {@link #onPolled} within the call of the queue, which one thread at a
- * time makes; a poller calls {@link #onPolledByPoller} after it, and has counts of its own. Any thread may call the others. Each
- * count has one writer at a time, and each of these threads writes to cache lines of its own. Nothing allocates.
+ * threads, both pass {@code shared}. The polling thread calls {@link #onPolled} within the call of the queue, which one thread
+ * at a time makes; a poller calls {@link #onPolledByPoller} after it, and has counts of its own. Any thread may call the others.
+ * Each count has one writer at a time, and each of these threads writes to cache lines of its own. Nothing allocates.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_create_cq.3.html">ibv_create_cq(3)</a>
  */

@@ -5,7 +5,7 @@ import io.ringpoll.internal.verbs.CompletionPaths;
 /**
  * The three paths that a completion can take, by the rules of the verbs manual.
  *
- * <p>The status decides first, whatever the opcode field holds, because it is not valid on a failed completion.
+ * <p>The status decides first, because the opcode field is not valid on a failed completion.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
  */
@@ -14,7 +14,7 @@ public enum CompletionPath {
     SEND_WRITE,
     /** Successful receives: consumed by a message of the peer. */
     RECEIVE,
-    /** Every completion whose status is not success, of either side. */
+    /** Every failed completion, of either side. */
     ERROR;
 
     /** The path of a completion by the 8 bytes at {@link IbvWc#STATUS_OFFSET}, in native byte order. */

@@ -170,6 +170,11 @@ public final class VerbsCompletionQueue extends NativeResource implements Comple
             return result;
         }
 
+        @Override
+        public void onHandOver() {
+            revoke();
+        }
+
         @HotCall
         private int pollUnleased(final long wcAddress, final int maxEntries) {
             final HotMark mark = calls.enter();

@@ -3,7 +3,7 @@ package io.ringpoll.verbs;
 /**
  * Values of {@code enum ibv_wc_opcode}: which operation a successful work completion belongs to.
  *
- * <p>Plain integers, since they are compared on the hot path. Not valid on a completion whose status is not
+ * <p>Plain integers, since they are compared on the hot path. Not valid on a completion with a status other than
  * {@link WcStatus#SUCCESS}.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>

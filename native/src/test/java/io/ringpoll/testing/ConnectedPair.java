@@ -16,6 +16,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
@@ -27,8 +28,10 @@ public final class ConnectedPair implements AutoCloseable {
     /** Long enough for a slow machine under load; a test that waits so long has failed. */
     public static final int TIMEOUT_MS = 10_000;
 
-    private static final int FIRST_PORT = 20_000;
-    private static final int PORTS = 40_000;
+    /** Below the ports of clients, of the system and of the loopback device: from 32,768 on. */
+    private static final int FIRST_PORT = 10_000;
+    private static final int PORTS = 22_000;
+    private static final AtomicInteger NEXT_PORT = new AtomicInteger(ThreadLocalRandom.current().nextInt(PORTS));
 
     private final Deque<NativeResource> closeables = new ArrayDeque<>();
     private final Peer peer;
@@ -66,9 +69,13 @@ public final class ConnectedPair implements AutoCloseable {
         return of(config -> { });
     }
 
-    /** A port that is probably free, since tests of several processes run at the same time. */
+    /**
+     * A port that no other call in this process gets and no client has, so on the loopback device it is free.
+     *
+     * <p>Each process starts at a random port, because processes share the ports of a real device.
+     */
     public static String anyPort() {
-        return Integer.toString(FIRST_PORT + ThreadLocalRandom.current().nextInt(PORTS));
+        return Integer.toString(FIRST_PORT + NEXT_PORT.getAndIncrement() % PORTS);
     }
 
     public Peer peer() {

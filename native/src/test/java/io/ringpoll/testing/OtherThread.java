@@ -74,6 +74,16 @@ public final class OtherThread<T> {
         }
     }
 
+    /** Waits until the action is in a park with a time-out; fails if it ends instead. */
+    public void requireParkedForATime() {
+        final long startNs = System.nanoTime();
+        while (thread.getState() != Thread.State.TIMED_WAITING) {
+            assertTrue(thread.isAlive(), () -> "it did not wait, but returned " + result + " or threw " + failure);
+            assertTrue(System.nanoTime() - startNs < TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS), "it does not wait");
+            Thread.onSpinWait();
+        }
+    }
+
     private boolean isAsleep() {
         try {
             final String stat = Files.readString(Path.of("/proc/self/task", Integer.toString(kernelThread), "stat"));

@@ -11,6 +11,10 @@ import org.agrona.UnsafeApi;
 final class BatchDelivery extends Delivery {
     private final BatchHandler batchHandler;
     private final CompletionBatch batch;
+    /** Receives of the range, if none has failed. */
+    private int received;
+    /** Statuses and opcodes of the range, combined by or. */
+    private long statuses;
 
     BatchDelivery(
         final HandlerConfig config, final CompletionSlab slab, final HandlerFailures failures, final HandlerContext context) {
@@ -26,12 +30,14 @@ final class BatchDelivery extends Delivery {
         }
         long slot = first;
         batch.begin(first);
+        received = 0;
+        statuses = 0;
         while (slot <= last) {
             final int count = contiguous(slot, last);
             collect(slot, count);
             slot += count;
         }
-        return deliverBatch();
+        return deliverBatch(first, last);
     }
 
     @Override
@@ -47,20 +53,19 @@ final class BatchDelivery extends Delivery {
 
     private void collect(final long first, final int count) {
         final long address = addressOf(first);
-        int received = 0;
-        long statuses = 0;
+        int receivesHere = 0;
+        long statusesHere = 0;
         for (int i = 0; i < count; i++) {
             final long record = address + i * (long) IbvWc.SIZE_BYTES;
             final long statusAndOpcode = UnsafeApi.getLong(record + IbvWc.STATUS_OFFSET);
-            received += CompletionPaths.receiveBit(statusAndOpcode);
-            statuses |= statusAndOpcode;
+            receivesHere += CompletionPaths.receiveBit(statusAndOpcode);
+            statusesHere |= statusAndOpcode;
             if (accepts(statusAndOpcode)) {
                 batch.add(record);
             }
         }
-        if (countsWhileDelivering()) {
-            onDelivered(first, count, received, statuses);
-        }
+        received += receivesHere;
+        statuses |= statusesHere;
     }
 
     private void beginBatch(final int size) throws HandlerHalted {
@@ -71,10 +76,14 @@ final class BatchDelivery extends Delivery {
         }
     }
 
-    private int deliverBatch() throws HandlerHalted {
+    private int deliverBatch(final long first, final long last) throws HandlerHalted {
         final int size = batch.size();
         if (size > 0) {
             beginBatch(size);
+            if (countsWhileDelivering()) {
+                // Not before: a handler that halts in beginBatch has been given none of them.
+                onDelivered(first, last, received, statuses);
+            }
             try {
                 batchHandler.onBatch(batch);
             } catch (final Throwable failure) {

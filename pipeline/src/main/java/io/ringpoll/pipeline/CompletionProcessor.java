@@ -41,13 +41,12 @@ final class CompletionProcessor implements Runnable {
         final HandlerConfig config,
         final CompletionSlab slab,
         final HandlerBarrier barrier,
-        final FaultMark faults,
         final HandlerCounters counters,
         final HandlerContext context,
         final StartGate startGate) {
         this.config = config;
         this.barrier = barrier;
-        this.faults = faults;
+        this.faults = slab.faults();
         this.counters = counters;
         this.context = context;
         this.startGate = startGate;
@@ -172,15 +171,26 @@ final class CompletionProcessor implements Runnable {
     }
 
     /** Waits for a slot. A result below {@code next} means that the loop condition must be checked again. */
-    private long waitFor(final long next) {
+    private long waitFor(final long next) throws HandlerHalted {
         try {
             return barrier.waitFor(next);
         } catch (final AlertException woken) {
             barrier.clearAlert();
             // Published slots are handled before the end.
             return Math.min(barrier.getCursor(), stopAfter);
-        } catch (final TimeoutException | InterruptedException retry) {
+        } catch (final TimeoutException noSlot) {
+            onIdle(next - 1);
             return next - 1;
+        } catch (final InterruptedException retry) {
+            return next - 1;
+        }
+    }
+
+    private void onIdle(final long passed) throws HandlerHalted {
+        try {
+            config.handler().onIdle();
+        } catch (final Throwable failure) {
+            failures.onFailure(failure, passed, 0);
         }
     }
 

@@ -39,7 +39,7 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     private final int capacity;
     private final int mask;
     private final Sequence cursor = new Sequence(Sequencer.INITIAL_CURSOR_VALUE);
-    private final FaultMark faults = new FaultMark();
+    private final FaultMark faults;
 
     /** Set before the poller starts, as is the next field. */
     private Sequence[] gatingSequences = NO_SEQUENCES;
@@ -49,17 +49,19 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
     private volatile boolean halted;
 
     CompletionRing(final CompletionSlab slab) {
-        this(slab.buffer(), slab.capacity(), slab.queueRuns());
+        this(slab.buffer(), slab.capacity(), slab.queueRuns(), slab.faults());
     }
 
     /** Creates a ring over the caller's memory; the capacity is a power of two. */
     CompletionRing(final UnsafeBuffer slots, final int capacity) {
-        this(slots, capacity, new QueueRuns(capacity));
+        this(slots, capacity, new QueueRuns(capacity), new FaultMark(capacity));
     }
 
-    private CompletionRing(final UnsafeBuffer slots, final int capacity, final QueueRuns queueRuns) {
+    private CompletionRing(
+        final UnsafeBuffer slots, final int capacity, final QueueRuns queueRuns, final FaultMark faults) {
         this.slab = slots;
         this.queueRuns = queueRuns;
+        this.faults = faults;
         this.capacity = capacity;
         this.mask = capacity - 1;
     }
@@ -77,11 +79,6 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
 
     int capacity() {
         return capacity;
-    }
-
-    /** Marks queue faults for the handlers. */
-    FaultMark faults() {
-        return faults;
     }
 
     @Override
@@ -141,7 +138,7 @@ final class CompletionRing extends CompletionRingPositions implements PipelineRi
 
     @Override
     public void publishFault(final int queueIndex) {
-        faults.set(published + 1);
+        faults.mark(published + 1);
         publish(1, queueIndex);
     }
 }

@@ -28,7 +28,9 @@ final class CompletionSlab {
     private final UnsafeBuffer buffer;
     private final int mask;
     private final QueueRuns queueRuns;
+    private final FaultMark faults;
     private final AtomicInteger users = new AtomicInteger(1);
+    private Runnable onFreed = () -> { };
 
     /** Allocates a slab with one reference, owned by the caller. */
     CompletionSlab(final int capacity) {
@@ -40,6 +42,12 @@ final class CompletionSlab {
         buffer = new UnsafeBuffer(memory.address(), (int) memory.byteSize());
         mask = capacity - 1;
         queueRuns = new QueueRuns(capacity);
+        faults = new FaultMark(capacity);
+    }
+
+    /** Sets an action of the thread that frees the memory; before other threads retain it. */
+    void onFreed(final Runnable action) {
+        onFreed = action;
     }
 
     UnsafeBuffer buffer() {
@@ -57,6 +65,11 @@ final class CompletionSlab {
     /** The completion queues of the slots. */
     QueueRuns queueRuns() {
         return queueRuns;
+    }
+
+    /** The queue faults among the slots. */
+    FaultMark faults() {
+        return faults;
     }
 
     /** Offset in bytes of the slot of a sequence, for a slab with the given mask. */
@@ -81,6 +94,7 @@ final class CompletionSlab {
         if (users.decrementAndGet() == 0) {
             buffer.wrap(0L, 0);
             arena.close();
+            onFreed.run();
         }
     }
 

@@ -2,6 +2,7 @@ package io.ringpoll.pipeline;
 
 import io.ringpoll.internal.poller.PollerCounterSet;
 import io.ringpoll.internal.verbs.CompletionPaths;
+import io.ringpoll.internal.verbs.PathFilter;
 import io.ringpoll.internal.verbs.RecordSource;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.verbs.CompletionPath;
@@ -30,6 +31,8 @@ abstract class Delivery {
     final HandlerFailures failures;
     /** Bit set, see {@link CompletionPaths#bits}. */
     final int acceptedPaths;
+    private final PathFilter filter;
+    private final FaultMark faults;
     private final HandlerLifecycle handler;
     private final HandlerContext context;
     private RecordSource source;
@@ -52,6 +55,8 @@ abstract class Delivery {
         this.handler = config.handler();
         this.failures = failures;
         this.acceptedPaths = CompletionPaths.bits(config.paths());
+        this.filter = PathFilter.of(acceptedPaths);
+        this.faults = slab.faults();
         this.context = context;
     }
 
@@ -99,16 +104,22 @@ abstract class Delivery {
     }
 
     /**
-     * Counts contiguous completions.
+     * Counts the completions of a range.
      *
      * @param received number of receives, if none has failed
      * @param statuses their statuses and opcodes, combined by or
      */
-    final void onDelivered(final long first, final int number, final int received, final long statuses) {
+    final void onDelivered(final long first, final long last, final int received, final long statuses) {
         if (CompletionPaths.isError(statuses)) {
-            classify(first, number);
+            classifyAll(first, last);
         } else {
             receives += received;
+        }
+    }
+
+    private void classifyAll(final long first, final long last) {
+        for (long slot = first; slot <= last; slot += contiguous(slot, last)) {
+            classify(slot, contiguous(slot, last));
         }
     }
 
@@ -137,19 +148,26 @@ abstract class Delivery {
             return last;
         }
         long slot = last;
-        while (slot >= first && !accepts(UnsafeApi.getLong(addressOf(slot) + IbvWc.STATUS_OFFSET))) {
-            slot--;
+        while (slot >= first) {
+            final int count = (int) Math.min(slot - first, (int) slot & mask) + 1;
+            final long address = addressOf(slot) + IbvWc.STATUS_OFFSET;
+            for (int i = 0; i < count; i++) {
+                if (accepts(UnsafeApi.getLong(address - i * (long) IbvWc.SIZE_BYTES))) {
+                    return slot - i;
+                }
+            }
+            slot -= count;
         }
         return slot;
     }
 
     final boolean accepts(final long statusAndOpcode) {
-        return (acceptedPaths & CompletionPaths.bit(statusAndOpcode)) != 0;
+        return filter.accepts(statusAndOpcode);
     }
 
-    /** Whether a record reports a queue's failure. */
-    private static boolean isFault(final long statusAndOpcode) {
-        return CompletionPaths.status(statusAndOpcode) == QueueFault.STATUS;
+    /** Whether the record of a slot reports a queue's failure; else it is a completion of any status. */
+    private boolean isFault(final long slot, final long statusAndOpcode) {
+        return CompletionPaths.status(statusAndOpcode) == QueueFault.STATUS && faults.contains(slot);
     }
 
     final long addressOf(final long slot) {
@@ -164,7 +182,7 @@ abstract class Delivery {
     /** The last slot of a batch, which ends before a queue fault: a fault is a batch of its own. */
     final long endAtFault(final long first, final long last) {
         for (long slot = first; slot <= last; slot++) {
-            if (isFault(UnsafeApi.getLong(addressOf(slot) + IbvWc.STATUS_OFFSET))) {
+            if (faults.contains(slot)) {
                 return Math.max(first, slot - 1);
             }
         }
@@ -174,7 +192,7 @@ abstract class Delivery {
     /** Delivers the only slot of a range if it contains a fault that the handler accepts; returns false otherwise. */
     final boolean deliverFault(final long slot) throws HandlerHalted {
         final long statusAndOpcode = UnsafeApi.getLong(addressOf(slot) + IbvWc.STATUS_OFFSET);
-        if (!isFault(statusAndOpcode) || !accepts(statusAndOpcode)) {
+        if (!isFault(slot, statusAndOpcode) || !accepts(statusAndOpcode)) {
             return false;
         }
         final int offset = CompletionSlab.offset(slot, mask);
@@ -192,9 +210,9 @@ abstract class Delivery {
     private void count(final long first, final long last, final long handled) {
         if (countsHandled) {
             countHandled(first, last, handled);
-        } else if (first != last || !isFault(UnsafeApi.getLong(addressOf(first) + IbvWc.STATUS_OFFSET))) {
-            for (long slot = first; slot <= last && !countsWhileDelivering; slot += contiguous(slot, last)) {
-                classify(slot, contiguous(slot, last));
+        } else if (first != last || !isFault(first, UnsafeApi.getLong(addressOf(first) + IbvWc.STATUS_OFFSET))) {
+            if (!countsWhileDelivering) {
+                classifyAll(first, last);
             }
             addClasses(last - first + 1);
         }
@@ -206,7 +224,7 @@ abstract class Delivery {
             pathCounters.onSendWrites(handled);
         } else if (acceptedPaths == RECEIVE) {
             pathCounters.onReceives(handled);
-        } else if (handled != 0 && !isFault(UnsafeApi.getLong(addressOf(first) + IbvWc.STATUS_OFFSET))) {
+        } else if (handled != 0 && !isFault(first, UnsafeApi.getLong(addressOf(first) + IbvWc.STATUS_OFFSET))) {
             for (long slot = first; slot <= last; slot += contiguous(slot, last)) {
                 countStatuses(slot, contiguous(slot, last));
             }

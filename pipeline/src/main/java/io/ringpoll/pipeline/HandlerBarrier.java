@@ -11,7 +11,7 @@ import com.lmax.disruptor.WaitStrategy;
  *
  * <p>{@link #waitFor} belongs to the handler's thread; any thread may call {@link #alert()}.
  */
-final class HandlerBarrier implements SequenceBarrier {
+class HandlerBarrier implements SequenceBarrier {
     private final Sequence cursor;
     private final Sequence dependent;
     private final WaitStrategy waitStrategy;
@@ -25,7 +25,9 @@ final class HandlerBarrier implements SequenceBarrier {
 
     @Override
     public long waitFor(final long sequence) throws AlertException, InterruptedException, TimeoutException {
-        checkAlert();
+        if (alerted) {
+            throw AlertException.INSTANCE;
+        }
         return waitStrategy.waitFor(sequence, cursor, dependent, this);
     }
 

@@ -20,6 +20,7 @@ import java.util.Set;
  * @param cpu           to which its thread is pinned, or {@link Pinning#ANY_CPU}
  * @param maxBatch      maximum number of slots in a batch; 0 for the default
  * @param maxHeld       maximum number of held slots
+ * @param idleTimeoutNs time without slots until the handler's {@code onIdle} is called, in nanoseconds; 0 for no calls
  */
 record HandlerConfig(
     String roleName,
@@ -32,7 +33,8 @@ record HandlerConfig(
     FailurePolicy failurePolicy,
     int cpu,
     int maxBatch,
-    int maxHeld) {
+    int maxHeld,
+    long idleTimeoutNs) {
     /** Copies the collections. */
     HandlerConfig {
         paths = HandlerPaths.copyOf(paths);
@@ -43,7 +45,7 @@ record HandlerConfig(
     HandlerConfig pinned(final Pinning.Assignment assignment) {
         final WaitMode wait = waitMode == null && waitStrategy == null ? assignment.waitMode() : waitMode;
         return new HandlerConfig(roleName, paths, handler, inBatches, after, wait, waitStrategy, failurePolicy, assignment.cpu(),
-            maxBatch, maxHeld);
+            maxBatch, maxHeld, idleTimeoutNs);
     }
 
     /** The configuration with the defaults filled in. */
@@ -51,8 +53,13 @@ record HandlerConfig(
         final boolean ofUser = waitStrategy != null;
         final WaitMode wait = waitMode != null ? waitMode : defaultWait;
         return new HandlerConfig(roleName, paths, handler, inBatches, after, ofUser ? null : wait,
-            ofUser ? waitStrategy : wait.newWaitStrategy(), failurePolicy, cpu,
-            maxBatch > 0 ? maxBatch : defaultMaxBatch, maxHeld);
+            ofUser ? waitStrategy : wait.newWaitStrategy(idleTimeoutNs), failurePolicy, cpu,
+            maxBatch > 0 ? maxBatch : defaultMaxBatch, maxHeld, idleTimeoutNs);
+    }
+
+    /** Whether the concluded wait strategy checks the time-out of the handler often, so that not each check reads the clock. */
+    boolean spins() {
+        return waitMode == WaitMode.BUSY_SPIN || waitMode == WaitMode.YIELD;
     }
 
     /** Whether the concluded wait strategy needs a signal at publication; a user's strategy gets one always. */

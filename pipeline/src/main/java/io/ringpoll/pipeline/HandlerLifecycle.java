@@ -18,11 +18,21 @@ public interface HandlerLifecycle {
      * BatchHandler#onBatch}. A batch without completions of the handler's paths, and the fault of a queue, have no such call. It
      * costs nothing if it is not overridden.
      *
-     * @param available number of published slots from the first to the last completion of the batch: as many completions for a
-     *     handler of all paths and for {@link BatchHandler}, at most so many for others
+     * @param available for a {@link BatchHandler} and for a handler of all paths, the number of completions in the batch; for
+     *     other handlers the number of slots from the first of the batch, on any path, to the last completion of the
+     *     handler's paths, which is at least the number of their completions
      * @throws Exception passed to the handler's {@link FailurePolicy}; if it decides to continue, the batch is delivered
      */
     default void onBatchStart(final long available) throws Exception {
+    }
+
+    /**
+     * Called when no slot was published for {@link HandlerOptions#idleTimeoutNs}, and again after each such time until
+     * one is. On the polling thread it is not called while the pipeline is paused. It costs nothing between batches.
+     *
+     * @throws Exception passed to the handler's {@link FailurePolicy}, with the sequence of the last passed slot
+     */
+    default void onIdle() throws Exception {
     }
 
     /**

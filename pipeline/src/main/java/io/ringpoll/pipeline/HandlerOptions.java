@@ -21,6 +21,7 @@ public final class HandlerOptions {
     private FailurePolicy failurePolicy = FailurePolicy.CONTINUE;
     private int maxBatch;
     private int maxHeld;
+    private long idleTimeoutNs;
     private List<String> after = List.of();
 
     HandlerOptions() {
@@ -105,6 +106,19 @@ public final class HandlerOptions {
     }
 
     /**
+     * Sets the time without slots, of any path, after which {@link HandlerLifecycle#onIdle} is called; by default it is not
+     * called. A call may be late by the sleep of the handler's wait or the poller's idle strategy. A user's {@link WaitStrategy}
+     * has its own time-out, which leads to the same call: it throws {@link com.lmax.disruptor.TimeoutException}.
+     *
+     * @param timeoutNs in nanoseconds; 0, the default, for no calls; rejected by the start if negative
+     * @return this
+     */
+    public HandlerOptions idleTimeoutNs(final long timeoutNs) {
+        this.idleTimeoutNs = timeoutNs;
+        return this;
+    }
+
+    /**
      * Delivers a slot only after other handlers have passed and released it.
      *
      * @param names of handlers described earlier
@@ -127,6 +141,6 @@ public final class HandlerOptions {
             before.addFirst(predecessor);
         }
         return new HandlerConfig(roleName != null ? roleName : defaultName, paths, handler, inBatches, before, wait, waitStrategy,
-            failurePolicy, cpu, maxBatch, maxHeld);
+            failurePolicy, cpu, maxBatch, maxHeld, idleTimeoutNs);
     }
 }

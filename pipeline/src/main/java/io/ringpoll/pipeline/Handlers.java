@@ -24,6 +24,12 @@ interface Handlers extends RingHandlers {
      */
     void onPollerStart() throws HandlerNotStarted;
 
+    /** The calls of idle handlers on the polling thread; null if no such handler has a time-out. */
+    IdleCalls idleCalls();
+
+    /** Makes the calling thread the polling thread, which continues after another one. */
+    void onHandOver();
+
     /**
      * Ends the handlers of the polling thread, and lets the others end after the published slots; the polling thread's last call.
      */

@@ -79,6 +79,30 @@ final class InPlaceHandler implements SlotControl {
         }
     }
 
+    /** In nanoseconds; 0 for none. */
+    long idleTimeoutNs() {
+        return config.idleTimeoutNs();
+    }
+
+    /** Calls the handler after a time without slots, between two batches. */
+    void onIdle() {
+        if (alive) {
+            try {
+                config.handler().onIdle();
+            } catch (final Throwable failure) {
+                onIdleFailed(failure);
+            }
+        }
+    }
+
+    private void onIdleFailed(final Throwable failure) {
+        try {
+            failures.onFailure(failure, counters.position.get() - 1, 0);
+        } catch (final HandlerHalted halt) {
+            die(halt.getCause());
+        }
+    }
+
     /** Ends the handler if it has started and not halted. */
     void end() {
         if (alive) {

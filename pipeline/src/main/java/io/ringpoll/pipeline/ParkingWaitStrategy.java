@@ -21,7 +21,17 @@ final class ParkingWaitStrategy implements WaitStrategy {
      */
     private static final long PARK_NS = Long.getLong("ringpoll.park.bound.ns", 100_000_000);
 
+    private final long parkNs;
     private volatile Thread waiter;
+
+    ParkingWaitStrategy() {
+        this(PARK_NS);
+    }
+
+    /** Creates a strategy that checks the barrier at least once in a time. */
+    ParkingWaitStrategy(final long maxParkNs) {
+        parkNs = Math.min(maxParkNs, PARK_NS);
+    }
 
     @Override
     public long waitFor(
@@ -41,7 +51,7 @@ final class ParkingWaitStrategy implements WaitStrategy {
             long available = dependent.get();
             while (available < sequence) {
                 barrier.checkAlert();
-                LockSupport.parkNanos(this, PARK_NS);
+                LockSupport.parkNanos(this, parkNs);
                 Thread.interrupted();
                 available = dependent.get();
             }

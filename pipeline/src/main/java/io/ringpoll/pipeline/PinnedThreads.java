@@ -19,13 +19,13 @@ record PinnedThreads(int pollerCpu, IdleStrategy idleStrategy, List<HandlerConfi
     /** Assigns CPUs to the threads that have none. */
     static PinnedThreads of(final PipelineBuilder description) {
         final Map<String, Pinning.Assignment> assignments = assignments(description);
-        final Pinning.Assignment poller = assignments.get(description.effectivePollerName());
+        final Pinning.Assignment poller = assignments.get(description.defaults().pollerName());
         final boolean assigned = poller != null && description.pollerCpu == Pinning.ANY_CPU;
         final boolean defaultIdle = description.idleStrategy == null;
         return new PinnedThreads(
             assigned ? poller.cpu() : description.pollerCpu,
             assigned && defaultIdle ? poller.waitMode().newIdleStrategy() : description.idleStrategy,
-            description.handlers.stream().map(handler -> pin(handler, assignments.get(handler.roleName()))).toList());
+            description.handlers.list().stream().map(handler -> pin(handler, assignments.get(handler.roleName()))).toList());
     }
 
     /** Pins the calling thread, unless it may run on any CPU. */
@@ -38,9 +38,11 @@ record PinnedThreads(int pollerCpu, IdleStrategy idleStrategy, List<HandlerConfi
     private static Map<String, Pinning.Assignment> assignments(final PipelineBuilder description) {
         final List<Pinning.Candidate> candidates = new ArrayList<>();
         final Set<Integer> taken = new TreeSet<>();
-        add(candidates, taken, description.effectivePollerName(), true, description.pollerCpu);
+        if (!description.asAgent) {
+            add(candidates, taken, description.defaults().pollerName(), true, description.pollerCpu);
+        }
         if (!description.runsToCompletion) {
-            for (final HandlerConfig handler : description.handlers) {
+            for (final HandlerConfig handler : description.handlers.list()) {
                 add(candidates, taken, handler.roleName(), false, handler.cpu());
             }
         }

@@ -4,10 +4,12 @@ import io.ringpoll.counters.Counters;
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.internal.counters.CountersFile;
 import io.ringpoll.internal.ffm.JvmFlags;
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.poller.CompletionPoller;
 import io.ringpoll.internal.poller.CounterType;
 import io.ringpoll.internal.poller.PollerCounterSet;
 import io.ringpoll.internal.poller.PollerLoop;
+import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.PollerCounters;
 import io.ringpoll.verbs.AsyncEvents;
 import io.ringpoll.verbs.CompletionQueue;
@@ -21,14 +23,17 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.agrona.ErrorHandler;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.SystemNanoClock;
 import org.agrona.concurrent.errors.ErrorLogReader;
 
 /**
  * A running pipeline: one polling thread, the ring, and the handlers, each on its own thread or all on the polling thread.
  *
- * <p>Thread-safe. Every wait has a time-out, and a call on a handler's thread does not wait for that handler. {@link #close()}
- * drains the queues, lets the handlers finish the published completions, and ends the threads; it is idempotent.
+ * <p>Thread-safe. Every wait has a time-out ({@code docs/reference/configuration.md} states the rules for all), and a call on a
+ * handler's thread does not wait for that handler. {@link #close()} drains the queues, lets the handlers finish the published
+ * completions, and ends the threads; it is idempotent.
  */
 public final class Pipeline implements AutoCloseable {
     private static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
@@ -40,7 +45,7 @@ public final class Pipeline implements AutoCloseable {
     private final Handlers handlers;
     private final CompletionPoller poller;
     private final PollerCounterSet pollerCounters;
-    private final PollerThread pollerThread;
+    private final Polling polling;
     private final JmxExport jmx = new JmxExport(this);
     private final LifeCycle lifeCycle = new LifeCycle();
     private final StartGate startGate = new StartGate();
@@ -63,10 +68,7 @@ public final class Pipeline implements AutoCloseable {
         poller = new CompletionPoller(
             pollerName, handlers.ring(), handlers, config.batchLimit, config.plainRounds, pollerCounters, errorLog,
             SystemNanoClock.INSTANCE);
-        final PollerLoop loop = new PollerLoop(
-            poller, config.idleStrategy, config.stallThresholdNs, this::onPollerDied);
-        pollerThread =
-            new PollerThread(poller, config.pollerCpu, loop, handlers, startGate, slab, config.threadFactory);
+        polling = newPolling(config);
         final UndeliveredCompletions undelivered = new UndeliveredCompletions(poller.queues(), config.undelivered, errorLog);
         stop = new PipelineStop(this, lifeCycle, undelivered, config.shutdownTimeoutNs);
     }
@@ -79,13 +81,17 @@ public final class Pipeline implements AutoCloseable {
         try {
             slab = new CompletionSlab(config.ringSize);
             pipeline = new Pipeline(config, countersFile, slab);
+            countersFile.requireAll(config.name);
         } catch (final RuntimeException | Error failure) {
             if (slab != null) {
                 slab.release();
             }
+            countersFile.free(failure::addSuppressed);
             countersFile.close();
             throw failure;
         }
+        // No thread of the pipeline writes a counter after the last one has released the slab.
+        slab.onFreed(() -> countersFile.free(pipeline.errorLog));
         pipeline.stop.start(() -> pipeline.startThreads(config));
         PipelineEvent.emit(pipeline.name, "started", pipeline.handlers.counters().size() + " handlers");
         return pipeline;
@@ -146,11 +152,12 @@ public final class Pipeline implements AutoCloseable {
      * that timed out, remove a queue before destroying it.
      *
      * @param queue that was added
-     * @throws TimeoutException if the poller did not remove it within 5 seconds; the queue must not be destroyed
+     * @throws TimeoutException if the poller did not remove it within 5 seconds; the queue must not be destroyed. The message
+     *     states whether an agent was invoked
      */
     public void removeQueue(final CompletionQueue queue) throws TimeoutException {
         Objects.requireNonNull(queue, "the queue to be removed is null");
-        poller.queues().remove(queue, DEFAULT_REMOVE_NS);
+        remove(queue, Deadline.after(DEFAULT_REMOVE_NS));
     }
 
     /**
@@ -162,7 +169,7 @@ public final class Pipeline implements AutoCloseable {
      * other wait until their time-outs. A call on the polling thread does not wait.
      *
      * @param queue     that was added; if it has been removed before, only the handlers are waited for
-     * @param timeoutNs time-out of the whole call, in nanoseconds
+     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less does not wait
      * @return true if the handlers have passed the completions; false if they have not within the time-out, or without delay if
      *     a handler has halted or the call is on the polling thread. The queue has been removed
      * @throws TimeoutException if the poller did not remove it within the time-out; the queue must not be destroyed
@@ -170,7 +177,7 @@ public final class Pipeline implements AutoCloseable {
     public boolean removeQueue(final CompletionQueue queue, final long timeoutNs) throws TimeoutException {
         Objects.requireNonNull(queue, "the queue to be removed is null");
         final Deadline deadline = Deadline.after(timeoutNs);
-        poller.queues().remove(queue, deadline.leftNs());
+        remove(queue, deadline);
         return stop.awaitHandled(deadline);
     }
 
@@ -219,22 +226,22 @@ public final class Pipeline implements AutoCloseable {
      * Stops polling until {@link #resume}; completions remain in their queues, and handlers finish the published ones.
      * Idempotent.
      *
-     * @param timeoutNs time-out in nanoseconds
+     * @param timeoutNs time-out in nanoseconds; 0 or less does not wait
      * @return true if the poller has paused; false if it has not within the time-out, and pauses later
      */
     public boolean pause(final long timeoutNs) {
-        return inTime(() -> poller.pause(Deadline.after(timeoutNs).atNs()));
+        return inTime(() -> poller.pause(Deadline.after(timeoutNs)));
     }
 
     /**
      * Resumes polling after {@link #pause}. Idempotent.
      *
-     * @param timeoutNs time-out in nanoseconds
+     * @param timeoutNs time-out in nanoseconds; 0 or less does not wait
      * @return true if the poller polls; false if it has not resumed within the time-out and resumes later, or if the pipeline has
      *     halted or been closed
      */
     public boolean resume(final long timeoutNs) {
-        return lifeCycle.state().takesQueues() && inTime(() -> poller.resume(Deadline.after(timeoutNs).atNs()));
+        return lifeCycle.state().takesQueues() && inTime(() -> poller.resume(Deadline.after(timeoutNs)));
     }
 
     /**
@@ -244,7 +251,7 @@ public final class Pipeline implements AutoCloseable {
      * <p>A handler may call this on its own thread: the other handlers are waited for as far as they can advance without it. On
      * the polling thread, and after a handler has halted, the call does not wait.
      *
-     * @param timeoutNs time-out of the whole call, in nanoseconds
+     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less does not wait
      * @return the progress; in time if everything that had completed before the call has been handled. The final report if the
      *     pipeline is closed
      */
@@ -261,7 +268,7 @@ public final class Pipeline implements AutoCloseable {
     /**
      * Drains the queues for at most half of the time-out, then stops as {@link #stop} does.
      *
-     * @param timeoutNs time-out of the whole call, in nanoseconds
+     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less does not wait
      * @return the final report, the same at each further call
      */
     public PipelineReport close(final long timeoutNs) {
@@ -276,7 +283,7 @@ public final class Pipeline implements AutoCloseable {
      * for held slots. Such threads end when the call returns; {@link #removeQueue(CompletionQueue)} waits until a queue is no
      * longer polled. A call on a handler's own thread starts the stop on another thread and returns.
      *
-     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 to request the end of the threads without waiting
+     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less requests the end of the threads and does not wait
      * @return the final report, the same at each further call, except for calls that return before it has been made
      */
     public PipelineReport stop(final long timeoutNs) {
@@ -341,12 +348,29 @@ public final class Pipeline implements AutoCloseable {
     }
 
     /**
+     * The poller as an agent, see {@link PipelineBuilder#asAgent()}.
+     *
+     * <p>A handler or task on the invoking thread ends it by {@link #close()} or by {@code onClose} of the agent, after the
+     * present duty cycle. It must not call {@code AgentRunner.close()}, which waits for the thread that calls it.
+     *
+     * @return the agent, always the same instance
+     * @throws IllegalStateException if the pipeline has a polling thread
+     */
+    public Agent agent() {
+        if (polling instanceof final Agent agent) {
+            return agent;
+        }
+        throw new IllegalStateException(
+            "pipeline " + name + " has a polling thread: asAgent() of its builder makes the poller an agent");
+    }
+
+    /**
      * The polling thread, for monitoring.
      *
-     * @return the thread
+     * @return the thread; of an agent, the thread that started or invoked it last, or null before its start
      */
     public Thread pollerThread() {
-        return pollerThread.thread();
+        return polling.thread();
     }
 
     /**
@@ -397,8 +421,19 @@ public final class Pipeline implements AutoCloseable {
             (count, firstMs, lastMs, encoded) -> line.accept(count + " times: " + encoded));
     }
 
+    private void remove(final CompletionQueue queue, final Deadline deadline) throws TimeoutException {
+        try {
+            poller.queues().remove(queue, deadline);
+        } catch (final TimeoutException late) {
+            throw polling.explain(late);
+        }
+    }
+
     /** Creates the counters: in a file, or in memory if requested or if the default folder is not writable. */
     private static CountersFile newCountersFile(final PipelineConfig config) {
+        if (config.countersManager != null) {
+            return CountersFile.in(config.countersManager, config.name);
+        }
         if (!config.countersFile) {
             return CountersFile.inMemory(config.name);
         }
@@ -420,7 +455,7 @@ public final class Pipeline implements AutoCloseable {
         config.queues.forEach(added -> addQueue(added.queue(), added.attachment()));
         handlers.start(startGate);
         startGate.await(deadline);
-        pollerThread.start();
+        polling.start();
         startGate.await(deadline);
         if (config.jmx) {
             jmx.register();
@@ -458,14 +493,17 @@ public final class Pipeline implements AutoCloseable {
         return poller;
     }
 
-    PollerThread polling() {
-        return pollerThread;
+    Polling polling() {
+        return polling;
     }
 
     /** Removes the pipeline from the means of monitoring; the counters can still be read in this process. */
     void endMonitoring() {
-        countersFile.close();
-        jmx.unregister();
+        try {
+            countersFile.close();
+        } finally {
+            jmx.unregister();
+        }
     }
 
     private Handlers newHandlers(final PipelineConfig config, final HandlerContext context) {
@@ -473,6 +511,24 @@ public final class Pipeline implements AutoCloseable {
             new RunToCompletionHandlers(config.handlers, slab, countersFile.counters(), context) :
             new ThreadedHandlers(config.handlers, slab, countersFile.counters(), context, startGate,
                 config.threadFactory);
+    }
+
+    private Polling newPolling(final PipelineConfig config) {
+        final IdleCalls idleCalls = handlers.idleCalls();
+        if (config.asAgent) {
+            return new PollerAgent(poller, handlers, idleCalls, slab, this::onPollerDied);
+        }
+        final PollerLoop loop = idleCalls == null ?
+            new PollerLoop(poller, config.idleStrategy, config.stallThresholdNs, this::onPollerDied) :
+            new PollerLoop(poller, limitSleep(config.idleStrategy, idleCalls.shortestNs()), config.stallThresholdNs,
+                this::onPollerDied, idleCalls::with);
+        return new PollerThread(poller, config.pollerCpu, loop, handlers, startGate, slab, config.threadFactory);
+    }
+
+    /** An idle strategy that does not sleep for longer than a time. */
+    private static IdleStrategy limitSleep(final IdleStrategy strategy, final long maxSleepNs) {
+        return strategy instanceof final EventDrivenIdle events ?
+            new EventDrivenIdle(events.spinNs(), Math.min(events.maxSleepNs(), maxSleepNs)) : strategy;
     }
 
     private void onPollerDied(final Throwable cause) {

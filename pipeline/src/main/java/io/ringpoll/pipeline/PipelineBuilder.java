@@ -16,6 +16,7 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.status.CountersManager;
 
 /**
  * Describes a pipeline: the queues, the poller, the ring and the handlers of the three paths.
@@ -23,17 +24,15 @@ import org.agrona.concurrent.IdleStrategy;
  * <p>Confined to one thread, for one pipeline. {@link #start()} reports all errors of the description in one exception.
  */
 public final class PipelineBuilder {
-    private static final int DEFAULT_BATCH_LIMIT = 32;
-    private static final int RUN_TO_COMPLETION_BATCHES = 4;
-
     final List<DescribedQueue> queues = new ArrayList<>();
-    final List<HandlerConfig> handlers = new ArrayList<>();
+    final DescribedHandlers handlers = new DescribedHandlers();
     final Set<CompletionPath> discarded = EnumSet.noneOf(CompletionPath.class);
     String name = "ringpoll";
     int ringSize = 8192;
     boolean runsToCompletion;
-    private int batchLimit = DEFAULT_BATCH_LIMIT;
-    private boolean batchLimitGiven;
+    boolean asAgent;
+    int batchLimit;
+    boolean batchLimitGiven;
     boolean plainRounds;
     private boolean started;
     int pollerCpu = Pinning.ANY_CPU;
@@ -45,6 +44,7 @@ public final class PipelineBuilder {
     long shutdownTimeoutNs;
     boolean countersFile = true;
     Path countersFolder;
+    CountersManager countersManager;
     boolean jmx;
     FailureListener failureListener = (pipeline, threadName, failure) -> { };
     Consumer<WorkCompletion> undelivered = completion -> { };
@@ -63,7 +63,7 @@ public final class PipelineBuilder {
     /**
      * Names the pipeline, its threads and its counters; the default is {@code ringpoll}.
      *
-     * @param pipelineName for display
+     * @param pipelineName for display; not empty, without control characters
      * @return this
      */
     public PipelineBuilder name(final String pipelineName) {
@@ -107,7 +107,8 @@ public final class PipelineBuilder {
 
     /**
      * Sets the maximum number of completions taken from one queue in one poll, so that a busy queue does not starve the others;
-     * the default is 32. A round polls each queue once; see {@link #plainRounds()} for rounds of more than 64 queues.
+     * the default is 32. A round polls each queue once, and a single queue up to eight times while it is full; see
+     * {@link #plainRounds()} for rounds of more than 64 queues.
      *
      * @param completions at least 1 and at most the ring's size
      * @return this
@@ -119,10 +120,10 @@ public final class PipelineBuilder {
     }
 
     /**
-     * Polls each queue once in each round, whatever the number of queues. By default, rounds of more than 64 queues are adaptive:
+     * Polls each queue once in each round, also in large rounds. By default, rounds of more than 64 queues are adaptive:
      * after each 64 queues, up to 8 queues that had completions recently are polled again, so that their completions do not wait
      * until many empty queues have been polled. The price: a round of n queues has up to n / 8 more polls, each of at most
-     * {@link #batchLimit} completions, so the other queues wait longer. Plain rounds give all queues the same share.
+     * {@link #batchLimit} completions, so the other queues wait longer. In plain rounds all queues have the same share.
      *
      * @return this
      */
@@ -141,6 +142,23 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder runToCompletion() {
         this.runsToCompletion = true;
+        return this;
+    }
+
+    /**
+     * Makes the poller an agent instead of a thread: {@link Pipeline#agent()} is to be given to an {@code AgentRunner}, {@code
+     * AgentInvoker} or {@code CompositeAgent} of the program, which starts, invokes and closes it on its thread. {@link #start()}
+     * does not wait for that. With {@link #runToCompletion()} the handlers run on that thread, too.
+     *
+     * <p>Another thread may invoke the agent after a duty cycle, but not during one: it gets an {@link IllegalStateException}.
+     * After the close of the pipeline {@code doWork} returns 0; after the close of the agent nothing is polled, and {@link
+     * Pipeline#close()} releases the rest. Options of the polling thread are rejected: CPU and idle strategy; the stall threshold
+     * has no effect.
+     *
+     * @return this
+     */
+    public PipelineBuilder asAgent() {
+        this.asAgent = true;
         return this;
     }
 
@@ -196,7 +214,7 @@ public final class PipelineBuilder {
      * @param thresholdNs in nanoseconds; negative to disable the measurement and its clock reads
      * @return this
      */
-    public PipelineBuilder stallThreshold(final long thresholdNs) {
+    public PipelineBuilder stallThresholdNs(final long thresholdNs) {
         this.stallThresholdNs = thresholdNs;
         return this;
     }
@@ -205,7 +223,7 @@ public final class PipelineBuilder {
      * Sets the machine size from which default waits are derived.
      *
      * @param availableCores cores for this process; the default is the number that the JVM reports
-     * @param hotThreads     threads besides poller and handlers that run at full speed; the default is 1, the posting thread
+     * @param hotThreads     other threads than poller and handlers that run at full speed; the default is 1, the posting thread
      * @return this
      */
     public PipelineBuilder cores(final int availableCores, final int hotThreads) {
@@ -392,7 +410,8 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder on(
         final Set<CompletionPath> paths, final CompletionHandler handler, final Consumer<HandlerOptions> options) {
-        return add(paths, handler, false, options, null);
+        handlers.add(name, paths, handler, false, options);
+        return this;
     }
 
     /**
@@ -405,7 +424,8 @@ public final class PipelineBuilder {
      */
     public PipelineBuilder onBatch(
         final Set<CompletionPath> paths, final BatchHandler handler, final Consumer<HandlerOptions> options) {
-        return add(paths, handler, true, options, null);
+        handlers.add(name, paths, handler, true, options);
+        return this;
     }
 
     /**
@@ -429,7 +449,8 @@ public final class PipelineBuilder {
      * @throws IllegalStateException if no handler has been added before
      */
     public PipelineBuilder then(final CompletionHandler handler, final Consumer<HandlerOptions> options) {
-        return addStage("then", handler, false, options);
+        handlers.addStage("then", name, handler, false, options);
+        return this;
     }
 
     /**
@@ -452,7 +473,8 @@ public final class PipelineBuilder {
      * @throws IllegalStateException if no handler has been added before
      */
     public PipelineBuilder thenBatch(final BatchHandler handler, final Consumer<HandlerOptions> options) {
-        return addStage("thenBatch", handler, true, options);
+        handlers.addStage("thenBatch", name, handler, true, options);
+        return this;
     }
 
     /**
@@ -492,16 +514,13 @@ public final class PipelineBuilder {
      * Creates the threads of the pipeline by a factory, for instance in a thread group or with a context class loader. The
      * threads get the names of the poller and the handlers and become daemons before they are started.
      *
-     * @param factory called when the pipeline starts, once for each thread; it must not start the thread
+     * @param factory called when the pipeline starts, once for each thread; it returns a new thread each time, which it does not
+     *     start and which runs the task itself
      * @return this
      */
     public PipelineBuilder threadFactory(final ThreadFactory factory) {
         Objects.requireNonNull(factory, "the thread factory is null: leave it out for threads without one");
-        this.threadFactory = (task, threadName) -> {
-            final Thread thread = Objects.requireNonNull(factory.newThread(task), "the thread factory returned null");
-            thread.setName(threadName);
-            return thread;
-        };
+        this.threadFactory = PipelineThread.madeBy(factory);
         return this;
     }
 
@@ -521,10 +540,10 @@ public final class PipelineBuilder {
     /**
      * Sets the time-out for the start of all threads; the default is 10 s.
      *
-     * @param timeoutNs in nanoseconds
+     * @param timeoutNs in nanoseconds; 0 does not wait, which suffices for no thread; rejected by the start if negative
      * @return this
      */
-    public PipelineBuilder startTimeout(final long timeoutNs) {
+    public PipelineBuilder startTimeoutNs(final long timeoutNs) {
         this.startTimeoutNs = timeoutNs;
         return this;
     }
@@ -534,10 +553,11 @@ public final class PipelineBuilder {
      * program closes it, for instance by a shutdown hook of its own. A hook of the program may close it also with this option:
      * all calls wait for the same close, and return the same report.
      *
-     * @param timeoutNs time-out of the close, in nanoseconds; 0, the default, to leave the pipeline to the program
+     * @param timeoutNs time-out of the close, in nanoseconds; 0, the default, to leave the pipeline to the program; rejected by
+     *     the start if negative
      * @return this
      */
-    public PipelineBuilder shutdownTimeout(final long timeoutNs) {
+    public PipelineBuilder shutdownTimeoutNs(final long timeoutNs) {
         this.shutdownTimeoutNs = timeoutNs;
         return this;
     }
@@ -552,6 +572,20 @@ public final class PipelineBuilder {
         this.countersFolder = Objects.requireNonNull(
             folder, "the counters folder is null: withoutCountersFile() keeps the counters in this process");
         this.countersFile = true;
+        return this;
+    }
+
+    /**
+     * Allocates the counters in a manager of the program, with 10,000 added to their type ids, instead of a file. They are freed
+     * when the pipeline is closed and its threads have ended; the memory of the manager must not be unmapped before.
+     *
+     * @param manager a {@code ConcurrentCountersManager} unless one thread starts and closes the pipeline and uses the manager
+     * @return this
+     */
+    public PipelineBuilder countersManager(final CountersManager manager) {
+        this.countersManager = Objects.requireNonNull(
+            manager, "the counters manager is null: leave it out for counters of the pipeline");
+        this.countersFile = false;
         return this;
     }
 
@@ -581,7 +615,7 @@ public final class PipelineBuilder {
      * @return derived from the number of cores and of the threads described so far
      */
     public WaitMode defaultWait() {
-        return WaitMode.forCores(cores, 1 + (runsToCompletion ? 0 : handlers.size()) + otherHotThreads);
+        return defaults().waitMode();
     }
 
     /**
@@ -604,63 +638,8 @@ public final class PipelineBuilder {
         return Pipeline.start(config);
     }
 
-    /** The handlers on their CPUs, with all defaults filled in. */
-    List<HandlerConfig> concludedHandlers(final List<HandlerConfig> pinned) {
-        final WaitMode defaultWait = defaultWait();
-        final int defaultMaxBatch = runsToCompletion ? effectiveBatchLimit() : Math.max(1, ringSize / 4);
-        return pinned.stream().map(handler -> handler.conclude(defaultWait, defaultMaxBatch)).toList();
-    }
-
-    /** The batch limit: as set, even if too large, or the default limited by the ring size. */
-    int effectiveBatchLimit() {
-        return batchLimitGiven ? batchLimit : Math.min(batchLimit, Math.max(1, ringSize));
-    }
-
-    /** The number of slots: as set, or a few batches if the handlers run to completion. */
-    int effectiveRingSize() {
-        if (!runsToCompletion) {
-            return ringSize;
-        }
-        // A batch ends at the end of the slab; with room for several batches, few are cut short.
-        return Math.min(ringSize, RUN_TO_COMPLETION_BATCHES * Integer.highestOneBit(2 * effectiveBatchLimit() - 1));
-    }
-
-    /** The polling thread's name. */
-    String effectivePollerName() {
-        return pollerName != null ? pollerName : name + "-poller";
-    }
-
-    private PipelineBuilder addStage(
-        final String method, final HandlerLifecycle handler, final boolean inBatches, final Consumer<HandlerOptions> options) {
-        if (handlers.isEmpty()) {
-            throw new IllegalStateException(method + "() follows a handler, but no handler has been added");
-        }
-        return add(handlers.getLast().paths(), handler, inBatches, options, handlers.getLast().roleName());
-    }
-
-    /** Adds a handler: a {@link BatchHandler} for batches, a {@link CompletionHandler} otherwise. */
-    private PipelineBuilder add(
-        final Set<CompletionPath> paths, final HandlerLifecycle handler, final boolean inBatches,
-        final Consumer<HandlerOptions> options, final String predecessor) {
-        Objects.requireNonNull(paths, "the handler's paths are null");
-        Objects.requireNonNull(options, "the handler's options are null: leave them out for the defaults");
-        final HandlerOptions given = new HandlerOptions();
-        options.accept(given);
-        final Set<CompletionPath> copied = HandlerPaths.copyOf(paths);
-        final String defaultName = unusedName(name + "-" + HandlerPaths.label(copied));
-        handlers.add(given.configure(copied, handler, inBatches, predecessor, defaultName));
-        return this;
-    }
-
-    private String unusedName(final String wanted) {
-        String candidate = wanted;
-        for (int i = 2; isUsed(candidate); i++) {
-            candidate = wanted + '-' + i;
-        }
-        return candidate;
-    }
-
-    private boolean isUsed(final String candidate) {
-        return handlers.stream().anyMatch(handler -> handler.roleName().equals(candidate));
+    /** The values of the options: as set, or derived. */
+    PipelineDefaults defaults() {
+        return new PipelineDefaults(this);
     }
 }

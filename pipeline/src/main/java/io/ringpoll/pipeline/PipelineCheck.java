@@ -26,7 +26,8 @@ final class PipelineCheck {
     }
 
     List<String> faults() {
-        checkSet(description.name, "name");
+        checkName(description.name, "name");
+        checkName(description.defaults().pollerName(), "poller's name");
         checkSet(description.pinning, "pinning");
         checkSet(description.failureListener, "failure listener");
         checkSet(description.undelivered, "consumer of undelivered completions");
@@ -38,8 +39,8 @@ final class PipelineCheck {
             checkHandler(handler, names, strategies);
             names.add(handler.roleName());
         }
-        if (names.contains(description.effectivePollerName())) {
-            faults.add("the poller and a handler are both named " + description.effectivePollerName());
+        if (names.contains(description.defaults().pollerName())) {
+            faults.add("the poller and a handler are both named " + description.defaults().pollerName());
         }
         checkQueues();
         return faults;
@@ -48,6 +49,13 @@ final class PipelineCheck {
     private void checkSet(final Object value, final String name) {
         if (value == null) {
             faults.add("the " + name + " is null");
+        }
+    }
+
+    private void checkName(final String name, final String subject) {
+        checkSet(name, subject);
+        if (name != null && (name.isBlank() || name.chars().anyMatch(Character::isISOControl))) {
+            faults.add("the " + subject + (name.isBlank() ? " is empty" : " contains a control character"));
         }
     }
 
@@ -69,10 +77,27 @@ final class PipelineCheck {
             faults.add("ring size " + ringSize + " is not a power of two from 2 to " + CompletionSlab.MAX_CAPACITY);
         }
         // The limits derive from the ring size: without a ring, their faults would be consequences of the first.
-        if (hasRing() && (description.effectiveBatchLimit() < 1 || description.effectiveBatchLimit() > ringSize)) {
-            faults.add("batch limit " + description.effectiveBatchLimit() + " is not from 1 to the ring size, " + ringSize);
+        if (hasRing() && (description.defaults().batchLimit() < 1 || description.defaults().batchLimit() > ringSize)) {
+            faults.add("batch limit " + description.defaults().batchLimit() + " is not from 1 to the ring size, " + ringSize);
         }
+        if (description.countersManager != null && description.countersFile) {
+            faults.add("there are a counters folder and a counters manager: set one of them");
+        }
+        checkTimeout("startTimeoutNs", description.startTimeoutNs);
+        checkTimeout("shutdownTimeoutNs", description.shutdownTimeoutNs);
         checkCpu("the poller", threads.pollerCpu());
+        if (description.asAgent && description.pollerCpu != Pinning.ANY_CPU) {
+            faults.add("the poller has a CPU, but is an agent: pin the thread that invokes it");
+        }
+        if (description.asAgent && description.idleStrategy != null) {
+            faults.add("the poller has an idle strategy, but is an agent: set that of its AgentRunner");
+        }
+    }
+
+    private void checkTimeout(final String option, final long timeoutNs) {
+        if (timeoutNs < 0) {
+            faults.add(option + " " + timeoutNs + " is negative");
+        }
     }
 
     private boolean hasRing() {
@@ -108,6 +133,10 @@ final class PipelineCheck {
             checkRunsToCompletion(handler, subject);
         } else {
             checkHasThread(handler, subject, names, strategies);
+        }
+        checkTimeout(subject + ": idleTimeoutNs", handler.idleTimeoutNs());
+        if (handler.idleTimeoutNs() > 0 && handler.waitStrategy() != null) {
+            faults.add(subject + " has an idle time-out and a wait strategy of its own: set the time-out of that strategy");
         }
         if (handler.failurePolicy() == null) {
             faults.add(subject + " has no failure policy");

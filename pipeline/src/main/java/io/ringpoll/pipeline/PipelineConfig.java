@@ -7,6 +7,7 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.IdleStrategy;
+import org.agrona.concurrent.status.CountersManager;
 
 /**
  * The configuration of a pipeline: immutable, validated, with all defaults filled in.
@@ -27,12 +28,16 @@ final class PipelineConfig {
     /** Whether rounds of any size poll each queue once. */
     final boolean plainRounds;
     final boolean runsToCompletion;
+    /** Whether threads of the user run the poller. */
+    final boolean asAgent;
     final List<HandlerConfig> handlers;
     final List<PipelineBuilder.DescribedQueue> queues;
     final long startTimeoutNs;
     /** Time-out of the close at JVM shutdown; 0 for no shutdown hook. */
     final long shutdownTimeoutNs;
     final boolean countersFile;
+    /** Of the user; null for counters of the pipeline. */
+    final CountersManager countersManager;
     /** Null for the default folder. */
     final Path countersFolder;
     final boolean jmx;
@@ -40,26 +45,28 @@ final class PipelineConfig {
     final Consumer<WorkCompletion> undelivered;
     /** Creates a thread from its task and its name. */
     final BiFunction<Runnable, String, Thread> threadFactory;
-    /** Of the user, beside the error log. */
+    /** Of the user, in addition to the error log. */
     final ErrorHandler errorHandler;
 
     private PipelineConfig(final PipelineBuilder description, final PinnedThreads threads) {
         name = description.name;
-        pollerName = description.effectivePollerName();
+        pollerName = description.defaults().pollerName();
         pollerCpu = threads.pollerCpu();
         idleStrategy =
-            threads.idleStrategy() != null ? threads.idleStrategy() : description.defaultWait().newIdleStrategy();
+            threads.idleStrategy() != null ? threads.idleStrategy() : description.defaults().waitMode().newIdleStrategy();
         stallThresholdNs = description.stallThresholdNs;
-        ringSize = description.effectiveRingSize();
-        batchLimit = description.effectiveBatchLimit();
+        ringSize = description.defaults().ringSize();
+        batchLimit = description.defaults().batchLimit();
         plainRounds = description.plainRounds;
         runsToCompletion = description.runsToCompletion;
-        handlers = List.copyOf(description.concludedHandlers(threads.handlers()));
+        asAgent = description.asAgent;
+        handlers = List.copyOf(description.defaults().handlers(threads.handlers()));
         queues = List.copyOf(description.queues);
         startTimeoutNs = description.startTimeoutNs;
         shutdownTimeoutNs = description.shutdownTimeoutNs;
         countersFile = description.countersFile;
         countersFolder = description.countersFolder;
+        countersManager = description.countersManager;
         jmx = description.jmx;
         failureListener = description.failureListener;
         undelivered = description.undelivered;

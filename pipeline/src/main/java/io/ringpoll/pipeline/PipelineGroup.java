@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.counters.Counters;
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.verbs.CompletionQueue;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
@@ -28,7 +29,7 @@ public final class PipelineGroup implements AutoCloseable {
     private static final long DEFAULT_CLOSE_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final List<Pipeline> pipelines;
-    /** Guarded by itself. The lock is not held during waits for a poller: handlers may call this group. */
+    /** Guarded by its own lock. This is not held during waits for a poller: handlers may call this group. */
     private final Map<CompletionQueue, Membership> memberships = new IdentityHashMap<>();
 
     /** The pipeline of a queue. */
@@ -202,7 +203,7 @@ public final class PipelineGroup implements AutoCloseable {
      * it, see {@link Pipeline#removeQueue(CompletionQueue, long)}.
      *
      * @param queue     that was added; there is no effect on a queue that was not, or that another thread is still adding
-     * @param timeoutNs time-out of the whole call, in nanoseconds
+     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less does not wait
      * @return true if the handlers have passed the completions, or the queue is not in the group
      * @throws TimeoutException as {@link Pipeline#removeQueue(CompletionQueue, long)}
      */
@@ -220,7 +221,7 @@ public final class PipelineGroup implements AutoCloseable {
     /**
      * Drains all pipelines; they continue.
      *
-     * @param timeoutNs time-out of the whole call, in nanoseconds
+     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less does not wait
      * @return a report per pipeline, by index
      */
     public List<PipelineReport> drain(final long timeoutNs) {
@@ -238,7 +239,7 @@ public final class PipelineGroup implements AutoCloseable {
      * Drains and stops all pipelines concurrently. A call on a thread of one of them, or by user code that is called during the
      * close of one, starts the close of all on other threads and returns; several handlers may call it concurrently.
      *
-     * @param timeoutNs time-out of the whole call, in nanoseconds
+     * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less does not wait
      * @return a report per pipeline, by index; the same at each further call, except for calls that return before the reports
      *     have been made
      */

@@ -1,7 +1,7 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.os.Deadline;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
@@ -14,8 +14,6 @@ import java.util.concurrent.locks.ReentrantLock;
  */
 final class PipelineStop {
     private static final long ABANDON_NS = TimeUnit.SECONDS.toNanos(1);
-    /** Interval at which a wait for the poller checks whether the wait can still succeed. */
-    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final Pipeline pipeline;
     private final LifeCycle lifeCycle;
@@ -74,7 +72,7 @@ final class PipelineStop {
             final Handlers handlers = pipeline.handlers();
             final long last = handlers.ring().cursor().get();
             // Two handlers that drain would wait for each other.
-            deadline.await(() -> pipeline.failure() != null || handlers.haveOthersPassed(last) ||
+            pipeline.polling().await(deadline, () -> pipeline.failure() != null || handlers.haveOthersPassed(last) ||
                 onHandlersThread > 0 && drainingHandlers.get() > 1);
             pipeline.poller().queues().releasePassed();
             return snapshot(PipelineReport.UNKNOWN, empty && handlers.haveOthersPassed(last));
@@ -83,17 +81,17 @@ final class PipelineStop {
         }
     }
 
-    /** Waits until the handlers have passed what is published now; returns whether they have. */
+    /** Waits until the handlers have passed the published completions; returns whether they have. */
     boolean awaitHandled(final Deadline deadline) {
         final Handlers handlers = pipeline.handlers();
         final PipelineRing ring = handlers.ring();
         final long last = ring.lastPublished();
         final boolean handled;
-        if (Thread.currentThread() == pipeline.pollerThread()) {
+        if (pipeline.polling().isCaller()) {
             // Handlers on this thread cannot pass anything during the call, and others should not stop the polling.
             handled = ring.isPassed(last);
         } else {
-            deadline.await(() -> pipeline.failure() != null || handlers.haveOthersPassed(last));
+            pipeline.polling().await(deadline, () -> pipeline.failure() != null || handlers.haveOthersPassed(last));
             handled = handlers.haveOthersPassed(last);
         }
         pipeline.poller().queues().releasePassed();
@@ -103,13 +101,16 @@ final class PipelineStop {
     /** Closes the pipeline. */
     PipelineReport close(final long timeoutNs, final boolean drainFirst) {
         if (report == null && !lock.isHeldByCurrentThread()) {
-            if (isOwnThread(Thread.currentThread())) {
+            if (isOwnThread()) {
                 closeElsewhere(timeoutNs, drainFirst);
             } else {
                 final Deadline deadline = Deadline.after(timeoutNs);
-                requested |= !deadline.tryLock(lock);
+                requested |= !pipeline.polling().tryLock(deadline, lock);
                 if (lock.isHeldByCurrentThread() || lock.tryLock()) {
                     close(deadline, timeoutNs, drainFirst);
+                } else if (lifeCycle.state() != PipelineState.STARTING) {
+                    // Another thread is about to begin: no queue is added after this call.
+                    begin();
                 }
             }
         }
@@ -126,7 +127,7 @@ final class PipelineStop {
 
     /** Whether the close would wait for the calling thread: the poller's, a handler's, or the closing thread itself. */
     boolean waitsForCaller() {
-        return lock.isHeldByCurrentThread() || isOwnThread(Thread.currentThread());
+        return lock.isHeldByCurrentThread() || isOwnThread();
     }
 
     /** Whether the pipeline was closed, by any thread, while the JVM shut down. */
@@ -151,24 +152,32 @@ final class PipelineStop {
         return closed != null ? closed : snapshot(PipelineReport.UNKNOWN, false);
     }
 
-    /** Whether a thread is the poller's or a handler's, and cannot wait for itself. */
-    private boolean isOwnThread(final Thread thread) {
-        return thread == pipeline.pollerThread() || pipeline.handlerThreads().contains(thread);
+    /** Whether the calling thread is the poller's or a handler's, and cannot wait for itself. */
+    private boolean isOwnThread() {
+        return pipeline.polling().isCaller() || pipeline.handlerThreads().contains(Thread.currentThread());
     }
 
     /** Closes the pipeline with the lock held, and releases the lock. */
     private void close(final Deadline deadline, final long timeoutNs, final boolean drainFirst) {
         try {
             if (report == null) {
-                closedByShutdown = isJvmShuttingDown();
-                lifeCycle.advance(PipelineState.STOPPING);
-                if (drainFirst) {
+                begin();
+                pipeline.polling().replaceEndedThread();
+                // An agent that was never started polls nothing.
+                if (drainFirst && pipeline.pollerThread() != null) {
                     drain(Deadline.after(timeoutNs / 2));
                 }
                 end(deadline);
             }
         } finally {
             lock.unlock();
+        }
+    }
+
+    private void begin() {
+        if (lifeCycle.state() != PipelineState.STOPPING) {
+            closedByShutdown = isJvmShuttingDown();
+            lifeCycle.advance(PipelineState.STOPPING);
         }
     }
 
@@ -191,7 +200,7 @@ final class PipelineStop {
         lifeCycle.advance(PipelineState.STOPPING);
         pipeline.polling().stop();
         // Each handler ends when it has handled all slots that the poller published.
-        final boolean pollerEnded = deadline.join(pipeline.pollerThread());
+        final boolean pollerEnded = pipeline.polling().awaitEnd(deadline);
         boolean handlersEnded = true;
         for (final Thread thread : pipeline.handlerThreads()) {
             handlersEnded &= deadline.join(thread);
@@ -214,7 +223,7 @@ final class PipelineStop {
             }
         }
         final Deadline deadline = Deadline.after(ABANDON_NS);
-        deadline.join(pipeline.pollerThread());
+        pipeline.polling().awaitEnd(deadline);
         pipeline.handlerThreads().forEach(deadline::join);
         release(snapshot(PipelineReport.UNKNOWN, false));
     }
@@ -224,19 +233,22 @@ final class PipelineStop {
         lifeCycle.advance(PipelineState.CLOSED);
         PipelineEvent.emit(pipeline.name(), "stopped", closedByShutdown ? "by JVM shutdown: " + result : result.toString());
         removeShutdownHook();
-        pipeline.slab().release();
-        pipeline.endMonitoring();
+        try {
+            pipeline.slab().release();
+        } finally {
+            pipeline.endMonitoring();
+        }
     }
 
     /** Waits until all queues were empty in one round, or the pipeline is paused; stops waiting when no such round can occur. */
     private boolean awaitEmptyQueues(final Deadline deadline) {
-        if (Thread.currentThread() == pipeline.pollerThread()) {
+        if (pipeline.polling().isCaller()) {
             // The poller makes no round while a handler runs on its thread.
             return false;
         }
         while (isPolling()) {
-            final Deadline look = Deadline.after(Math.min(LOOK_NS, deadline.leftNs()));
-            if (pipeline.poller().isPaused() || awaitEmptyRound(look)) {
+            final Deadline look = Deadline.after(Math.min(pipeline.polling().lookNs(), deadline.leftNs()));
+            if (pipeline.poller().isPaused() || pipeline.polling().awaitEmptyRound(look)) {
                 return true;
             }
             if (deadline.isOver() || pipeline.handlers().isFullBehindCaller()) {
@@ -248,16 +260,7 @@ final class PipelineStop {
     }
 
     private boolean isPolling() {
-        return pipeline.failure() == null && pipeline.pollerThread().isAlive();
-    }
-
-    private boolean awaitEmptyRound(final Deadline deadline) {
-        try {
-            pipeline.poller().awaitEmptyRound(deadline.atNs());
-            return true;
-        } catch (final TimeoutException late) {
-            return false;
-        }
+        return pipeline.failure() == null && pipeline.polling().isAlive();
     }
 
     private PipelineReport snapshot(final long inQueues, final boolean inTime) {

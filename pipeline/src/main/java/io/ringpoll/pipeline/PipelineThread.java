@@ -1,5 +1,11 @@
 package io.ringpoll.pipeline;
 
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BiFunction;
 
 /**
@@ -9,6 +15,9 @@ import java.util.function.BiFunction;
 final class PipelineThread {
     private final Thread thread;
     private final CompletionSlab slab;
+    /** Set by the start, cleared by the only run. */
+    private final AtomicBoolean mayRun = new AtomicBoolean();
+    private volatile StartGate gate;
 
     /**
      * Creates a thread without starting it.
@@ -21,6 +30,21 @@ final class PipelineThread {
         this.slab = slab;
         this.thread = factory.apply(() -> run(work), name);
         thread.setDaemon(true);
+    }
+
+    /** Makes threads by a factory of the user, which may return each thread once and must not start it. */
+    static BiFunction<Runnable, String, Thread> madeBy(final ThreadFactory factory) {
+        final Set<Thread> returned = Collections.newSetFromMap(new IdentityHashMap<>());
+        return (task, name) -> {
+            final Thread thread = Objects.requireNonNull(factory.newThread(task), "the thread factory returned null");
+            final boolean isNew = thread.getState() == Thread.State.NEW;
+            if (!isNew || !returned.add(thread)) {
+                throw new IllegalArgumentException("the thread factory returned thread " + thread.getName() +
+                    (isNew ? " twice" : ", which has been started") + ": return a new thread each time");
+            }
+            thread.setName(name);
+            return thread;
+        };
     }
 
     Thread thread() {
@@ -37,21 +61,35 @@ final class PipelineThread {
      *
      * @throws PipelineStartException if no thread can be created; nothing is retained
      */
-    void start(final StartGate gate) {
-        gate.expect(thread.getName());
+    void start(final StartGate startGate) {
+        gate = startGate;
+        startGate.expect(thread.getName());
         slab.retain();
+        mayRun.set(true);
         try {
             thread.start();
         } catch (final RuntimeException | Error failure) {
-            slab.release();
+            if (mayRun.compareAndSet(true, false)) {
+                slab.release();
+            }
             throw new PipelineStartException(
                 "thread " + thread.getName() + " did not start: " + ErrorRecorder.describe(failure), failure);
         }
     }
 
     private void run(final Runnable work) {
+        if (!mayRun.compareAndSet(true, false)) {
+            // The slab is not retained: the work must not access it.
+            throw new IllegalStateException(
+                "a thread factory has run the task of a pipeline's thread before its start, or twice");
+        }
         try {
-            work.run();
+            if (Thread.currentThread() == thread) {
+                work.run();
+            } else {
+                gate.failed(thread.getName(), new IllegalStateException("the thread factory returned " + thread.getName() +
+                    ", and runs its task on " + Thread.currentThread().getName()));
+            }
         } finally {
             slab.release();
         }

@@ -1,13 +1,20 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.poller.CompletionPoller;
 import io.ringpoll.internal.poller.PollerLoop;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.Lock;
 import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 
 /**
  * The polling thread of a pipeline: is pinned, starts the handlers that run on it, runs the poller's loop, ends the handlers.
  */
-final class PollerThread {
+final class PollerThread implements Polling {
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(2);
+
     private final int cpu;
     private final CompletionPoller poller;
     private final PollerLoop loop;
@@ -26,22 +33,79 @@ final class PollerThread {
         this.thread = new PipelineThread(poller.roleName(), slab, this::run, threads);
     }
 
-    Thread thread() {
+    @Override
+    public Thread thread() {
         return thread.thread();
     }
 
-    void start() {
+    @Override
+    public void start() {
         thread.start(startGate);
     }
 
-    /** Ends the loop after the current duty cycle; any thread. */
-    void stop() {
+    @Override
+    public void stop() {
         loop.stop();
     }
 
-    /** Whether the thread has been started; it then closes the poller at its end. */
-    boolean hasStarted() {
+    @Override
+    public boolean hasStarted() {
         return thread.hasStarted();
+    }
+
+    @Override
+    public boolean isAlive() {
+        return thread().isAlive();
+    }
+
+    @Override
+    public boolean isCaller() {
+        return Thread.currentThread() == thread();
+    }
+
+    @Override
+    public boolean await(final Deadline deadline, final BooleanSupplier condition) {
+        return deadline.await(condition);
+    }
+
+    @Override
+    public boolean tryLock(final Deadline deadline, final Lock lock) {
+        return deadline.tryLock(lock);
+    }
+
+    @Override
+    public boolean awaitEmptyRound(final Deadline deadline) {
+        return awaitEmptyRound(poller, deadline);
+    }
+
+    @Override
+    public void replaceEndedThread() {
+        // The thread ends its poller.
+    }
+
+    @Override
+    public TimeoutException explain(final TimeoutException late) {
+        return late;
+    }
+
+    @Override
+    public boolean awaitEnd(final Deadline deadline) {
+        return deadline.join(thread());
+    }
+
+    @Override
+    public long lookNs() {
+        return LOOK_NS;
+    }
+
+    /** Waits for an empty round of a poller that another thread runs. */
+    static boolean awaitEmptyRound(final CompletionPoller poller, final Deadline deadline) {
+        try {
+            poller.awaitEmptyRound(deadline);
+            return true;
+        } catch (final TimeoutException late) {
+            return false;
+        }
     }
 
     private void run() {

@@ -4,6 +4,7 @@ import io.ringpoll.internal.poller.PollerCounterSet;
 import io.ringpoll.verbs.CompletionPath;
 import java.util.List;
 import java.util.Set;
+import org.agrona.concurrent.SystemNanoClock;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
@@ -51,6 +52,17 @@ final class RunToCompletionHandlers implements Handlers {
         for (final InPlaceHandler handler : handlers) {
             handler.start();
         }
+    }
+
+    @Override
+    public IdleCalls idleCalls() {
+        final List<InPlaceHandler> timed = handlers.stream().filter(handler -> handler.idleTimeoutNs() > 0).toList();
+        return timed.isEmpty() ? null : new IdleCalls(timed, SystemNanoClock.INSTANCE);
+    }
+
+    @Override
+    public void onHandOver() {
+        pollerThread = Thread.currentThread();
     }
 
     @Override

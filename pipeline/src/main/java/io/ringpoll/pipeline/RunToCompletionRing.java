@@ -15,6 +15,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 final class RunToCompletionRing implements PipelineRing {
     private final UnsafeBuffer slab;
     private final QueueRuns queueRuns;
+    private final FaultMark faults;
     private final int capacity;
     private final int mask;
     private final InPlaceHandler[] handlers;
@@ -30,6 +31,7 @@ final class RunToCompletionRing implements PipelineRing {
     RunToCompletionRing(final CompletionSlab slab, final List<InPlaceHandler> handlers) {
         this.slab = slab.buffer();
         this.queueRuns = slab.queueRuns();
+        this.faults = slab.faults();
         this.capacity = slab.capacity();
         this.mask = slab.mask();
         this.handlers = handlers.toArray(new InPlaceHandler[0]);
@@ -90,5 +92,11 @@ final class RunToCompletionRing implements PipelineRing {
             passedByAll = Math.min(passedByAll, handler.handle(first, last));
         }
         passed.set(passedByAll);
+    }
+
+    @Override
+    public void publishFault(final int queueIndex) {
+        faults.mark(published + 1);
+        publish(1, queueIndex);
     }
 }

@@ -113,7 +113,7 @@ final class SingleDelivery extends Delivery {
                 onFailure(failure, first, i);
             }
         }
-        onDelivered(first, count, received, statuses);
+        onDelivered(first, first + count - 1, received, statuses);
         return count;
     }
 

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.os.Deadline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.stream.IntStream;
+import org.agrona.concurrent.SystemNanoClock;
 import org.agrona.concurrent.status.CountersManager;
 
 /**
@@ -70,6 +71,16 @@ final class ThreadedHandlers implements Handlers {
 
     @Override
     public void onPollerStart() {
+        // No handler runs on the polling thread.
+    }
+
+    @Override
+    public IdleCalls idleCalls() {
+        return null;
+    }
+
+    @Override
+    public void onHandOver() {
         // No handler runs on the polling thread.
     }
 
@@ -181,10 +192,10 @@ final class ThreadedHandlers implements Handlers {
         final Set<Integer> followed = new HashSet<>();
         for (final HandlerConfig config : configs) {
             final List<Integer> before = positions(config.after());
-            final HandlerBarrier barrier = new HandlerBarrier(ring.cursor(), sequenceOf(before), config.waitStrategy());
+            final HandlerBarrier barrier = newBarrier(config, sequenceOf(before));
             predecessors.add(before);
             processors.add(new CompletionProcessor(
-                config, slab, barrier, ring.faults(), new HandlerCounters(counters, config.roleName()), context, startGate));
+                config, slab, barrier, new HandlerCounters(counters, config.roleName()), context, startGate));
             signalledBy.add(new ArrayList<>());
             followed.addAll(before);
             if (config.isSignalled() && before.isEmpty()) {
@@ -201,6 +212,12 @@ final class ThreadedHandlers implements Handlers {
             }
         }
         ring.gate(last, signalledByPoller);
+    }
+
+    private HandlerBarrier newBarrier(final HandlerConfig config, final Sequence dependent) {
+        return config.idleTimeoutNs() > 0 ?
+            new IdleBarrier(ring.cursor(), dependent, config.waitStrategy(), config, SystemNanoClock.INSTANCE) :
+            new HandlerBarrier(ring.cursor(), dependent, config.waitStrategy());
     }
 
     /** The positions of the handlers with some names; handlers follow earlier ones only. */

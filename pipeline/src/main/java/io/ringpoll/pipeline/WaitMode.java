@@ -72,11 +72,16 @@ public enum WaitMode {
 
     /** The wait strategy of a handler with this wait, for one handler. */
     WaitStrategy newWaitStrategy() {
+        return newWaitStrategy(0);
+    }
+
+    /** The same for a handler with a time-out in nanoseconds that no park may exceed; 0 for none. */
+    WaitStrategy newWaitStrategy(final long idleTimeoutNs) {
         return switch (this) {
             case BUSY_SPIN -> new BusySpinWaitStrategy();
             case YIELD -> new YieldingWaitStrategy();
             case SLEEP -> new SleepingWaitStrategy();
-            case BLOCK -> new ParkingWaitStrategy();
+            case BLOCK -> idleTimeoutNs > 0 ? new ParkingWaitStrategy(idleTimeoutNs) : new ParkingWaitStrategy();
         };
     }
 }

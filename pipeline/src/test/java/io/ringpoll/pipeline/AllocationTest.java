@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.ringpoll.internal.counters.CountersSnapshot;
+import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletions;
@@ -15,9 +16,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.agrona.concurrent.AgentInvoker;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(120)
 class AllocationTest {
@@ -27,6 +31,8 @@ class AllocationTest {
     /** While the threads have a part of their CPUs only. */
     private static final long MEASURED_SLOWLY = 1_000_000;
     private static final int ROUNDS = 5;
+    /** The JVM itself may allocate a little. */
+    private static final long MOST_BYTES_OF_A_FAULT = 16 * 1024;
 
     @Test
     void shouldAllocateNothingOverTenMillionCompletions() throws InterruptedException {
@@ -67,6 +73,33 @@ class AllocationTest {
             .onSendWrite((wc, sequence, endOfBatch) -> { })
             .onReceiveBatch(batch -> { })
             .onError((wc, sequence, endOfBatch) -> { }), MEASURED, pipeline -> { });
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldNotAllocateForEachSlotAtTheFirstQueueFault(final boolean runsToCompletion) {
+        final int slots = 1 << 20;
+        // The first pipeline loads classes.
+        allocatedByAFault(slots, runsToCompletion);
+        final long bytes = allocatedByAFault(slots, runsToCompletion);
+        assertTrue(bytes < MOST_BYTES_OF_A_FAULT, bytes + " bytes");
+    }
+
+    /** The bytes that the polling thread, which is the thread of the test, allocates in the duty cycle of a queue fault. */
+    private static long allocatedByAFault(final int slots, final boolean runsToCompletion) {
+        final ScriptedQueue queue = new ScriptedQueue("failed");
+        final PipelineBuilder description = Pipeline.builder().withoutCountersFile().asAgent().ringSize(slots)
+            // Of which the ring of run to completion has a multiple.
+            .batchLimit(slots / 4).queue(queue).onAll((wc, sequence, endOfBatch) -> { });
+        try (Pipeline pipeline = (runsToCompletion ? description.runToCompletion() : description).start()) {
+            final AgentInvoker invoker = new AgentInvoker(error -> { }, null, pipeline.agent());
+            invoker.start();
+            invoker.invoke();
+            queue.failWith(-1);
+            final long before = allocated(Thread.currentThread());
+            assertEquals(1, invoker.invoke());
+            return allocated(Thread.currentThread()) - before;
+        }
     }
 
     /** Runs an action again and again on the thread of the test while completions are handled. */

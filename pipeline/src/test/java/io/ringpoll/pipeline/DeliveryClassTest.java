@@ -77,7 +77,7 @@ class DeliveryClassTest {
             throw new AssertionError(failure);
         };
         final HandlerConfig config = new HandlerConfig("handler", EnumSet.of(CompletionPath.SEND_WRITE), handler, inBatches,
-            List.of(), null, null, FailurePolicy.HALT, -1, SLOTS, 0);
+            List.of(), null, null, FailurePolicy.HALT, -1, SLOTS, 0, 0);
         return DeliveryClass.newDelivery(config, slab, new HandlerFailures(config, null, errorLog), new NoContext(errorLog));
     }
 

@@ -125,6 +125,8 @@ class DeliveryTest {
         assertEquals(3, delivery.endAtFault(3, SLOTS - 1));
         assertEquals(4, delivery.endAtFault(4, SLOTS - 1));
         assertEquals(SLOTS - 1, delivery.endAtFault(5, SLOTS - 1));
+        assertEquals(SLOTS + 4, delivery.endAtFault(5, SLOTS + 4), "the record of a fault, but not in this lap");
+        slab.faults().mark(SLOTS + 3);
         assertEquals(SLOTS + 2, delivery.endAtFault(5, SLOTS + 4));
     }
 
@@ -241,14 +243,14 @@ class DeliveryTest {
         return identifying(new BatchDelivery(config, slab, new HandlerFailures(config, counters, logged::add), new Names()));
     }
 
-    /** A delivery for which all slots come from the queue with the highest index. */
+    /** A delivery for which all slots are of the queue with the highest index. */
     private static Delivery identifying(final Delivery delivery) {
         delivery.source(address -> 0xFFFF);
         return delivery;
     }
 
     private HandlerConfig config(final Set<CompletionPath> paths, final HandlerLifecycle handler, final boolean inBatches) {
-        return new HandlerConfig("handler", paths, handler, inBatches, List.of(), null, null, policy, -1, SLOTS, 0);
+        return new HandlerConfig("handler", paths, handler, inBatches, List.of(), null, null, policy, -1, SLOTS, 0, 0);
     }
 
     private void put(final int slot, final int status, final int opcode) {
@@ -263,6 +265,7 @@ class DeliveryTest {
     private void putFault(final int slot) {
         put(slot, QueueFault.STATUS, 0);
         slab.buffer().putInt(slot * IbvWc.SIZE_BYTES + IbvWc.VENDOR_ERR_OFFSET, -9);
+        slab.faults().mark(slot);
     }
 
     private static String shown(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -45,6 +46,68 @@ class EmbeddingTest {
             Pipeline.builder().threadFactory(task -> null).onAll((wc, sequence, endOfBatch) -> { });
         assertEquals("the thread factory returned null",
             assertThrows(NullPointerException.class, description::start).getMessage());
+    }
+
+    @Test
+    void shouldRefuseAThreadThatHasBeenStarted() throws InterruptedException {
+        final List<Throwable> uncaught = new CopyOnWriteArrayList<>();
+        final List<Thread> started = new ArrayList<>();
+        final String before = Thread.currentThread().getName();
+        final String remedy = ", which has been started: return a new thread each time";
+        assertEquals("the thread factory returned thread user's" + remedy, refusal(task -> {
+            final Thread thread = new Thread(task, "user's");
+            thread.setUncaughtExceptionHandler((failed, failure) -> uncaught.add(failure));
+            thread.start();
+            started.add(thread);
+            return thread;
+        }));
+        started.getFirst().join();
+        assertEquals(List.of("a thread factory has run the task of a pipeline's thread before its start, or twice"),
+            uncaught.stream().map(Throwable::getMessage).toList());
+        assertEquals("the thread factory returned thread " + before + remedy, refusal(task -> Thread.currentThread()));
+        assertEquals(before, Thread.currentThread().getName());
+    }
+
+    @Test
+    void shouldRefuseAThreadThatItHasAlready() {
+        final List<Thread> first = new ArrayList<>();
+        assertEquals("the thread factory returned thread ringpoll-all twice: return a new thread each time", refusal(task -> {
+            if (first.isEmpty()) {
+                first.add(new Thread(task));
+            }
+            return first.getFirst();
+        }));
+    }
+
+    @Test
+    void shouldNotStartOnAThreadThatTheFactoryDidNotReturn() {
+        final String refused = refusal(task -> new Thread(() -> Thread.ofPlatform().daemon().name("other").start(task)));
+        assertEquals(
+            "thread ringpoll-all did not start: the thread factory returned ringpoll-all, and runs its task on other", refused);
+    }
+
+    @Test
+    void shouldRunATaskOnce() throws InterruptedException {
+        final List<Throwable> second = new CopyOnWriteArrayList<>();
+        final ScriptedQueue queue = new ScriptedQueue("queue").add(1, WcStatus.SUCCESS, WcOpcode.SEND);
+        final Pipeline pipeline = Pipeline.builder().threadFactory(task -> new Thread(() -> {
+            task.run();
+            try {
+                task.run();
+            } catch (final IllegalStateException refused) {
+                second.add(refused);
+            }
+        })).onAll((wc, sequence, endOfBatch) -> { }).queue(queue).start();
+        assertEquals(new PipelineReport(1, 1, 0, 0, true), pipeline.close(BOUND_NS));
+        pipeline.pollerThread().join();
+        pipeline.handlerThreads().getFirst().join();
+        assertEquals(2, second.size());
+    }
+
+    private static String refusal(final ThreadFactory factory) {
+        final PipelineBuilder description =
+            Pipeline.builder().threadFactory(factory).onAll((wc, sequence, endOfBatch) -> { });
+        return assertThrows(RuntimeException.class, description::start).getMessage();
     }
 
     @Test

@@ -3,12 +3,14 @@ package io.ringpoll.pipeline;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.poller.QueueFault;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
@@ -68,6 +70,64 @@ class EndOfBatchTest {
             assertFlushed(description.runToCompletion().start());
         } else {
             assertFlushed(description.start());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false,false,1", "false,true,1", "true,false,1", "true,true,1",
+        "false,false,3", "false,true,3", "true,false,3", "true,true,3"})
+    void shouldDeliverACompletionWithTheStatusOfFaultsAsAnError(
+        final boolean runsToCompletion, final boolean inBatches, final int size) throws InterruptedException {
+        release.countDown();
+        final PipelineBuilder description = Pipeline.builder().ringSize(64).queue(queue);
+        final List<Integer> statuses = new CopyOnWriteArrayList<>();
+        if (inBatches) {
+            description.onErrorBatch(new BatchHandler() {
+                @Override
+                public void onBatch(final CompletionBatch batch) {
+                    for (int i = 0; i < batch.size(); i++) {
+                        statuses.add(batch.completion(i).status());
+                    }
+                }
+
+                @Override
+                public void onQueueFault(final int queueIndex, final String queueName, final int code) {
+                    statuses.add(code);
+                }
+            }).onSendWrite(flushing).onReceive(flushing);
+        } else {
+            description.onAll(new CompletionHandler() {
+                @Override
+                public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {
+                    statuses.add(wc.status());
+                }
+
+                @Override
+                public void onQueueFault(final int queueIndex, final String queueName, final int code) {
+                    statuses.add(code);
+                }
+            });
+        }
+        final List<Integer> expected = new ArrayList<>();
+        try (Pipeline pipeline = (runsToCompletion ? description.runToCompletion() : description).start()) {
+            for (int batch = 0; batch < 2; batch++) {
+                assertTrue(pipeline.pause(BOUND_NS));
+                for (int i = 0; i < size; i++) {
+                    queue.add(i, QueueFault.STATUS, WcOpcode.SEND);
+                    expected.add(QueueFault.STATUS);
+                }
+                if (batch == 1) {
+                    // With a fault after them in the ring.
+                    queue.failWith(-7);
+                    expected.add(-7);
+                }
+                assertTrue(pipeline.resume(BOUND_NS));
+                assertTrue(pipeline.drain(BOUND_NS).inTime());
+            }
+            assertEquals(expected, statuses);
+            assertEquals(2 * size, pipeline.pollerCounters().completions());
+            assertEquals(2 * size, pipeline.pollerCounters().errors());
+            assertEquals(1, pipeline.pollerCounters().queueFaults());
         }
     }
 

@@ -172,6 +172,6 @@ class InPlaceHandlerTest {
 
     private static HandlerConfig config(final String name, final CompletionHandler handler) {
         return new HandlerConfig(name, EnumSet.allOf(CompletionPath.class), handler, false, List.of(), null, null,
-            FailurePolicy.HALT, Pinning.ANY_CPU, SLOTS, 0);
+            FailurePolicy.HALT, Pinning.ANY_CPU, SLOTS, 0, 0);
     }
 }

@@ -72,7 +72,7 @@ class LifecycleTest {
         };
         final PipelineStartException late = assertThrows(
             PipelineStartException.class,
-            () -> Pipeline.builder().name("stuck").onAll(stuck).queue(queue).startTimeout(TimeUnit.MILLISECONDS.toNanos(50))
+            () -> Pipeline.builder().name("stuck").onAll(stuck).queue(queue).startTimeoutNs(TimeUnit.MILLISECONDS.toNanos(50))
                 .start());
         assertEquals("threads stuck-all did not start within 50 ms", late.getMessage());
         try (Pipeline other = Pipeline.builder().name("other").onAll(all).queue(queue).start()) {
@@ -127,6 +127,9 @@ class LifecycleTest {
         try (Pipeline pipeline = Pipeline.builder()
                 .onAll((wc, sequence, endOfBatch) -> release.await(10, TimeUnit.SECONDS)).queue(queue).start()) {
             add(10);
+            while (pipeline.pollerCounters().completions() < 10) {
+                Thread.yield();
+            }
             final PipelineReport report = pipeline.drain(TimeUnit.MILLISECONDS.toNanos(20));
             assertFalse(report.inTime());
             assertEquals(10, report.unhandled());
@@ -252,7 +255,7 @@ class LifecycleTest {
         }
         final long beganNs = System.nanoTime();
         final PipelineReport report = pipeline.close(TimeUnit.MILLISECONDS.toNanos(100));
-        assertTrue(System.nanoTime() - beganNs < TimeUnit.SECONDS.toNanos(2));
+        assertTrue(System.nanoTime() - beganNs < BOUND_NS);
         assertEquals(new PipelineReport(5, 0, 0, 0, false), report);
         assertFalse(pipeline.slab().isFreed(), "the handler still reads it");
         release.countDown();

@@ -6,12 +6,15 @@ import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.testing.NullArguments;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.CompletionQueue;
+import java.nio.ByteBuffer;
 import java.util.Set;
 import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.ToIntFunction;
 import org.agrona.ErrorHandler;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.agrona.concurrent.status.CountersManager;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -27,6 +30,8 @@ class NullArgumentsTest {
         final Runnable task = () -> { };
         final ThreadFactory threads = Thread::new;
         final ErrorHandler errors = failure -> { };
+        final CountersManager counters = new CountersManager(
+            new UnsafeBuffer(ByteBuffer.allocateDirect(512)), new UnsafeBuffer(ByteBuffer.allocateDirect(128)));
         final IntFunction<PipelineBuilder> description = position -> Pipeline.builder().onAll(all);
         final ToIntFunction<CompletionQueue> position = queue -> 0;
         try (Pipeline pipeline = Pipeline.builder().name("nulls").onAll(all).start();
@@ -36,6 +41,7 @@ class NullArgumentsTest {
                 .sample(new CompletionBatch(0, 63, 4)).sample(new ScriptedQueue("queue"), CompletionQueue.class)
                 .sample(all, CompletionHandler.class).sample(batches, BatchHandler.class).sample(nothing, Consumer.class)
                 .sample(task, Runnable.class).sample(threads, ThreadFactory.class).sample(errors, ErrorHandler.class)
+                .sample(counters, CountersManager.class)
                 .sample(description, IntFunction.class).sample(position, ToIntFunction.class)
                 .sample(Set.of(CompletionPath.ERROR), Set.class)
                 .meaningful(

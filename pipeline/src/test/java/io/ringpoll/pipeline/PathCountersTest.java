@@ -8,6 +8,7 @@ import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
+import io.ringpoll.verbs.WorkCompletion;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Random;
@@ -18,6 +19,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** The counters of the paths are exact when the pipeline is quiet, whichever handlers there are. */
@@ -79,17 +81,38 @@ class PathCountersTest {
             }
             try (Pipeline pipeline = (inPlace ? builder.runToCompletion() : builder.ringSize(16)).start()) {
                 pipeline.addQueue(queue);
-                final long deadlineNs = System.nanoTime() + BOUND_NS;
-                while (pipeline.state() != PipelineState.HALTED) {
-                    assertTrue(System.nanoTime() < deadlineNs, "not halted");
-                    Thread.sleep(1);
-                }
+                awaitHalt(pipeline);
                 pipeline.close(BOUND_NS);
                 final PollerCounters counters = pipeline.pollerCounters();
                 assertEquals(4, counters.receives(), "0, 2, 4 and 6");
                 assertEquals(2, counters.sendWrites(), "1 and 3");
                 assertEquals(1, counters.errors());
             }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"false,false", "false,true", "true,false", "true,true"})
+    void shouldCountNothingOfABatchAtWhoseStartTheHandlerHalts(final boolean inPlace, final boolean inBatches)
+        throws InterruptedException {
+        final ScriptedQueue queue = new ScriptedQueue("queue");
+        for (int i = 0; i < 16; i++) {
+            queue.add(i, i % 4 == 2 ? WcStatus.WR_FLUSH_ERR : WcStatus.SUCCESS, i % 2 == 1 ? WcOpcode.RECV : WcOpcode.SEND);
+        }
+        final PipelineBuilder builder = Pipeline.builder().ringSize(16).batchLimit(16).queue(queue);
+        if (inBatches) {
+            builder.onAllBatch(new Unwilling(), options -> options.failurePolicy(FailurePolicy.HALT));
+        } else {
+            builder.onAll(new UnwillingSingle(), options -> options.failurePolicy(FailurePolicy.HALT));
+        }
+        try (Pipeline pipeline = (inPlace ? builder.runToCompletion() : builder).start()) {
+            awaitHalt(pipeline);
+            assertEquals(0, pipeline.close(BOUND_NS).handled());
+            final PollerCounters counters = pipeline.pollerCounters();
+            assertEquals(0, counters.sendWrites());
+            assertEquals(0, counters.receives());
+            assertEquals(0, counters.errors());
+            assertEquals(0, counters.errors(WcStatus.WR_FLUSH_ERR));
         }
     }
 
@@ -128,6 +151,40 @@ class PathCountersTest {
         assertEquals(List.of(all), HandlerPaths.counted(List.of(all)));
         assertEquals(List.of(receive, others, none), HandlerPaths.counted(List.of(receive, all, receive)));
         assertEquals(List.of(all, none), HandlerPaths.counted(List.of(receive, receive)));
+    }
+
+    private static void awaitHalt(final Pipeline pipeline) throws InterruptedException {
+        final long deadlineNs = System.nanoTime() + BOUND_NS;
+        while (pipeline.state() != PipelineState.HALTED) {
+            assertTrue(System.nanoTime() < deadlineNs, "not halted");
+            Thread.sleep(1);
+        }
+    }
+
+    /** Fails before its first batch. */
+    private static final class Unwilling implements BatchHandler {
+        @Override
+        public void onBatchStart(final long available) {
+            throw new IllegalStateException("provoked");
+        }
+
+        @Override
+        public void onBatch(final CompletionBatch batch) {
+            throw new AssertionError("not called after a halt");
+        }
+    }
+
+    /** Fails before its first completion. */
+    private static final class UnwillingSingle implements CompletionHandler {
+        @Override
+        public void onBatchStart(final long available) {
+            throw new IllegalStateException("provoked");
+        }
+
+        @Override
+        public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
+            throw new AssertionError("not called after a halt");
+        }
     }
 
     private static void assertCounted(final PipelineBuilder description) {

@@ -51,6 +51,17 @@ class PipelineCheckTest {
     }
 
     @Test
+    void shouldRejectNegativeTimeOuts() {
+        for (final long timeoutNs : new long[]{Long.MIN_VALUE, -1}) {
+            assertEquals(
+                List.of("startTimeoutNs " + timeoutNs + " is negative", "shutdownTimeoutNs " + timeoutNs + " is negative",
+                    "handler ringpoll-all: idleTimeoutNs " + timeoutNs + " is negative"),
+                faultsOf(description(64, options -> options.idleTimeoutNs(timeoutNs))
+                    .startTimeoutNs(timeoutNs).shutdownTimeoutNs(timeoutNs)));
+        }
+    }
+
+    @Test
     void shouldAcceptHeldSlotsUpToHalfOfTheRing() {
         for (final int held : new int[]{0, 32}) {
             assertEquals(held, concluded(64, options -> options.maxHeld(held)).handlers.getFirst().maxHeld());
@@ -114,6 +125,18 @@ class PipelineCheckTest {
             List.of("the name is null", "the pinning is null", "the failure listener is null",
                 "the consumer of undelivered completions is null", "a completion queue is null"),
             faultsOf(description));
+    }
+
+    @Test
+    void shouldRefuseNamesThatNobodyCanRead() {
+        assertEquals(List.of("the name is empty"), faultsOf(description(64, options -> { }).name("")));
+        assertEquals(List.of("the name is empty"), faultsOf(description(64, options -> { }).name(" ")));
+        for (final String name : new String[]{"a\nb", "\t\r", "nul\0", "\u0085"}) {
+            assertEquals(List.of(name.isBlank() ? "the name is empty" : "the name contains a control character"),
+                faultsOf(description(64, options -> { }).name(name).pollerName("p")));
+        }
+        assertEquals(List.of("the poller's name is empty"), faultsOf(description(64, options -> { }).pollerName("")));
+        PipelineConfig.conclude(description(64, options -> { }).name("a/../../b \"*?,=:\u2028\u00e9"));
     }
 
     @Test

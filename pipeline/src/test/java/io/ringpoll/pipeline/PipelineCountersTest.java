@@ -75,6 +75,24 @@ class PipelineCountersTest {
     }
 
     @Test
+    void shouldKeepNamesThatAreNotAscii() {
+        final String name = "commande\u00e9\u6ce8\ud83d\ude00";
+        try (Pipeline pipeline = described(name).queue(new SyntheticQueue("queue", COMPLETIONS)).start()) {
+            assertTrue(pipeline.drain(TIMEOUT_NS).inTime());
+            final Counters counters = pipeline.counters();
+            assertEquals(COMPLETIONS, value(counters, "published_slots", "poller", name + "-poller"));
+            assertEquals(COMPLETIONS, value(counters, "passed_slots", "handler", name + "-all"));
+            assertTrue(counters.values().stream().anyMatch(counter -> counter.label().startsWith(name + "-poller: ")));
+            assertTrue(counters.toOpenMetrics().contains("poller=\"" + name + "-poller\""));
+        }
+        final String cut = "\u6ce8".repeat(100);
+        try (Pipeline pipeline = described(cut).start()) {
+            // 34 characters of 3 bytes fit into a key.
+            assertEquals(0, value(pipeline.counters(), "published_slots", "poller", cut.substring(0, 34)));
+        }
+    }
+
+    @Test
     void shouldHaveEveryTypeWithUniqueNameAndAttributes() {
         try (Pipeline pipeline = described("orders").start()) {
             final List<Counter> counters = pipeline.counters().values();

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
@@ -19,11 +20,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(60)
 class PipelineEventsTest {
+    private static final long STALL_NS = TimeUnit.MILLISECONDS.toNanos(10);
+
     @Test
     void shouldRecordStallFaultExceptionStartAndStop(@TempDir final Path folder) throws IOException {
         final ScriptedQueue failing = new ScriptedQueue("failing");
         failing.failWith(-9);
         final Path file = folder.resolve("recording.jfr");
+        final AtomicReference<Pipeline> self = new AtomicReference<>();
         try (Recording recording = new Recording()) {
             recording.enable("ringpoll.RingStall").withoutThreshold();
             recording.enable("ringpoll.QueueFault");
@@ -35,13 +39,14 @@ class PipelineEventsTest {
                     .ringSize(16)
                     .onAll((wc, sequence, endOfBatch) -> {
                         if (wc.workRequestId() == 50) {
-                            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+                            awaitStall(self);
                             throw new IllegalStateException("provoked");
                         }
                     })
                     .queue(new SyntheticQueue("queue", 200))
                     .queue(failing)
                     .start()) {
+                self.set(pipeline);
                 assertTrue(pipeline.drain(TimeUnit.SECONDS.toNanos(20)).inTime());
             }
             recording.dump(file);
@@ -59,7 +64,20 @@ class PipelineEventsTest {
         final RecordedEvent longest = of(events, "ringpoll.RingStall").stream()
             .max((a, b) -> a.getDuration().compareTo(b.getDuration())).orElseThrow();
         assertEquals("recorded-all", longest.getString("handler"));
-        assertTrue(longest.getDuration().toMillis() >= 10, longest.toString());
+        assertTrue(longest.getDuration().toNanos() >= STALL_NS, longest.toString());
+    }
+
+    /** Waits until the calling handler has stalled the poller for a time, whenever the poller has its CPU. */
+    private static void awaitStall(final AtomicReference<Pipeline> self) {
+        while (self.get() == null) {
+            Thread.onSpinWait();
+        }
+        final long before = self.get().causedStallNs("recorded-all");
+        final long startNs = System.nanoTime();
+        while (self.get().causedStallNs("recorded-all") - before < 2 * STALL_NS) {
+            assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(10), "no stall");
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
     }
 
     private static List<RecordedEvent> of(final List<RecordedEvent> events, final String name) {

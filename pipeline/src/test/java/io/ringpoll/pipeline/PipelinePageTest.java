@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -48,7 +49,7 @@ class PipelinePageTest {
 
     @Test
     void shouldShowOnlyCodeThatRuns() throws IOException {
-        final String code = normalized(Files.readString(SOURCE));
+        final String code = normalized(Files.readString(SOURCE)) + normalized(Files.readString(AgentPageTest.SOURCE));
         boolean inExample = false;
         int lines = 0;
         for (final String line : Files.readAllLines(PAGE)) {
@@ -251,6 +252,47 @@ class PipelinePageTest {
         }
     }
 
+    /** Flushes when there has been no completion for a time. */
+    private final class Journal implements CompletionHandler {
+        private final CountDownLatch flushed = new CountDownLatch(1);
+
+        @Override
+        public void onCompletion(final WorkCompletion wc, final long sequence, final boolean endOfBatch) {
+            written(wc.workRequestId());
+        }
+
+        @Override
+        public void onIdle() {
+            flush();
+        }
+
+        private void written(final long workRequestId) {
+            heard.add("written " + workRequestId);
+        }
+
+        private void flush() {
+            if (!heard.isEmpty()) {
+                flushed.countDown();
+            }
+        }
+    }
+
+    @Test
+    @Tag(TestDevice.TAG)
+    void shouldFlushWhenIdle() throws InterruptedException {
+        final Journal journal = new Journal();
+        Pipeline pipeline = Pipeline.builder()
+            .onAll(journal, options -> options.idleTimeoutNs(TimeUnit.MILLISECONDS.toNanos(1)))
+            .start();
+        try (pipeline; ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            pipeline.addQueue(pair.client().completionQueue());
+            assertTrue(post(pair, 5));
+            assertTrue(journal.flushed.await(20, TimeUnit.SECONDS));
+            assertEquals(List.of("written 5"), heard);
+            assertTrue(pipeline.close(TEN_SECONDS).inTime());
+        }
+    }
+
     @Test
     @Tag(TestDevice.TAG)
     void shouldApplyTheUsersFailurePolicy() {
@@ -352,7 +394,7 @@ class PipelinePageTest {
     }
 
     /** Code without comments and spaces, so that the page may use its own layout. */
-    private static String normalized(final String text) {
+    static String normalized(final String text) {
         try (Stream<String> lines = text.lines()) {
             return lines.map(line -> line.replaceAll("//.*", "").replaceAll("\\s", "")).collect(Collectors.joining());
         }

@@ -12,6 +12,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.verbs.WcOpcode;
@@ -24,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -177,6 +179,29 @@ class PipelineStateTest {
         }
     }
 
+    @Test
+    void shouldRefuseQueuesOnceACloseHasReturnedWhileAnotherThreadBeginsToClose() throws InterruptedException {
+        for (int i = 0; i < 400; i++) {
+            final Pipeline pipeline = Pipeline.builder().withoutCountersFile().ringSize(16)
+                .idleStrategy(WaitMode.SLEEP.newIdleStrategy()).onAll(all).queue(new ScriptedQueue("first")).start();
+            final AtomicBoolean closes = new AtomicBoolean();
+            final Thread closer = Thread.ofPlatform().start(() -> {
+                closes.set(true);
+                pipeline.close(SHORT_NS);
+            });
+            while (!closes.get()) {
+                Thread.onSpinWait();
+            }
+            final long closeNs = System.nanoTime() + i * 100;
+            while (System.nanoTime() < closeNs) {
+                Thread.onSpinWait();
+            }
+            pipeline.close(0);
+            assertThrows(IllegalStateException.class, () -> pipeline.addQueue(queue), "attempt " + i);
+            closer.join();
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {Long.MIN_VALUE, -1, 0, 1})
     @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -202,7 +227,7 @@ class PipelineStateTest {
     @Test
     void shouldAcceptTheLargestTimeOut() {
         for (int i = 0; i < 20; i++) {
-            final Pipeline pipeline = Pipeline.builder().withoutCountersFile().startTimeout(Long.MAX_VALUE)
+            final Pipeline pipeline = Pipeline.builder().withoutCountersFile().startTimeoutNs(Long.MAX_VALUE)
                 .onAll(all).queue(queue).start();
             queue.add(i, WcStatus.SUCCESS, WcOpcode.SEND);
             assertTrue(pipeline.pause(Long.MAX_VALUE));
@@ -213,12 +238,20 @@ class PipelineStateTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {-1, 0, 1})
+    @ValueSource(longs = {0, 1})
     void shouldRejectAStartWithTimeOutZero(final long timeoutNs) {
-        final PipelineBuilder description =
-            Pipeline.builder().name("hasty").withoutCountersFile().startTimeout(timeoutNs).onAll(all).queue(queue);
+        final CountDownLatch release = new CountDownLatch(1);
+        final PipelineBuilder description = Pipeline.builder().name("hasty").withoutCountersFile().startTimeoutNs(timeoutNs)
+            .onAll(new Recorder() {
+                // Without it all threads could be ready before the first look.
+                @Override
+                public void onStart(final SlotControl slots) throws InterruptedException {
+                    release.await();
+                }
+            }).queue(queue);
         final String message = assertThrows(PipelineStartException.class, description::start).getMessage();
-        assertTrue(message.endsWith(" did not start within " + Math.max(0, timeoutNs) + " ns"), message);
+        release.countDown();
+        assertTrue(message.endsWith(" did not start within " + timeoutNs + " ns"), message);
     }
 
     @Test

@@ -75,7 +75,7 @@ class PipelineTest {
             queue.add(i, WcStatus.SUCCESS, WcOpcode.SEND);
         }
         awaitTotal(1);
-        final PipelineReport report = pipeline.close(TimeUnit.SECONDS.toNanos(5));
+        final PipelineReport report = pipeline.close(TimeUnit.SECONDS.toNanos(20));
         assertTrue(report.inTime());
         assertEquals(0, report.unhandled());
         assertEquals(report.polled(), sendWrite.ids.size());
@@ -176,6 +176,10 @@ class PipelineTest {
                 Thread.sleep(1);
             }
             assertEquals(provoked, pipeline.failure());
+            // In the duty cycle that was under way it may poll once more; at rest it has ended.
+            while (pipeline.pollerThread().getState() != Thread.State.TIMED_WAITING) {
+                Thread.sleep(1);
+            }
             queue.add(2, WcStatus.SUCCESS, WcOpcode.RECV);
             Thread.sleep(20);
             assertEquals(1, queue.size());

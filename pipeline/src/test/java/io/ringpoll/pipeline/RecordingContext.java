@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.agrona.ErrorHandler;
 
-/** Records what handlers report to their pipeline. */
+/** Records the reports of handlers to their pipeline. */
 final class RecordingContext implements HandlerContext {
     final List<Throwable> logged = new ArrayList<>();
     final List<String> halted = new ArrayList<>();

@@ -61,7 +61,7 @@ class ShutdownTest {
     private static List<String> signalled(final String signal, final int exit, final Class<?> program, final String... arguments)
         throws IOException, InterruptedException {
         final List<String> command = new ArrayList<>();
-        // A JVM whose parent ignores a signal ignores it, too.
+        // If the parent ignores a signal, the JVM ignores it, too.
         command.addAll(List.of("env", "--default-signal=" + signal));
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(JavaProcess.flags());
@@ -101,7 +101,7 @@ class ShutdownTest {
             final PipelineBuilder builder = Pipeline.builder().withoutCountersFile()
                 .onAll((wc, sequence, endOfBatch) -> handled.incrementAndGet());
             if (arguments.length > 0) {
-                builder.shutdownTimeout(Long.parseLong(arguments[0]));
+                builder.shutdownTimeoutNs(Long.parseLong(arguments[0]));
             }
             final PipelineGroup group = PipelineGroup.start(1, i -> builder);
             final Pipeline pipeline = group.pipelines().getFirst();
@@ -151,7 +151,7 @@ class ShutdownTest {
             Pipeline.builder()
                 .ringSize(256)
                 .countersFolder(Path.of(arguments[0]))
-                .shutdownTimeout(TimeUnit.SECONDS.toNanos(20))
+                .shutdownTimeoutNs(TimeUnit.SECONDS.toNanos(20))
                 .onAll(slow)
                 .queue(new SyntheticQueue("queue", COUNT))
                 .start();

@@ -7,10 +7,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.verbs.WorkCompletion;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -68,7 +68,8 @@ class SlotControlTest {
                 .onAll(new HoldingOnly(slots, 5), options -> options.maxHeld(1))
                 .queue(new SyntheticQueue("queue", 1000))
                 .start()) {
-            while (pipeline.pollerCounters().ringFull() == 0) {
+            // The ring may have been full before, when the handler did not have its CPU.
+            while (pipeline.pollerCounters().completions() < 5 + 16 || pipeline.held() == 0) {
                 Thread.sleep(1);
             }
             Thread.sleep(10);
@@ -101,7 +102,7 @@ class SlotControlTest {
 
     @Test
     void shouldReturnFalseForAHoldAboveTheLimit() throws InterruptedException {
-        final List<Boolean> answers = new ArrayList<>();
+        final List<Boolean> answers = new CopyOnWriteArrayList<>();
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(64)
@@ -115,7 +116,8 @@ class SlotControlTest {
                     options -> options.maxHeld(2))
                 .queue(new SyntheticQueue("queue", 4))
                 .start()) {
-            while (pipeline.pollerCounters().completions() < 4 || pipeline.held() < 2) {
+            // All are asked for while two are held.
+            while (answers.size() < 4) {
                 Thread.sleep(1);
             }
             slots.get().release(1);
@@ -201,7 +203,7 @@ class SlotControlTest {
     }
 
     @Test
-    void shouldRetainTheMemoryOfAHeldSlotAfterTheClose() {
+    void shouldRetainTheMemoryOfAHeldSlotAfterTheClose() throws InterruptedException {
         final AtomicReference<SlotControl> slots = new AtomicReference<>();
         final Pipeline pipeline = Pipeline.builder()
             .ringSize(16)
@@ -216,9 +218,18 @@ class SlotControlTest {
         assertEquals(1, report.held());
         assertFalse(pipeline.slab().isFreed());
         assertEquals(2, slots.get().view(2, new WorkCompletion()).workRequestId());
+        join(pipeline);
         slots.get().release(2);
         assertTrue(pipeline.slab().isFreed());
         assertThrows(IllegalStateException.class, () -> slots.get().view(2, new WorkCompletion()));
+    }
+
+    /** Waits until the threads have ended, which the close with its short time may not have done. */
+    private static void join(final Pipeline pipeline) throws InterruptedException {
+        pipeline.pollerThread().join();
+        for (final Thread handler : pipeline.handlerThreads()) {
+            handler.join();
+        }
     }
 
     /** Exposes its control to the test. */

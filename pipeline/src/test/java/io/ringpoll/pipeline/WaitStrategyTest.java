@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The wait strategies of handlers by themselves: what ends a wait, and where the thread waits. */
+/** The wait strategies of handlers by themselves: the end of a wait, and the place where the thread waits. */
 @Timeout(60)
 class WaitStrategyTest {
     /** Less than the park of a handler in tests, so that a lost wake-up is a failure. */

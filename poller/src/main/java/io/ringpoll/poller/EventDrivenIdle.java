@@ -10,7 +10,7 @@ import org.agrona.concurrent.IdleStrategy;
  * <p>A completion that arrives before its queue is armed is found by the additional poll; a later one raises an event and ends
  * the sleep. Every sleep has a time-out. It is one millisecond while the round contains a queue without events.
  *
- * <p>Immutable: it holds the times only, and each poller that is given it sleeps by itself. It cannot idle without a poller.
+ * <p>Immutable: it holds the times only, and each poller that uses it sleeps on its own. It cannot idle without a poller.
  */
 public final class EventDrivenIdle implements IdleStrategy {
     /** Default time to spin before a sleep, in nanoseconds. */

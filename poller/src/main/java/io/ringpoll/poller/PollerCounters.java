@@ -10,7 +10,7 @@ import io.ringpoll.verbs.WcStatus;
  *
  * <p>The counters of the paths are those of the handlers: of a path's first handler, or of the first handler of all for a path
  * that is discarded. They lag by the completions that this handler has not passed, at most the size of the ring, and are exact
- * when it has passed all of them, for instance after a drain. What is published after a handler has halted may not be counted.
+ * when it has passed all of them, for instance after a drain. Completions published after a handler has halted may be missing.
  */
 public interface PollerCounters {
     /**
@@ -35,7 +35,7 @@ public interface PollerCounters {
     long completions();
 
     /**
-     * Number of completions so far whose status was not success.
+     * Number of failed completions so far.
      *
      * @return completions
      */

@@ -14,7 +14,8 @@ import io.ringpoll.verbs.IbvWc;
  *   queue index  index of the failed queue
  * </pre>
  *
- * <p>Written by the polling thread, read by the error path's handlers.
+ * <p>Written by the polling thread, read by the error path's handlers. A completion with this status, from a user's queue, is an
+ * ordinary error: the ring marks the faults among its slots.
  */
 public final class QueueFault {
     /** The status of the record; the verbs manual defines no negative status. */

@@ -96,7 +96,9 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
                 throw new AlreadyClosedException(clientId + " is closed");
             }
             if (node == null) {
-                final NodeConfig config = RdmaConfig.nodeConfig(properties, clientId + "-rdma", false)
+                // A client's own poller has none: clients are many and short-lived.
+                final boolean countersFile = RdmaConfigKeys.pollerShared(properties) && RdmaConfigKeys.countersFile(properties);
+                final NodeConfig config = RdmaConfig.nodeConfig(properties, clientId + "-rdma", countersFile)
                     .with(RdmaConfig.access(properties, PeerRole.CLIENT, clientId.toString()));
                 node = open(config, device(server));
             }
@@ -104,7 +106,7 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         }
 
         private Peer device(final InetSocketAddress server) throws IOException {
-            final String host = RdmaConfig.clientHost(properties);
+            final String host = RdmaConfigKeys.clientHost(properties);
             try {
                 return host != null ? Peer.ofLocal(host) : Peer.ofRemote(server.getAddress().getHostAddress());
             } catch (final RpmaException | IllegalStateException e) {
@@ -123,7 +125,7 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         }
 
         private synchronized boolean isHandlerThread() {
-            return node != null && node.isHandlerThread();
+            return node == null ? Node.isSharedHandlerThread() : node.isHandlerThread();
         }
 
         private void close() {
@@ -262,6 +264,10 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
 
     @Override
     public RaftClientReply sendRequest(final RaftClientRequest request) throws IOException {
+        if (node.isHandlerThread()) {
+            throw new IllegalStateException(
+                "a callback on the thread that would receive the reply cannot wait for it: " + request);
+        }
         final MessageType type = typeOf(request);
         final TimeDuration timeout = request.is(RaftClientRequestProto.TypeCase.WATCH) ? watchTimeout :
             requestTimeout.add(request.getTimeoutMs(), TimeUnit.MILLISECONDS);

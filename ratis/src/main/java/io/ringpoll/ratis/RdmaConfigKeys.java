@@ -7,6 +7,7 @@ import static org.apache.ratis.conf.ConfUtils.setInt;
 import static org.apache.ratis.conf.ConfUtils.setSizeInBytes;
 import static org.apache.ratis.conf.ConfUtils.setTimeDuration;
 
+import io.ringpoll.internal.transport.NodeConfig;
 import java.io.File;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.conf.RaftProperties;
@@ -14,7 +15,8 @@ import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 
 /**
- * The transport's settings in the engine's {@link RaftProperties}. The two sides of a connection may differ in every setting.
+ * The transport's settings in the engine's {@link RaftProperties}. The two sides of a connection may differ in every setting. A
+ * getter fails with an {@link IllegalArgumentException} if a number is out of range.
  */
 public interface RdmaConfigKeys {
     /** Prefix of all keys. */
@@ -119,12 +121,13 @@ public interface RdmaConfigKeys {
     TimeDuration RECONNECT_DELAY_MAX_DEFAULT = TimeDuration.valueOf(500, TimeUnit.MILLISECONDS);
 
     /**
-     * Whether servers and clients of this process with equal poller settings share one poller. A message from one to another on
-     * that poller's thread wakes no thread, and a spinning poller occupies one core only.
+     * Whether servers and clients of this process with equal poller settings share one poller: by default if the poller's thread
+     * runs the handlers ({@link #HANDLERS_KEY}). A message from one to another on that thread wakes no thread, and a spinning
+     * poller occupies one core only.
      */
     String POLLER_SHARED_KEY = PREFIX + ".poller.shared";
     /** Default of {@link #POLLER_SHARED_KEY}. */
-    boolean POLLER_SHARED_DEFAULT = false;
+    boolean POLLER_SHARED_DEFAULT = true;
     /**
      * CPU to which the polling thread is pinned; -1 for none. Several nodes of a process need {@link #POLLER_SHARED_KEY},
      * otherwise their pollers compete for that CPU.
@@ -132,14 +135,14 @@ public interface RdmaConfigKeys {
     String POLLER_CPU_KEY = PREFIX + ".poller.cpu";
     /** Default of {@link #POLLER_CPU_KEY}. */
     int POLLER_CPU_DEFAULT = -1;
-    /** Wait of the poller: block (until a completion event), sleep, yield or busy-spin. */
+    /** Wait of the poller: block (until a completion event, after {@link #POLLER_SPIN_KEY}), sleep, yield or busy-spin. */
     String POLLER_IDLE_KEY = PREFIX + ".poller.idle";
     /** Default of {@link #POLLER_IDLE_KEY}. */
     String POLLER_IDLE_DEFAULT = "block";
-    /** Time that a blocking poller spins before it sleeps. */
+    /** Time after the last completion for which a blocking poller spins, and yields its core meanwhile, before it sleeps. */
     String POLLER_SPIN_KEY = PREFIX + ".poller.spin";
     /** Default of {@link #POLLER_SPIN_KEY}. */
-    TimeDuration POLLER_SPIN_DEFAULT = TimeDuration.valueOf(20, TimeUnit.MICROSECONDS);
+    TimeDuration POLLER_SPIN_DEFAULT = TimeDuration.valueOf(50, TimeUnit.MICROSECONDS);
     /**
      * Threads of the handlers: the poller's, one for all paths, or parallel with one for each of the three paths.
      */
@@ -159,16 +162,259 @@ public interface RdmaConfigKeys {
     /** Default of {@link #DIRECT_KEY}. */
     boolean DIRECT_DEFAULT = false;
     /**
-     * Whether {@code ringpoll stat} can read the counters of a server's own poller and handlers; a shared poller always has a
-     * counters file.
+     * Whether {@code ringpoll stat} can read the counters of a server's poller and handlers. A shared poller has a counters file
+     * if the server or client that starts it is configured so.
      */
     String COUNTERS_FILE_KEY = PREFIX + ".server.counters-file";
     /** Default of {@link #COUNTERS_FILE_KEY}. */
     boolean COUNTERS_FILE_DEFAULT = true;
 
     /**
+     * {@return the value of {@link #SERVER_HOST_KEY}; null if it is not set}
+     * @param properties to read
+     */
+    static String serverHost(final RaftProperties properties) {
+        return RdmaConfig.text(properties, SERVER_HOST_KEY, null);
+    }
+
+    /**
+     * {@return the value of {@link #SERVER_PORT_KEY}}
+     * @param properties to read
+     */
+    static int serverPort(final RaftProperties properties) {
+        return RdmaConfig.number(properties, SERVER_PORT_KEY, SERVER_PORT_DEFAULT, 0, 65_535);
+    }
+
+    /**
+     * {@return the value of {@link #CLIENT_HOST_KEY}; null if it is not set}
+     * @param properties to read
+     */
+    static String clientHost(final RaftProperties properties) {
+        return RdmaConfig.text(properties, CLIENT_HOST_KEY, null);
+    }
+
+    /**
+     * {@return the value of {@link #BUFFER_SIZE_KEY}}
+     * @param properties to read
+     */
+    static SizeInBytes bufferSize(final RaftProperties properties) {
+        return RdmaConfig.size(properties, BUFFER_SIZE_KEY, BUFFER_SIZE_DEFAULT, NodeConfig.MIN_BUFFER_BYTES, 1 << 20);
+    }
+
+    /**
+     * {@return the value of {@link #CREDITS_KEY}}
+     * @param properties to read
+     */
+    static int credits(final RaftProperties properties) {
+        return RdmaConfig.number(properties, CREDITS_KEY, CREDITS_DEFAULT, 2, 4096);
+    }
+
+    /**
+     * {@return the value of {@link #CONNECTIONS_MAX_KEY}}
+     * @param properties to read
+     */
+    static int connectionsMax(final RaftProperties properties) {
+        return RdmaConfig.number(properties, CONNECTIONS_MAX_KEY, CONNECTIONS_MAX_DEFAULT, 1, 4096);
+    }
+
+    /**
+     * {@return the value of {@link #CONNECTIONS_RESERVED_KEY}}
+     * @param properties to read
+     */
+    static int connectionsReserved(final RaftProperties properties) {
+        final int max = connectionsMax(properties);
+        return RdmaConfig.number(
+            properties, CONNECTIONS_RESERVED_KEY, Math.min(CONNECTIONS_RESERVED_DEFAULT, max / 2), 0, max - 1);
+    }
+
+    /**
+     * {@return the value of {@link #LINK_REQUESTS_MAX_KEY}}
+     * @param properties to read
+     */
+    static int linkRequestsMax(final RaftProperties properties) {
+        return RdmaConfig.number(properties, LINK_REQUESTS_MAX_KEY, LINK_REQUESTS_MAX_DEFAULT, 1, Integer.MAX_VALUE);
+    }
+
+    /**
+     * {@return the value of {@link #LINK_BYTES_MAX_KEY}}
+     * @param properties to read
+     */
+    static SizeInBytes linkBytesMax(final RaftProperties properties) {
+        return RdmaConfig.size(properties, LINK_BYTES_MAX_KEY, LINK_BYTES_MAX_DEFAULT, 1, Long.MAX_VALUE);
+    }
+
+    /**
+     * {@return the value of {@link #SERVER_REQUESTS_MAX_KEY}}
+     * @param properties to read
+     */
+    static int serverRequestsMax(final RaftProperties properties) {
+        return RdmaConfig.number(properties, SERVER_REQUESTS_MAX_KEY, SERVER_REQUESTS_MAX_DEFAULT, 1, Integer.MAX_VALUE);
+    }
+
+    /**
+     * {@return the value of {@link #SERVER_BYTES_MAX_KEY}}
+     * @param properties to read
+     */
+    static SizeInBytes serverBytesMax(final RaftProperties properties) {
+        return RdmaConfig.size(properties, SERVER_BYTES_MAX_KEY, SERVER_BYTES_MAX_DEFAULT, 1, Long.MAX_VALUE);
+    }
+
+    /**
+     * {@return the value of {@link #LANDING_SIZE_MAX_KEY}}
+     * @param properties to read
+     */
+    static SizeInBytes landingSizeMax(final RaftProperties properties) {
+        return RdmaConfig.size(properties, LANDING_SIZE_MAX_KEY, LANDING_SIZE_MAX_DEFAULT, 1, Long.MAX_VALUE);
+    }
+
+    /**
+     * {@return the value of {@link #SECRET_FILE_KEY}; null if it is not set}
+     * @param properties to read
+     */
+    static File secretFile(final RaftProperties properties) {
+        return RdmaConfig.file(properties, SECRET_FILE_KEY);
+    }
+
+    /**
+     * {@return the value of {@link #SERVER_SECRET_FILE_KEY}; null if it is not set}
+     * @param properties to read
+     */
+    static File serverSecretFile(final RaftProperties properties) {
+        return RdmaConfig.file(properties, SERVER_SECRET_FILE_KEY);
+    }
+
+    /**
+     * {@return the value of {@link #SERVER_ALLOWED_KEY}; empty for all}
+     * @param properties to read
+     */
+    static String serverAllowed(final RaftProperties properties) {
+        return RdmaConfig.text(properties, SERVER_ALLOWED_KEY, "");
+    }
+
+    /**
+     * {@return the value of {@link #MESSAGE_SIZE_MAX_KEY}}
+     * @param properties to read
+     */
+    static SizeInBytes messageSizeMax(final RaftProperties properties) {
+        return RdmaConfig.size(
+            properties, MESSAGE_SIZE_MAX_KEY, MESSAGE_SIZE_MAX_DEFAULT, bufferSize(properties).getSize(), 1 << 30);
+    }
+
+    /**
+     * {@return the value of {@link #REGION_CACHE_SIZE_KEY}}
+     * @param properties to read
+     */
+    static SizeInBytes regionCacheSize(final RaftProperties properties) {
+        return RdmaConfig.size(properties, REGION_CACHE_SIZE_KEY, REGION_CACHE_SIZE_DEFAULT, 0, Integer.MAX_VALUE);
+    }
+
+    /**
+     * {@return the value of {@link #KEEPALIVE_INTERVAL_KEY}}
+     * @param properties to read
+     */
+    static TimeDuration keepaliveInterval(final RaftProperties properties) {
+        return RdmaConfig.duration(properties, KEEPALIVE_INTERVAL_KEY, KEEPALIVE_INTERVAL_DEFAULT);
+    }
+
+    /**
+     * {@return the value of {@link #KEEPALIVE_TIMEOUT_KEY}}
+     * @param properties to read
+     */
+    static TimeDuration keepaliveTimeout(final RaftProperties properties) {
+        return RdmaConfig.duration(properties, KEEPALIVE_TIMEOUT_KEY, KEEPALIVE_TIMEOUT_DEFAULT);
+    }
+
+    /**
+     * {@return the value of {@link #CONNECT_TIMEOUT_KEY}}
+     * @param properties to read
+     */
+    static TimeDuration connectTimeout(final RaftProperties properties) {
+        return RdmaConfig.duration(properties, CONNECT_TIMEOUT_KEY, CONNECT_TIMEOUT_DEFAULT);
+    }
+
+    /**
+     * {@return the value of {@link #RECONNECT_DELAY_MIN_KEY}}
+     * @param properties to read
+     */
+    static TimeDuration reconnectDelayMin(final RaftProperties properties) {
+        return RdmaConfig.duration(properties, RECONNECT_DELAY_MIN_KEY, RECONNECT_DELAY_MIN_DEFAULT);
+    }
+
+    /**
+     * {@return the value of {@link #RECONNECT_DELAY_MAX_KEY}}
+     * @param properties to read
+     */
+    static TimeDuration reconnectDelayMax(final RaftProperties properties) {
+        return RdmaConfig.duration(properties, RECONNECT_DELAY_MAX_KEY, RECONNECT_DELAY_MAX_DEFAULT);
+    }
+
+    /**
+     * {@return the value of {@link #POLLER_SHARED_KEY}}
+     * @param properties to read
+     */
+    static boolean pollerShared(final RaftProperties properties) {
+        return RdmaConfig.flag(
+            properties, POLLER_SHARED_KEY, POLLER_SHARED_DEFAULT && HANDLERS_DEFAULT.equalsIgnoreCase(handlers(properties)));
+    }
+
+    /**
+     * {@return the value of {@link #POLLER_CPU_KEY}}
+     * @param properties to read
+     */
+    static int pollerCpu(final RaftProperties properties) {
+        return RdmaConfig.number(properties, POLLER_CPU_KEY, POLLER_CPU_DEFAULT, -1, Integer.MAX_VALUE);
+    }
+
+    /**
+     * {@return the value of {@link #POLLER_IDLE_KEY}}
+     * @param properties to read
+     */
+    static String pollerIdle(final RaftProperties properties) {
+        return RdmaConfig.text(properties, POLLER_IDLE_KEY, POLLER_IDLE_DEFAULT);
+    }
+
+    /**
+     * {@return the value of {@link #POLLER_SPIN_KEY}}
+     * @param properties to read
+     */
+    static TimeDuration pollerSpin(final RaftProperties properties) {
+        return RdmaConfig.durationOrZero(properties, POLLER_SPIN_KEY, POLLER_SPIN_DEFAULT);
+    }
+
+    /**
+     * {@return the value of {@link #HANDLERS_KEY}}
+     * @param properties to read
+     */
+    static String handlers(final RaftProperties properties) {
+        return RdmaConfig.text(properties, HANDLERS_KEY, HANDLERS_DEFAULT);
+    }
+
+    /**
+     * {@return the value of {@link #HANDLER_WAIT_KEY}}
+     * @param properties to read
+     */
+    static String handlerWait(final RaftProperties properties) {
+        return RdmaConfig.text(properties, HANDLER_WAIT_KEY, HANDLER_WAIT_DEFAULT);
+    }
+
+    /**
+     * {@return the value of {@link #DIRECT_KEY}}
+     * @param properties to read
+     */
+    static boolean direct(final RaftProperties properties) {
+        return RdmaConfig.flag(properties, DIRECT_KEY, DIRECT_DEFAULT);
+    }
+
+    /**
+     * {@return the value of {@link #COUNTERS_FILE_KEY}}
+     * @param properties to read
+     */
+    static boolean countersFile(final RaftProperties properties) {
+        return RdmaConfig.flag(properties, COUNTERS_FILE_KEY, COUNTERS_FILE_DEFAULT);
+    }
+
+    /**
      * Sets {@link #SERVER_HOST_KEY}.
-     *
      * @param properties to change
      * @param host       an address of this machine
      */
@@ -178,7 +424,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #SECRET_FILE_KEY}.
-     *
      * @param properties to change
      * @param file       with the secret
      */
@@ -188,7 +433,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #SERVER_SECRET_FILE_KEY}.
-     *
      * @param properties to change
      * @param file       with the secret
      */
@@ -198,7 +442,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #SERVER_ALLOWED_KEY}.
-     *
      * @param properties to change
      * @param list       addresses and prefixes, separated by commas
      */
@@ -208,7 +451,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #CONNECTIONS_RESERVED_KEY}.
-     *
      * @param properties  to change
      * @param connections number of connections
      */
@@ -218,7 +460,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #KEEPALIVE_INTERVAL_KEY}.
-     *
      * @param properties to change
      * @param interval   silence of a peer
      */
@@ -228,7 +469,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #KEEPALIVE_TIMEOUT_KEY}.
-     *
      * @param properties to change
      * @param timeout    silence of a peer
      */
@@ -238,7 +478,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #SERVER_PORT_KEY}.
-     *
      * @param properties to change
      * @param port       the port
      */
@@ -248,7 +487,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #CLIENT_HOST_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -258,7 +496,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #BUFFER_SIZE_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -268,7 +505,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #CREDITS_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -278,7 +514,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #CONNECTIONS_MAX_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -288,7 +523,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #LINK_REQUESTS_MAX_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -298,7 +532,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #LINK_BYTES_MAX_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -308,7 +541,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #SERVER_REQUESTS_MAX_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -318,7 +550,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #SERVER_BYTES_MAX_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -328,7 +559,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #LANDING_SIZE_MAX_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -338,7 +568,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #MESSAGE_SIZE_MAX_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -348,7 +577,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #REGION_CACHE_SIZE_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -358,7 +586,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #CONNECT_TIMEOUT_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -368,7 +595,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #RECONNECT_DELAY_MIN_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -378,7 +604,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #RECONNECT_DELAY_MAX_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -388,7 +613,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #POLLER_SHARED_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -398,7 +622,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #POLLER_CPU_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -408,7 +631,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #POLLER_IDLE_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -418,7 +640,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #POLLER_SPIN_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -428,7 +649,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #HANDLERS_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -438,7 +658,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #HANDLER_WAIT_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -448,7 +667,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #DIRECT_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */
@@ -458,7 +676,6 @@ public interface RdmaConfigKeys {
 
     /**
      * Sets {@link #COUNTERS_FILE_KEY}.
-     *
      * @param properties to change
      * @param value      of the setting
      */

@@ -62,8 +62,8 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
         this.node = node;
         RdmaConfig.checkMessageSize(server.getProperties());
         requestTimeout = RaftServerConfigKeys.Rpc.requestTimeout(server.getProperties());
-        final int port = RdmaConfig.serverPort(server.getProperties());
-        final String host = RdmaConfig.serverHost(server.getProperties());
+        final int port = RdmaConfigKeys.serverPort(server.getProperties());
+        final String host = RdmaConfigKeys.serverHost(server.getProperties());
         if (port != 0) {
             address = host == null ? new InetSocketAddress(port) : new InetSocketAddress(host, port);
         }
@@ -76,18 +76,15 @@ class RdmaServerRpc extends RaftServerRpcWithProxy<RdmaProxy, RdmaProxyMap>
 
     @Override
     protected void startImpl() throws IOException {
-        boolean listening = false;
         try {
             final Node opened = node.open();
             address = new InetSocketAddress(node.host(), listen(opened, node.host()));
-            listening = true;
-            LOG.info("{}: listens on {} for RDMA connections", getId(), address);
-        } finally {
-            if (!listening) {
-                // The engine does not close a transport that has not started.
-                node.reset();
-            }
+        } catch (final IOException | RuntimeException | Error failure) {
+            // The engine does not close a transport that has not started.
+            node.reset();
+            throw failure;
         }
+        LOG.info("{}: listens on {} for RDMA connections", getId(), address);
     }
 
     private int listen(final Node opened, final String host) throws IOException {

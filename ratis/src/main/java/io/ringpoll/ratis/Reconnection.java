@@ -25,8 +25,8 @@ final class Reconnection {
     }
 
     Reconnection(final RaftProperties properties) {
-        this(RdmaConfig.reconnectDelayMin(properties).toLong(TimeUnit.NANOSECONDS),
-            RdmaConfig.reconnectDelayMax(properties).toLong(TimeUnit.NANOSECONDS));
+        this(RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.NANOSECONDS),
+            RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.NANOSECONDS));
     }
 
     Reconnection(final long minNs, final long maxNs) {

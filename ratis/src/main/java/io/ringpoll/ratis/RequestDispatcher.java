@@ -18,6 +18,7 @@ import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.ReadIndexRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.SetConfigurationRequestProto;
+import org.apache.ratis.proto.RaftProtos.SlidingWindowEntry;
 import org.apache.ratis.proto.RaftProtos.SnapshotManagementRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.proto.RaftProtos.TransferLeadershipRequestProto;
@@ -45,6 +46,7 @@ final class RequestDispatcher implements RequestHandler {
     private final Executor executor;
     private final boolean direct;
     private final SerialExecutor inOrder;
+    private final RefusedRequests refused = new RefusedRequests();
 
     RequestDispatcher(final RaftServer server, final Executor executor, final boolean direct) {
         this.server = server;
@@ -113,9 +115,16 @@ final class RequestDispatcher implements RequestHandler {
                 .thenApply(ClientProtoUtils::toGroupListReplyProto);
             case GROUP_INFO -> server.getGroupInfoAsync(ClientProtoUtils.toGroupInfoRequest((GroupInfoRequestProto) request))
                 .thenApply(ClientProtoUtils::toGroupInfoReplyProto);
-            case CLIENT_REQUEST -> reply(submit(ClientProtoUtils.toRaftClientRequest((RaftClientRequestProto) request)));
+            case CLIENT_REQUEST -> reply(submitInOrder((RaftClientRequestProto) request));
             default -> reply(administer(type, request));
         };
+    }
+
+    private CompletableFuture<RaftClientReply> submitInOrder(final RaftClientRequestProto message) throws Exception {
+        final RaftClientRequest request = ClientProtoUtils.toRaftClientRequest(message);
+        final SlidingWindowEntry window = message.getRpcRequest().hasSlidingWindowEntry() ?
+            message.getRpcRequest().getSlidingWindowEntry() : null;
+        return refused.submit(request, window, () -> submit(request));
     }
 
     /**

@@ -26,14 +26,11 @@ final class SerialExecutor implements Executor {
             }
             running = true;
         }
-        boolean accepted = false;
         try {
             executor.execute(this::drain);
-            accepted = true;
-        } finally {
-            if (!accepted) {
-                stop();
-            }
+        } catch (final RuntimeException | Error failure) {
+            stop();
+            throw failure;
         }
     }
 

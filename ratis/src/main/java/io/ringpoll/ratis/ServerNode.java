@@ -45,14 +45,14 @@ final class ServerNode {
         if (node == null) {
             final RaftProperties properties = server.getProperties();
             final String name = server.getId() + "-rdma";
-            final NodeConfig config = RdmaConfig.nodeConfig(properties, name, RdmaConfig.countersFile(properties))
+            final NodeConfig config = RdmaConfig.nodeConfig(properties, name, RdmaConfigKeys.countersFile(properties))
                 .with(RdmaConfig.access(properties, PeerRole.SERVER, server.getId().toString()));
             final Own own = own();
             final LocalDevice device = LocalDevice.open(own.host());
             host = device.address();
             port = own.port();
             executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());
-            node = open(config, device.peer(), new RequestDispatcher(server, executor, RdmaConfig.direct(properties)));
+            node = open(config, device.peer(), new RequestDispatcher(server, executor, RdmaConfigKeys.direct(properties)));
             metrics = new RdmaServerMetrics(server.getId().toString(), counters);
         }
         return node;
@@ -64,8 +64,8 @@ final class ServerNode {
 
     /** The settings, and for those that are not set the address of this server in its groups. */
     private Own own() throws IOException {
-        final String ownHost = RdmaConfig.serverHost(server.getProperties());
-        final int ownPort = RdmaConfig.serverPort(server.getProperties());
+        final String ownHost = RdmaConfigKeys.serverHost(server.getProperties());
+        final int ownPort = RdmaConfigKeys.serverPort(server.getProperties());
         final String peerAddress = ownHost != null && ownPort != 0 ? null : addressInGroups();
         if (peerAddress == null) {
             return new Own(ownHost, ownPort);

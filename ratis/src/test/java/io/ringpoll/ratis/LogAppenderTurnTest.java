@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyLong;
 import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
+import static org.mockito.Mockito.after;
 import static org.mockito.Mockito.atLeastOnce;
 import static org.mockito.Mockito.clearInvocations;
 import static org.mockito.Mockito.doAnswer;
@@ -26,6 +27,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -64,6 +66,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class LogAppenderTurnTest {
     private static final int LONG_MS = 200_000;
     private static final int SHORT_MS = 5;
+    private static final int QUIET_MS = 200;
+    private static final int HEALTH_MS = 4_000;
 
     private final RaftServer.Division server = mock(RaftServer.Division.class, RETURNS_DEEP_STUBS);
     private final LeaderState leader = mock(LeaderState.class);
@@ -85,10 +89,19 @@ class LogAppenderTurnTest {
     private record Sent(int entries, Thread by, CompletableFuture<AppendEntriesReplyProto> reply) {
         /** Replies when the appender waits for the reply. */
         void answer(final AppendResult result) {
+            answer(result, 0);
+        }
+
+        void answer(final AppendResult result, final long followerCommit) {
+            answer(result, followerCommit, 0);
+        }
+
+        void answer(final AppendResult result, final long followerCommit, final long nextIndex) {
             while (reply.getNumberOfDependents() == 0) {
                 Thread.onSpinWait();
             }
-            reply.complete(AppendEntriesReplyProto.newBuilder().setResult(result).build());
+            reply.complete(AppendEntriesReplyProto.newBuilder().setResult(result).setFollowerCommit(followerCommit)
+                .setNextIndex(nextIndex).build());
         }
     }
 
@@ -198,6 +211,16 @@ class LogAppenderTurnTest {
         verify(leader, times(2)).onFollowerSuccessAppendEntries(follower);
     }
 
+    /** It would check the follower's health. */
+    @Test
+    void shouldNotWakeTheAppendersThreadForAnEntryThatTheAppendingThreadSends() throws Exception {
+        awaitParked(follow());
+        clearInvocations(leader);
+        append();
+        assertSame(Thread.currentThread(), sent.poll().by());
+        verify(leader, after(QUIET_MS).never()).checkHealth(any());
+    }
+
     @Test
     void shouldSendEntriesAppendedMeanwhileOnTheThreadOfTheReply() throws Exception {
         follow();
@@ -215,9 +238,49 @@ class LogAppenderTurnTest {
     }
 
     @Test
+    void shouldSendLongEntriesAppendedMeanwhileOnTheAppendersThread() throws Exception {
+        final Thread own = follow();
+        append();
+        entry = withData(17 << 10);
+        append();
+        final Sent second = next();
+        awaitParked(own);
+        second.answer(AppendResult.SUCCESS);
+        final Sent third = next();
+        assertEquals(1, third.entries());
+        assertSame(own, third.by());
+    }
+
+    @Test
+    void shouldSendTheFirstEntryDirectlyAfterAHeartbeatOfAnEmptyLog() throws Exception {
+        appender.start();
+        appender.triggerHeartbeat();
+        final Sent heartbeat = next();
+        assertEquals(0, heartbeat.entries());
+        awaitParked(heartbeat.by());
+        heartbeat.answer(AppendResult.SUCCESS);
+        append();
+        assertSame(Thread.currentThread(), next().by());
+    }
+
+    @Test
+    void shouldSendNothingDirectlyBehindAnEntryThatOnlyASnapshotHas() throws Exception {
+        final Thread own = follow();
+        awaitParked(own);
+        doAnswer(call -> null).when(log).getTermIndex(anyLong());
+        appender.triggerHeartbeat();
+        next().answer(AppendResult.SUCCESS);
+        append();
+        assertSame(own, next().by());
+    }
+
+    @Test
     void shouldSendNothingOnACommitOnly() throws Exception {
-        follow();
+        awaitParked(follow());
+        clearInvocations(leader);
         appender.notifyLogAppender();
+        // A woken thread would check the follower's health.
+        verify(leader, after(QUIET_MS).never()).checkHealth(any());
         append();
         assertEquals(1, next().entries());
         assertNull(sent.poll());
@@ -225,10 +288,13 @@ class LogAppenderTurnTest {
 
     @Test
     void shouldIgnoreANotificationWhenTheLogHasBeenClosed() throws Exception {
-        follow();
+        awaitParked(follow());
         doThrow(new IllegalStateException("closed")).when(log).getNextIndex();
+        clearInvocations(log);
         appender.notifyLogAppender();
         assertNull(sent.poll());
+        // The appender's own thread would ask, too, and end with the exception.
+        verify(log, after(QUIET_MS).times(1)).getNextIndex();
     }
 
     @Test
@@ -334,6 +400,31 @@ class LogAppenderTurnTest {
     }
 
     @Test
+    void shouldPauseWhenAFollowerRefusesALengthThatItHasAccepted() throws Exception {
+        follow();
+        entry = withData(1_000);
+        logEnd.addAndGet(9);
+        append();
+        next().reply().completeExceptionally(new MessageTooLongException("too long", 5_000));
+        final Sent shorter = next();
+        verify(server.properties(), never()).rpcSleepTime();
+        shorter.reply().completeExceptionally(new MessageTooLongException("too long", 5_000));
+        assertEquals(4, next().entries());
+        verify(server.properties()).rpcSleepTime();
+    }
+
+    /** A quarter of the shortest time-out: the leader must find out that it has lost the majority. */
+    @Test
+    void shouldCheckTheHealthOfItsFollowerDuringARequestWithoutReply() throws Exception {
+        when(server.properties().minRpcTimeoutMs()).thenReturn(HEALTH_MS);
+        logEnd.set(1);
+        appender.start();
+        next();
+        clearInvocations(leader);
+        verify(leader, timeout(2 * HEALTH_MS).atLeast(2)).checkHealth(follower);
+    }
+
+    @Test
     void shouldRetryOnTheAppendersThreadWhenARequestCouldNotBeSent() throws Exception {
         final Thread own = follow();
         broken = true;
@@ -404,10 +495,11 @@ class LogAppenderTurnTest {
     void shouldReportARejectionToTheLeader() throws Exception {
         follow();
         append();
-        next().answer(AppendResult.INCONSISTENCY);
+        next().answer(AppendResult.INCONSISTENCY, 1);
         setBack.get(30, TimeUnit.SECONDS);
         next().answer(AppendResult.SUCCESS);
         verify(leader).onAppendEntriesReply(any(), any());
+        verify(leader).onFollowerCommitIndex(follower, 1);
     }
 
     @Test
@@ -417,6 +509,50 @@ class LogAppenderTurnTest {
         next().answer(AppendResult.INCONSISTENCY);
         assertSame(own, setBack.get(30, TimeUnit.SECONDS));
         assertEquals(2, next().entries());
+    }
+
+    /** The follower has what precedes its next index: with that index first, the request has failed because of an earlier one. */
+    @Test
+    void shouldGoBackWhenARequestIsRefusedThatBeginsWithTheNextIndexOfItsFollower() throws Exception {
+        follow();
+        append();
+        final Sent refused = next();
+        assertEquals(1, refused.entries());
+        refused.answer(AppendResult.INCONSISTENCY, 0, 1);
+        setBack.get(30, TimeUnit.SECONDS);
+        verify(follower).setNextIndex(0);
+    }
+
+    @Test
+    void shouldFollowTheNextIndexOfAFollowerThatRefusesAHeartbeat() throws Exception {
+        awaitParked(follow());
+        appender.triggerHeartbeat();
+        final Sent refused = next();
+        assertEquals(0, refused.entries());
+        refused.answer(AppendResult.INCONSISTENCY, 0, 1);
+        setBack.get(30, TimeUnit.SECONDS);
+        verify(follower).setNextIndex(1);
+    }
+
+    @Test
+    void shouldReadNoEntriesForAFollowerThatHasRefusedARequest() throws Exception {
+        follow();
+        final CountDownLatch asked = new CountDownLatch(1);
+        final CountDownLatch answers = new CountDownLatch(1);
+        doAnswer(call -> {
+            asked.countDown();
+            answers.await();
+            followerNext.set(0);
+            return null;
+        }).when(follower).setNextIndex(anyLong());
+        append();
+        next().answer(AppendResult.INCONSISTENCY);
+        asked.await();
+        clearInvocations(log);
+        append();
+        verify(log, never()).get(anyLong());
+        answers.countDown();
+        assertEquals(3, next().entries());
     }
 
     /** It completes watch requests, and asks for the end of the log, which may wait. */
@@ -432,6 +568,10 @@ class LogAppenderTurnTest {
         append();
         next().answer(AppendResult.SUCCESS);
         assertNull(forRequestThreads.poll(), "the same index");
+        append();
+        next().answer(AppendResult.SUCCESS, 1);
+        forRequestThreads.poll().run();
+        verify(leader).onFollowerCommitIndex(follower, 1);
     }
 
     /** The test holds the log's lock, as it were: each access on the thread of the reply would wait. */
@@ -488,6 +628,15 @@ class LogAppenderTurnTest {
         doThrow(new IllegalStateException("on purpose")).when(leader).onFollowerSuccessAppendEntries(any());
         append();
         next().answer(AppendResult.SUCCESS);
+        verify(leader, timeout(LONG_MS)).restart(appender);
+    }
+
+    @Test
+    void shouldRestartWhenTheLeaderCannotMakeARequest() throws Exception {
+        awaitParked(follow());
+        doThrow(new IllegalStateException("on purpose")).when(leader)
+            .newAppendEntriesRequestProto(any(), any(), any(), anyLong());
+        append();
         verify(leader, timeout(LONG_MS)).restart(appender);
     }
 

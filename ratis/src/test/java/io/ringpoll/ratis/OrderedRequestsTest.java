@@ -59,6 +59,8 @@ class OrderedRequestsTest {
     private static final int SERVERS = 3;
     private static final int WAIT_S = 60;
     private static final int LONG_BYTES = 200_000;
+    /** A leader whose JVM or machine pauses must not lose its leadership: the first server becomes the leader, and stays it. */
+    private static final TimeDuration NO_ELECTION = TimeDuration.valueOf(20, TimeUnit.SECONDS);
     private static final SizeInBytes CHUNK = SizeInBytes.valueOf("64KB");
 
     @TempDir
@@ -90,25 +92,32 @@ class OrderedRequestsTest {
 
     @BeforeParameterizedClassInvocation
     static void start(final String handlers) throws IOException {
-        final int port = Integer.parseInt(ConnectedPair.anyPort());
+        final List<Integer> ports =
+            IntStream.range(0, SERVERS).mapToObj(i -> Integer.parseInt(ConnectedPair.anyPort())).toList();
         final List<RaftPeer> peers = IntStream.range(0, SERVERS).mapToObj(i -> RaftPeer.newBuilder().setId("order-s" + i)
-            .setAddress(TestDevice.address() + ":" + (port + i)).build()).toList();
+            .setAddress(TestDevice.address() + ":" + ports.get(i)).build()).toList();
         group = RaftGroup.valueOf(RaftGroupId.randomId(), peers);
         for (int i = 0; i < SERVERS; i++) {
             final RaftProperties properties = properties(handlers);
             RdmaConfigKeys.setServerHost(properties, TestDevice.address());
-            RdmaConfigKeys.setServerPort(properties, port + i);
+            RdmaConfigKeys.setServerPort(properties, ports.get(i));
             properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
             RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve(handlers + i).toFile()));
-            // A server whose JVM pauses must not lose its leadership.
-            RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(1, TimeUnit.SECONDS));
-            RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(3, TimeUnit.SECONDS));
+            RaftServerConfigKeys.Rpc.setTimeoutMin(properties, NO_ELECTION);
+            RaftServerConfigKeys.Rpc.setTimeoutMax(properties, NO_ELECTION.multiply(2));
+            if (i == 0) {
+                RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, TimeDuration.valueOf(100, TimeUnit.MILLISECONDS));
+                RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, TimeDuration.valueOf(200, TimeUnit.MILLISECONDS));
+            }
             final List<ByteString> contents = Collections.synchronizedList(new ArrayList<>());
             APPLIED.put(peers.get(i).getId(), contents);
             final RaftServer server = RaftServer.newBuilder().setServerId(peers.get(i).getId()).setProperties(properties)
                 .setGroup(group).setStateMachineRegistry(id -> new Machine(contents)).build();
-            server.start();
             CLUSTER.add(server);
+        }
+        // The first one finds the others when it stands for election.
+        for (final RaftServer server : CLUSTER.reversed()) {
+            server.start();
         }
     }
 

@@ -16,6 +16,7 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -57,7 +58,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A client's transport and two servers that reply when the test tells them to; without an engine. */
+/** A client's transport and two servers that reply when the test permits; without an engine. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class RdmaClientRpcTest {
@@ -253,6 +254,48 @@ class RdmaClientRpcTest {
             atServer.answer();
             assertTrue(others.get(30, TimeUnit.SECONDS).get(number - 2).get(30, TimeUnit.SECONDS).isSuccess());
         }
+    }
+
+    @Test
+    void shouldConnectOnAThreadOfItsOwnForARequestWithoutANumber() throws Exception {
+        final RdmaClientRpc rpc = client();
+        final CompletableFuture<CompletableFuture<RaftClientReply>> other = rpc.sendRequestAsync(request(FIRST, 1).build())
+            .thenApply(reply -> rpc.sendRequestAsync(request(SECOND, 2).build()));
+        next().answer();
+        final Received atServer = next();
+        assertEquals(SECOND, atServer.by());
+        atServer.answer();
+        assertEquals(2, other.get(30, TimeUnit.SECONDS).get(30, TimeUnit.SECONDS).getCallId());
+    }
+
+    /** By default, the thread of a reply serves the connections of all clients of the process, also of those to come. */
+    @Test
+    void shouldConnectOnAThreadOfItsOwnForTheFirstRequestOfAnotherClient() throws Exception {
+        final RdmaClientRpc rpc = client();
+        try (RdmaClientRpc another = new RdmaClientRpc(ClientId.randomId(), properties)) {
+            another.addRaftPeers(peers);
+            final CompletableFuture<CompletableFuture<RaftClientReply>> other = rpc.sendRequestAsync(request(FIRST, 1).build())
+                .thenApply(reply -> another.sendRequestAsync(request(SECOND, 2).build()));
+            next().answer();
+            next().answer();
+            assertEquals(2, other.get(30, TimeUnit.SECONDS).get(30, TimeUnit.SECONDS).getCallId());
+        }
+    }
+
+    @Test
+    void shouldRefuseToWaitOnTheThreadThatWouldReceiveTheReply() throws Exception {
+        final RdmaClientRpc rpc = client();
+        final CompletableFuture<RaftClientReply> waiting = rpc.sendRequestAsync(request(FIRST, 1).build()).thenApply(reply -> {
+            try {
+                return rpc.sendRequest(request(FIRST, 2).build());
+            } catch (final IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        });
+        next().answer();
+        final Throwable refusal = failureOf(waiting);
+        assertInstanceOf(IllegalStateException.class, refusal);
+        assertTrue(refusal.getMessage().contains("cannot wait"), refusal.getMessage());
     }
 
     @Test

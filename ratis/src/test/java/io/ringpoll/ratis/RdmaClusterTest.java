@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 class RdmaClusterTest {
     private static final int SERVERS = 3;
     private static final int WAIT_MS = 60_000;
-    /** A server whose JVM pauses for this time resigns, too. */
+    /** A server resigns, too, if its JVM pauses for this time. */
     private static final TimeDuration ELECTION_MIN = TimeDuration.valueOf(1, TimeUnit.SECONDS);
     /** A leader resigns if no follower has replied for this time, which a busy machine must not cause. */
     private static final TimeDuration ELECTION_MAX = TimeDuration.valueOf(3, TimeUnit.SECONDS);
@@ -68,16 +68,17 @@ class RdmaClusterTest {
 
     @BeforeEach
     void start() throws IOException {
-        final int port = Integer.parseInt(ConnectedPair.anyPort());
         final List<RaftPeer> peers = new ArrayList<>();
+        final List<Integer> ports = new ArrayList<>();
         for (int i = 0; i < SERVERS; i++) {
-            peers.add(RaftPeer.newBuilder().setId("cluster-s" + i).setAddress(TestDevice.address() + ":" + (port + i)).build());
+            ports.add(Integer.parseInt(ConnectedPair.anyPort()));
+            peers.add(RaftPeer.newBuilder().setId("cluster-s" + i).setAddress(TestDevice.address() + ":" + ports.get(i)).build());
         }
         group = RaftGroup.valueOf(RaftGroupId.randomId(), peers);
         for (int i = 0; i < SERVERS; i++) {
             final RaftProperties properties = properties();
             RdmaConfigKeys.setServerHost(properties, TestDevice.address());
-            RdmaConfigKeys.setServerPort(properties, port + i);
+            RdmaConfigKeys.setServerPort(properties, ports.get(i));
             properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
             RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve("s" + i).toFile()));
             RaftServerConfigKeys.Rpc.setTimeoutMin(properties, ELECTION_MIN);
@@ -170,6 +171,8 @@ class RdmaClusterTest {
             assertTrue(((RdmaServerRpc) server.getServerRpc()).counters().value(Count.FRAMES_RECEIVED) > 0);
         }
         assertTrue(((RdmaClientRpc) client.getClientRpc()).counters().value(Count.FRAMES_SENT) > 100);
+        assertEquals(0, Thread.getAllStackTraces().keySet().stream()
+            .filter(thread -> thread.getName().matches("cluster-s\\d-rdma-poller")).count(), "one poller for all, by default");
         client.close();
         assertThrows(IOException.class, () -> client.io().send(message("too late")));
     }

@@ -16,6 +16,7 @@ import io.ringpoll.internal.transport.PollerConfig;
 import io.ringpoll.pipeline.WaitMode;
 import java.io.File;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,16 +45,16 @@ class RdmaConfigKeysTest {
     void shouldHaveTheDocumentedDefaults() {
         final NodeConfig config = nodeConfig();
         assertEquals(new NodeConfig("node", 16 << 10, 32, 128, 64 << 20, 32 << 20, 2_000, 10_000,
-            new PollerConfig(false, -1, WaitMode.BLOCK, 20_000, HandlerThreads.POLLER, WaitMode.BLOCK), true,
+            new PollerConfig(true, -1, WaitMode.BLOCK, 50_000, HandlerThreads.POLLER, WaitMode.BLOCK), true,
             new PeerBounds(1_000, 10_000, 16, 4096, 64 << 20, 16_384, 256 << 20, 256 << 20), Access.OPEN),
             config);
-        assertNull(RdmaConfig.serverHost(properties));
-        assertNull(RdmaConfig.clientHost(properties));
-        assertEquals(0, RdmaConfig.serverPort(properties));
-        assertFalse(RdmaConfig.direct(properties));
-        assertTrue(RdmaConfig.countersFile(properties));
-        assertEquals(10, RdmaConfig.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
-        assertEquals(500, RdmaConfig.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
+        assertNull(RdmaConfigKeys.serverHost(properties));
+        assertNull(RdmaConfigKeys.clientHost(properties));
+        assertEquals(0, RdmaConfigKeys.serverPort(properties));
+        assertFalse(RdmaConfigKeys.direct(properties));
+        assertTrue(RdmaConfigKeys.countersFile(properties));
+        assertEquals(10, RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
+        assertEquals(500, RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
     }
 
     @Test
@@ -83,17 +84,17 @@ class RdmaConfigKeysTest {
         properties.set("raft.rdma.handler.wait", "busy-spin");
         properties.set("raft.rdma.server.direct", "true");
         properties.set("raft.rdma.server.counters-file", "false");
-        assertEquals("10.0.0.1", RdmaConfig.serverHost(properties));
-        assertEquals(65_535, RdmaConfig.serverPort(properties));
-        assertEquals("10.0.0.2", RdmaConfig.clientHost(properties));
+        assertEquals("10.0.0.1", RdmaConfigKeys.serverHost(properties));
+        assertEquals(65_535, RdmaConfigKeys.serverPort(properties));
+        assertEquals("10.0.0.2", RdmaConfigKeys.clientHost(properties));
         assertEquals(new NodeConfig("node", 8 << 10, 7, 3, 1 << 20, 0, 3_000, 10_000,
             new PollerConfig(false, 1, WaitMode.BLOCK, 5_000, HandlerThreads.PARALLEL, WaitMode.BUSY_SPIN), true,
             new PeerBounds(20, 1_000, 1, 5, 6_000, 7, 8_000, 9_000), Access.OPEN),
             nodeConfig());
-        assertEquals(1, RdmaConfig.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
-        assertEquals(2, RdmaConfig.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
-        assertTrue(RdmaConfig.direct(properties));
-        assertFalse(RdmaConfig.countersFile(properties));
+        assertEquals(1, RdmaConfigKeys.reconnectDelayMin(properties).toLong(TimeUnit.MILLISECONDS));
+        assertEquals(2, RdmaConfigKeys.reconnectDelayMax(properties).toLong(TimeUnit.MILLISECONDS));
+        assertTrue(RdmaConfigKeys.direct(properties));
+        assertFalse(RdmaConfigKeys.countersFile(properties));
     }
 
     @Test
@@ -148,7 +149,7 @@ class RdmaConfigKeysTest {
     void shouldRejectAnInvalidServerPort() {
         for (final int port : new int[] {-1, 65_536}) {
             RdmaConfigKeys.setServerPort(properties, port);
-            assertThrows(IllegalArgumentException.class, () -> RdmaConfig.serverPort(properties));
+            assertThrows(IllegalArgumentException.class, () -> RdmaConfigKeys.serverPort(properties));
         }
     }
 
@@ -197,6 +198,18 @@ class RdmaConfigKeysTest {
     }
 
     @Test
+    void shouldShareAPollerByDefaultOnlyIfItsThreadRunsTheHandlers() {
+        for (final String handlers : new String[] {"poller", "POLLER"}) {
+            properties.set("raft.rdma.handlers", handlers);
+            assertTrue(nodeConfig().poller().shared(), handlers);
+        }
+        for (final String handlers : new String[] {"one", "parallel"}) {
+            properties.set("raft.rdma.handlers", handlers);
+            assertFalse(nodeConfig().poller().shared(), handlers);
+        }
+    }
+
+    @Test
     void shouldNameTheKeyRequiredByASharedPoller() {
         properties.set("raft.rdma.poller.shared", "true");
         assertTrue(nodeConfig().poller().shared());
@@ -222,6 +235,50 @@ class RdmaConfigKeysTest {
         }
         final long keys = Stream.of(RdmaConfigKeys.class.getFields()).filter(field -> field.getName().endsWith("_KEY")).count();
         assertEquals(keys, setters);
+    }
+
+    @Test
+    void shouldHaveAGetterForEachKeyThatReadsItsDefaultAndItsSetting() throws ReflectiveOperationException {
+        int keys = 0;
+        for (final Field field : RdmaConfigKeys.class.getFields()) {
+            if (field.getName().endsWith("_KEY")) {
+                final String constant = field.getName().substring(0, field.getName().length() - "_KEY".length());
+                final Method getter = RdmaConfigKeys.class.getMethod(camelCase(constant), RaftProperties.class);
+                final RaftProperties changed = new RaftProperties();
+                assertEquals(comparable(defaultOf(constant)), comparable(getter.invoke(null, changed)), field::getName);
+                final Object sample = getter.getReturnType() == SizeInBytes.class ? SizeInBytes.valueOf("64KB") :
+                    getter.getReturnType() == boolean.class ? !(boolean) defaultOf(constant) : sample(getter.getReturnType());
+                RdmaConfigKeys.class.getMethod("set" + getter.getName().substring(0, 1).toUpperCase(Locale.ROOT) +
+                    getter.getName().substring(1), RaftProperties.class, getter.getReturnType()).invoke(null, changed, sample);
+                assertEquals(1, changed.size(), field::getName);
+                assertEquals(comparable(sample), comparable(getter.invoke(null, changed)), field::getName);
+                keys++;
+            }
+        }
+        assertEquals(30, keys);
+    }
+
+    private static String camelCase(final String constant) {
+        final StringBuilder name = new StringBuilder();
+        for (final String word : constant.toLowerCase(Locale.ROOT).split("_")) {
+            name.append(name.isEmpty() ? word : word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1));
+        }
+        return name.toString();
+    }
+
+    /** Null, or empty for a list, if the key has none. */
+    private static Object defaultOf(final String constant) throws IllegalAccessException {
+        for (final Field field : RdmaConfigKeys.class.getFields()) {
+            if (field.getName().equals(constant + "_DEFAULT")) {
+                return field.get(null);
+            }
+        }
+        return constant.equals("SERVER_ALLOWED") ? "" : null;
+    }
+
+    /** Sizes have no equality. */
+    private static Object comparable(final Object value) {
+        return value instanceof final SizeInBytes size ? Long.valueOf(size.getSize()) : value;
     }
 
     private static Object sample(final Class<?> type) {

@@ -44,8 +44,10 @@ class RdmaLogAppenderTest {
     void shouldLimitTheCommitIndexToTheComparedEntries() {
         assertEquals(-1, RdmaLogAppender.bounded(request(2, 5)).getLeaderCommit());
         assertEquals(1, RdmaLogAppender.bounded(request(2, 5, entry(2, 0), entry(2, 1))).getLeaderCommit());
-        final AppendEntriesRequestProto behind = request(2, 0, entry(2, 0), entry(2, 1));
-        assertSame(behind, RdmaLogAppender.bounded(behind));
+        for (int commit = 0; commit < 2; commit++) {
+            final AppendEntriesRequestProto upToIts = request(2, commit, entry(2, 0), entry(2, 1));
+            assertSame(upToIts, RdmaLogAppender.bounded(upToIts));
+        }
         final AppendEntriesRequestProto compared =
             request(2, 5).toBuilder().setPreviousLog(TermIndexProto.newBuilder().setTerm(2).setIndex(3)).build();
         assertSame(compared, RdmaLogAppender.bounded(compared));

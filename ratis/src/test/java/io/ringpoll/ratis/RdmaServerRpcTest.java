@@ -9,6 +9,7 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
+import io.ringpoll.internal.transport.PeerCounters;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
@@ -16,6 +17,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -328,12 +330,25 @@ class RdmaServerRpcTest {
         final RdmaServerRpc sender = sender();
         sender.requestVote(vote());
         final RatisMetricRegistryImpl registry = (RatisMetricRegistryImpl) registries().findAny().orElseThrow();
-        assertEquals(Count.values().length, registry.getGauges((name, metric) -> true).size());
-        assertEquals(sender.counters().value(Count.CONNECTIONS_OPENED),
-            registry.getGauges((name, metric) -> name.endsWith("connections_opened")).values().iterator().next().getValue());
+        // Of the one that it has connected to.
+        assertEquals(Count.values().length + PeerCounters.Figure.values().length,
+            registry.getGauges((name, metric) -> true).size());
+        assertEquals(1L, gauge(registry, RECEIVER + "_requests_sent"));
+        final PeerCounters receiver = sender.counters().peer(RECEIVER.toString());
+        assertTrue(receiver.value(PeerCounters.Figure.BYTES_SENT) > 1);
+        for (final PeerCounters.Figure figure : PeerCounters.Figure.values()) {
+            assertEquals(receiver.value(figure), gauge(registry, RECEIVER + "_" + figure.name().toLowerCase(Locale.ROOT)));
+        }
+        for (final Count count : Count.values()) {
+            assertEquals(sender.counters().value(count), gauge(registry, "." + count.name().toLowerCase(Locale.ROOT)));
+        }
         assertEquals(1, sender.counters().value(Count.CONNECTIONS_OPENED));
         sender.close();
         assertEquals(0, registries().count());
+    }
+
+    private static Object gauge(final RatisMetricRegistryImpl registry, final String end) {
+        return registry.getGauges((name, metric) -> name.endsWith(end)).values().iterator().next().getValue();
     }
 
     private static Stream<RatisMetricRegistry> registries() {

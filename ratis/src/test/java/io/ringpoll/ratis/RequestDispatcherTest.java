@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doReturn;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 import static org.mockito.Mockito.withSettings;
@@ -21,10 +22,12 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.ratis.client.impl.ClientProtoUtils;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
+import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.protocol.ClientId;
@@ -33,11 +36,17 @@ import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.exceptions.GroupMismatchException;
+import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;
+import org.apache.ratis.protocol.exceptions.NotLeaderException;
+import org.apache.ratis.protocol.exceptions.RaftException;
+import org.apache.ratis.protocol.exceptions.ServerNotReadyException;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.util.ProtoUtils;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -54,6 +63,7 @@ class RequestDispatcherTest {
     private final CountDownLatch unblocked = new CountDownLatch(1);
     private final RaftServer server = mock(RaftServer.class);
     private RequestHandler handler;
+    private volatile RaftException refusal;
 
     @BeforeEach
     void serve() throws Exception {
@@ -66,7 +76,9 @@ class RequestDispatcherTest {
             if (request.getCallId() == 0) {
                 assertTrue(unblocked.await(30, TimeUnit.SECONDS));
             }
-            return CompletableFuture.completedFuture(RaftClientReply.newBuilder().setRequest(request).setSuccess().build());
+            final RaftClientReply.Builder reply = RaftClientReply.newBuilder().setRequest(request);
+            return CompletableFuture.completedFuture(
+                refusal == null ? reply.setSuccess().build() : reply.setException(refusal).build());
         });
         when(server.getDivision(GROUP)).thenReturn(group);
         handler = new RequestDispatcher(server, executor, false).forConnection();
@@ -117,6 +129,24 @@ class RequestDispatcherTest {
         assertTrue(ask(handler, 2).isCompletedExceptionally());
     }
 
+    /** Its credit returns then, and only once. */
+    @Test
+    void shouldReportEachRequestAsTakenBeforeItsEnd() throws Exception {
+        final AtomicInteger taken = new AtomicInteger();
+        final List<Integer> takenAtTheEnd = new CopyOnWriteArrayList<>();
+        unblocked.countDown();
+        for (int way = 0; way < 3; way++) {
+            if (way == 1) {
+                when(server.getDivision(GROUP)).thenThrow(new GroupMismatchException("not here"));
+            } else if (way == 2) {
+                executor.shutdownNow();
+            }
+            handler.handle(MessageType.CLIENT_REQUEST, request(way, RaftClientRequest.writeRequestType()), taken::incrementAndGet)
+                .handle((reply, failure) -> takenAtTheEnd.add(taken.get())).get(30, TimeUnit.SECONDS);
+        }
+        assertEquals(List.of(1, 2, 3), takenAtTheEnd);
+    }
+
     @Test
     void shouldProcessADirectWriteOnTheHandlersThreadUnlessOthersWait() throws Exception {
         final RequestHandler direct = new RequestDispatcher(server, executor, true).forConnection();
@@ -147,9 +177,67 @@ class RequestDispatcherTest {
         append(direct, "leader", 8);
         append(direct, "another", 7);
         append(handler, "leader", 7);
+        when(info.isFollower()).thenReturn(false);
+        append(direct, "leader", 7);
+        when(server.getDivision(GROUP)).thenThrow(new GroupMismatchException("not here"));
+        append(direct, "leader", 7);
         assertSame(Thread.currentThread(), appendedBy.removeFirst());
-        assertEquals(3, appendedBy.size());
+        assertEquals(5, appendedBy.size());
         assertFalse(appendedBy.contains(Thread.currentThread()));
+    }
+
+    /** A new leader refused request 1 and accepted 2 and 3, which were on their way: 1 was stored after them. */
+    @Test
+    void shouldRefuseWhatFollowsARefusedRequestUntilItIsSentAgain() throws Exception {
+        final RaftException[] reasons = {new LeaderNotReadyException(RaftGroupMemberId.valueOf(RaftPeerId.valueOf("s"), GROUP)),
+            new NotLeaderException(RaftGroupMemberId.valueOf(RaftPeerId.valueOf("s"), GROUP), null, List.of())};
+        for (final RaftException reason : reasons) {
+            asked.clear();
+            refusal = reason;
+            assertTrue(isRefused(ordered(1, false)));
+            refusal = null;
+            assertTrue(isRefused(ordered(2, false)));
+            assertTrue(isRefused(ordered(3, false)));
+            assertFalse(isRefused(ordered(1, false)));
+            assertFalse(isRefused(ordered(2, false)));
+            assertFalse(isRefused(ordered(3, false)));
+            assertEquals(List.of(1L, 1L, 2L, 3L), asked);
+        }
+    }
+
+    @Test
+    void shouldFailWhatFollowsARequestForWhichTheEngineWasNotReady() throws Exception {
+        final RaftServer.Division group = server.getDivision(GROUP);
+        when(server.getDivision(GROUP)).thenThrow(new ServerNotReadyException("starts"));
+        assertThrows(ExecutionException.class, () -> isRefused(ordered(1, false)));
+        doReturn(group).when(server).getDivision(GROUP);
+        assertThrows(ExecutionException.class, () -> isRefused(ordered(2, false)));
+        assertFalse(isRefused(ordered(1, false)));
+        assertFalse(isRefused(ordered(2, false)));
+        assertEquals(List.of(1L, 2L), asked);
+    }
+
+    @Test
+    void shouldAcceptTheFirstRequestOfANewSeriesAndThoseThatHaveNoOrder() throws Exception {
+        refusal = new NotLeaderException(RaftGroupMemberId.valueOf(RaftPeerId.valueOf("s"), GROUP), null, List.of());
+        assertTrue(isRefused(ordered(1, false)));
+        refusal = null;
+        assertFalse(isRefused(request(7, RaftClientRequest.writeRequestType())));
+        assertFalse(isRefused(ordered(5, true)));
+        assertFalse(isRefused(ordered(6, false)));
+    }
+
+    private boolean isRefused(final RaftClientRequestProto request) throws Exception {
+        final RaftClientReply reply = ClientProtoUtils.toRaftClientReply((RaftClientReplyProto)
+            handler.handle(MessageType.CLIENT_REQUEST, request).get(30, TimeUnit.SECONDS));
+        return !reply.isSuccess();
+    }
+
+    private static RaftClientRequestProto ordered(final long number, final boolean first) {
+        return ClientProtoUtils.toRaftClientRequestProto(
+            RaftClientRequest.newBuilder().setClientId(CLIENT).setServerId(RaftPeerId.valueOf("s")).setGroupId(GROUP)
+                .setCallId(number).setMessage(Message.EMPTY).setType(RaftClientRequest.writeRequestType())
+                .setSlidingWindowEntry(ProtoUtils.toSlidingWindowEntry(number, first)).build());
     }
 
     private static void append(final RequestHandler handler, final String leader, final long term) throws Exception {
@@ -164,8 +252,12 @@ class RequestDispatcherTest {
 
     private static CompletableFuture<? extends MessageLite> ask(final RequestHandler handler, final long callId,
         final RaftClientRequest.Type type) {
-        return handler.handle(MessageType.CLIENT_REQUEST, ClientProtoUtils.toRaftClientRequestProto(
+        return handler.handle(MessageType.CLIENT_REQUEST, request(callId, type));
+    }
+
+    private static RaftClientRequestProto request(final long callId, final RaftClientRequest.Type type) {
+        return ClientProtoUtils.toRaftClientRequestProto(
             RaftClientRequest.newBuilder().setClientId(CLIENT).setServerId(RaftPeerId.valueOf("s")).setGroupId(GROUP)
-                .setCallId(callId).setMessage(Message.EMPTY).setType(type).build()));
+                .setCallId(callId).setMessage(Message.EMPTY).setType(type).build());
     }
 }

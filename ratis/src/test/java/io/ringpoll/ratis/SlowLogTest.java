@@ -46,7 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
 class SlowLogTest {
     private static final int SERVERS = 3;
     private static final String APPEND_ENTRIES = "RaftServerImpl.appendEntries";
-    /** Longer than the test: a leader whose log waits must not lose its leadership meanwhile. */
+    /** Longer than the test: a leader must not lose its leadership while its log waits. */
     private static final TimeDuration NO_ELECTION = TimeDuration.valueOf(100, TimeUnit.SECONDS);
 
     @TempDir
@@ -57,16 +57,17 @@ class SlowLogTest {
 
     @BeforeEach
     void start() throws IOException {
-        final int port = Integer.parseInt(ConnectedPair.anyPort());
         final List<RaftPeer> peers = new ArrayList<>();
+        final List<Integer> ports = new ArrayList<>();
         for (int i = 0; i < SERVERS; i++) {
-            peers.add(RaftPeer.newBuilder().setId("slow-s" + i).setAddress(TestDevice.address() + ":" + (port + i)).build());
+            ports.add(Integer.parseInt(ConnectedPair.anyPort()));
+            peers.add(RaftPeer.newBuilder().setId("slow-s" + i).setAddress(TestDevice.address() + ":" + ports.get(i)).build());
         }
         group = RaftGroup.valueOf(RaftGroupId.randomId(), peers);
         for (int i = 0; i < SERVERS; i++) {
             final RaftProperties properties = properties();
             RdmaConfigKeys.setServerHost(properties, TestDevice.address());
-            RdmaConfigKeys.setServerPort(properties, port + i);
+            RdmaConfigKeys.setServerPort(properties, ports.get(i));
             properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
             RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve("s" + i).toFile()));
             if (i > 0) {
@@ -80,8 +81,11 @@ class SlowLogTest {
             }
             final RaftServer server = RaftServer.newBuilder().setServerId(peers.get(i).getId()).setProperties(properties)
                 .setGroup(group).setStateMachineRegistry(id -> new BaseStateMachine()).build();
-            server.start();
             servers.add(server);
+        }
+        // The first one finds the others when it stands for election.
+        for (final RaftServer server : servers.reversed()) {
+            server.start();
         }
         client = RaftClient.newBuilder().setProperties(properties()).setRaftGroup(group).build();
     }

@@ -79,7 +79,7 @@ class ScriptsTest extends ScriptsFixture {
         return "isolcpus=managed_irq,domain," + cpus + " nohz_full=" + cpus + " rcu_nocbs=" + cpus + " irqaffinity=" + others;
     }
 
-    /** The value that a shell gives the variable of the normal boot entries. */
+    /** The value of the variable of the normal boot entries in a shell. */
     private String commandLineOf(final String file) throws IOException, InterruptedException {
         final Process process = new ProcessBuilder("sh", "-euc", ". \"$0\"; printf %s \"$GRUB_CMDLINE_LINUX_DEFAULT\"",
             root.resolve(file).toString()).redirectErrorStream(true).start();
@@ -502,7 +502,7 @@ class ScriptsTest extends ScriptsFixture {
         return Doctor.examine(Examined.of(new MachineFiles(root), Optional.empty(), Jvm.ofThisProcess(), Optional.empty()));
     }
 
-    /** Recorded machines, and some with what only few machines have. */
+    /** Recorded machines, and some with rare features. */
     static Stream<Named<RecordedTree>> machines() {
         final RecordedTree limited = RecordedTree.named("two-socket-smt").withEach(0, 63, CPU
             + "cpu#/power/pm_qos_resume_latency_us", "5").without("dev/cpu_dma_latency").with("proc/900/comm", "tuned")

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The scripts for production machines with records, trees and words that nobody wants to give them. */
+/** The scripts for production machines with hostile records, trees and words. */
 @Timeout(120)
 class ScriptsUnderAttackTest extends ScriptsFixture {
     private static final String GRUB = "etc/default/grub";

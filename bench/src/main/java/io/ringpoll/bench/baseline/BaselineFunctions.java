@@ -10,6 +10,7 @@ import io.ringpoll.internal.ffm.NativeLibrary;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
@@ -72,6 +73,18 @@ final class BaselineFunctions {
         LIBRARY.plain("baseline_queues_close", FunctionDescriptor.ofVoid(JAVA_LONG));
     private static final MethodHandle baseline_posts$mh = LIBRARY.capturing(
         "baseline_posts", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle baseline_echo_open$mh =
+        LIBRARY.capturing("baseline_echo_open", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_echo_start$mh =
+        LIBRARY.plain("baseline_echo_start", FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_echo_answers$mh =
+        LIBRARY.plain("baseline_echo_answers", FunctionDescriptor.of(JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_echo_stop$mh =
+        LIBRARY.capturing("baseline_echo_stop", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
+    private static final MethodHandle baseline_echo_histogram$mh =
+        LIBRARY.plain("baseline_echo_histogram", FunctionDescriptor.of(ADDRESS, JAVA_LONG));
+    private static final MethodHandle baseline_echo_close$mh =
+        LIBRARY.plain("baseline_echo_close", FunctionDescriptor.ofVoid(JAVA_LONG));
 
     private BaselineFunctions() {
     }
@@ -202,6 +215,54 @@ final class BaselineFunctions {
     static int linkRest(final long link) {
         try {
             return (int) baseline_link_rest$mh.invokeExact(CallState.current().errnoSegment(), link);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long echoOpen(final long address, final long port, final long options) {
+        try {
+            return (long) baseline_echo_open$mh.invokeExact(CallState.current().errnoSegment(), address, port, options);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static void echoStart(final long echo, final int pingPong, final long recordFromNs, final long recordUntilNs) {
+        try {
+            baseline_echo_start$mh.invokeExact(echo, pingPong, recordFromNs, recordUntilNs);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long echoAnswers(final long echo) {
+        try {
+            return (long) baseline_echo_answers$mh.invokeExact(echo);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static int echoStop(final long echo) {
+        try {
+            return (int) baseline_echo_stop$mh.invokeExact(CallState.current().errnoSegment(), echo);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static MemorySegment echoHistogram(final long echo) {
+        try {
+            return (MemorySegment) baseline_echo_histogram$mh.invokeExact(echo);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static void echoClose(final long echo) {
+        try {
+            baseline_echo_close$mh.invokeExact(echo);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

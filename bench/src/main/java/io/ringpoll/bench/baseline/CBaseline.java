@@ -157,6 +157,11 @@ public final class CBaseline implements AutoCloseable {
         final int length = result.get(JAVA_INT, offset(BaselineFunctions.RESULT, "histogram_length"));
         final MemorySegment counts = result.get(ADDRESS, offset(BaselineFunctions.RESULT, "histogram"))
             .reinterpret((long) length * Long.BYTES);
+        return histogram(counts, length);
+    }
+
+    /** The values in the buckets of histogram.h. */
+    static Histogram histogram(final MemorySegment counts, final int length) {
         final Histogram histogram = new Histogram(1, HIGHEST, DIGITS);
         for (int i = 0; i < length; i++) {
             final long count = counts.getAtIndex(JAVA_LONG, i);

@@ -17,7 +17,7 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * What a change gave: each figure before and after it, and the difference with its interval.
+ * The effect of a change: each figure before and after it, and the difference with its interval.
  *
  * @param before     measured before the change
  * @param after      measured after it, with the same settings

@@ -1,6 +1,6 @@
 package io.ringpoll.bench.growth;
 
-/** What is measured at a point. */
+/** The measured quantity of a point. */
 enum GrowthMeasure {
     /** Nanoseconds of elapsed time for each completion, while the busy queues are saturated. */
     COST("", "ns a completion"),

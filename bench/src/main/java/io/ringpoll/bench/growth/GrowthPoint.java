@@ -7,7 +7,7 @@ import java.util.Locale;
  *
  * @param axis    the axis
  * @param value   its value, for instance the number of queues
- * @param measure what is measured
+ * @param measure the measured quantity
  */
 record GrowthPoint(GrowthAxis axis, int value, GrowthMeasure measure) {
     /** The start of the names of all results. */
@@ -27,7 +27,7 @@ record GrowthPoint(GrowthAxis axis, int value, GrowthMeasure measure) {
         return axis == GrowthAxis.POLLERS ? value : 1;
     }
 
-    /** The queues besides the busy one. */
+    /** The queues without the busy one. */
     int emptyQueues() {
         return axis == GrowthAxis.QUEUES ? value - 1 : 0;
     }

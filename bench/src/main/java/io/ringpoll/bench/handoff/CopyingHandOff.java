@@ -24,7 +24,7 @@ abstract class CopyingHandOff implements HandOff.Running {
     private static final long STOP_MS = TimeUnit.SECONDS.toMillis(10);
     private static final int CACHE_LINE_BYTES = 64;
 
-    /** Elements that a consumer takes at once. */
+    /** Elements that a consumer takes in one call. */
     static final int TAKE_LIMIT = 256;
 
     /** The work of the consumer. */
@@ -37,7 +37,7 @@ abstract class CopyingHandOff implements HandOff.Running {
     private final Sequence polled = new Sequence(0);
     private final Sequence handled = new Sequence(0);
     private final Thread producer = new Thread(() -> run(job().cpus().poller(), this::produce), "bench-producer");
-    private final Thread consumer = new Thread(() -> run(job().cpus().handler(0), this::consume), "bench-consumer");
+    private final Thread consumer = new Thread(() -> run(job().cpus().handler(0), this::startConsuming), "bench-consumer");
     private volatile boolean stopProducing;
     private volatile boolean stopConsuming;
     private volatile String fault = "";
@@ -62,7 +62,7 @@ abstract class CopyingHandOff implements HandOff.Running {
     /** Passes the queued completions to {@link #work}; consumer thread. Returns their number, 0 if none. */
     protected abstract int take() throws InterruptedException;
 
-    /** Releases what the queue consists of; no thread uses it any more. */
+    /** Releases the memory of the queue; no thread uses it any more. */
     protected void release() {
         // Objects on the heap need nothing.
     }
@@ -97,6 +97,22 @@ abstract class CopyingHandOff implements HandOff.Running {
             release();
         }
         return new Outcome(polled.get(), work.completions(), work.sum(), work.latencyNs(), fault);
+    }
+
+    private void startConsuming() throws InterruptedException {
+        if (job.stallUs() > 0) {
+            awaitFirst();
+            work.onBatchStart();
+        }
+        consume();
+    }
+
+    /** Waits for the first completion in the queue, so that the sleep that follows fills the queue. */
+    private void awaitFirst() {
+        final IdleStrategy idle = IdleStrategies.of(job.waitStrategy());
+        while (polled.get() == 0 && !stopConsuming) {
+            idle.idle();
+        }
     }
 
     /** Consumes until {@link #endConsumer()} and until the queue is empty; consumer thread. */
@@ -137,7 +153,7 @@ abstract class CopyingHandOff implements HandOff.Running {
         }
     }
 
-    /** The poll of ringpoll's poller, without its accounting: whoever needs only the records does not count them. */
+    /** The poll of ringpoll's poller, without its accounting: a consumer of records alone does not count them. */
     private CountedQueue uncounted(final CompletionQueue queue) {
         final CountedQueue counted = CountedQueues.of(queue);
         if (counted != null) {

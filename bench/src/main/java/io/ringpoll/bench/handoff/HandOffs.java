@@ -2,15 +2,17 @@ package io.ringpoll.bench.handoff;
 
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 
 /** The hand-offs by label: ringpoll, C, and the usual Java queues, each in the fastest use that its documentation recommends. */
 public final class HandOffs {
-    /** Stands for {@link #copying()} in options. */
+    /** The word for {@link #copying()} in options. */
     public static final String COPYING = "copying";
-    /** Stands for {@link #allCopying()} in options. */
+    /** The word for {@link #allCopying()} in options. */
     public static final String ALL_COPYING = "all-copying";
     /** The label in results of the bounded queue of the JDK, used by its blocking methods. */
     public static final String ARRAY_BLOCKING_QUEUE = "array-blocking-queue";
@@ -96,6 +98,21 @@ public final class HandOffs {
             case ALL_COPYING -> allCopying();
             default -> List.of(of(label));
         };
+    }
+
+    /**
+     * Finds the baselines of several options: each once, since the turns of two with the same label would be taken for each
+     * other's.
+     *
+     * @param labels as of {@link #named(String)}; that of ringpoll is left out
+     * @return in the order of their first labels
+     * @throws IllegalArgumentException if there is none; the message names all
+     */
+    public static List<HandOff> baselines(final List<String> labels) {
+        final Map<String, HandOff> baselines = new LinkedHashMap<>();
+        labels.forEach(label -> named(label).forEach(handOff -> baselines.putIfAbsent(handOff.label(), handOff)));
+        baselines.remove(RingpollHandOff.NAME);
+        return List.copyOf(baselines.values());
     }
 
     /**

@@ -21,7 +21,7 @@ import java.util.Set;
  * @param recordFromNs  start of the recording time, inclusive, by {@link System#nanoTime()}
  * @param recordUntilNs end of the recording time, exclusive; if both are 0, {@code wr_id} is summed up and no latency is recorded
  * @param stallUs       time that handlers sleep once, at the first completion, so that the ring fills; microseconds
- * @param emptyQueues   empty queues that ringpoll and C poll in the same round, besides the first; alternatives do not
+ * @param emptyQueues   empty queues that ringpoll and C poll in the same round, in addition to the first; alternatives do not
  */
 public record Job(CompletionQueue queue, VerbsContext device, int handlers, int ringSize, int batch, WaitMode waitStrategy,
                   HotCpus cpus, long recordFromNs, long recordUntilNs, int stallUs, EmptyQueues.Pair emptyQueues) {

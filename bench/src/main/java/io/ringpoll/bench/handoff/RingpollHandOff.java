@@ -47,7 +47,7 @@ public final class RingpollHandOff implements HandOff {
     }
 
     /**
-     * A hand-off with a poller that polls each queue once in each round, whatever their number.
+     * A hand-off with a poller that polls each queue once in each round, also in large rounds.
      *
      * @return with handlers of single completions
      */
@@ -151,6 +151,11 @@ public final class RingpollHandOff implements HandOff {
     /** The handler of all paths or of the first path. */
     private record FirstHandler(Work work) implements CompletionHandler {
         @Override
+        public void onBatchStart(final long available) {
+            work.onBatchStart();
+        }
+
+        @Override
         public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
             work.onCompletion(completion.workRequestId());
         }
@@ -159,6 +164,11 @@ public final class RingpollHandOff implements HandOff {
     /** The second handler. */
     private record SecondHandler(Work work) implements CompletionHandler {
         @Override
+        public void onBatchStart(final long available) {
+            work.onBatchStart();
+        }
+
+        @Override
         public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
             work.onCompletion(completion.workRequestId());
         }
@@ -166,6 +176,11 @@ public final class RingpollHandOff implements HandOff {
 
     /** The third handler. */
     private record ThirdHandler(Work work) implements CompletionHandler {
+        @Override
+        public void onBatchStart(final long available) {
+            work.onBatchStart();
+        }
+
         @Override
         public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
             work.onCompletion(completion.workRequestId());

@@ -44,6 +44,12 @@ public abstract class Work extends Padding {
     }
 
     /**
+     * Begins a batch: before the first one it sleeps, if the job has pauses. Apart from {@link #onCompletion}: a call in the
+     * compiled loop over completions would keep the handler's fields out of registers; C sleeps outside of its loop too.
+     */
+    public abstract void onBatchStart();
+
+    /**
      * Handles a completion.
      *
      * @param workRequestId its {@code wr_id}
@@ -51,7 +57,7 @@ public abstract class Work extends Padding {
     public abstract void onCompletion(long workRequestId);
 
     /**
-     * Handles a completion whose fields were copied.
+     * Handles a completion with copied fields.
      *
      * @param workRequestId   its {@code wr_id}
      * @param statusAndOpcode the 8 bytes of {@code status} and {@code opcode}, which the measured work has no use for
@@ -61,7 +67,7 @@ public abstract class Work extends Padding {
     }
 
     /**
-     * Handles a batch, with its state in registers where possible.
+     * Begins and handles a batch, with its state in registers where possible.
      *
      * @param batch the completions
      */
@@ -100,14 +106,22 @@ public abstract class Work extends Padding {
         }
 
         @Override
+        public void onBatchStart() {
+            if (stallNs != 0) {
+                LockSupport.parkNanos(stallNs);
+                stallNs = 0;
+            }
+        }
+
+        @Override
         public void onCompletion(final long workRequestId) {
             completions++;
             sum += workRequestId;
-            stall();
         }
 
         @Override
         public void onBatch(final CompletionBatch batch) {
+            onBatchStart();
             final int size = batch.size();
             long batchSum = 0;
             for (int i = 0; i < size; i++) {
@@ -115,14 +129,6 @@ public abstract class Work extends Padding {
             }
             completions += size;
             sum += batchSum;
-            stall();
-        }
-
-        private void stall() {
-            if (stallNs != 0) {
-                LockSupport.parkNanos(stallNs);
-                stallNs = 0;
-            }
         }
 
         @Override
@@ -145,6 +151,11 @@ public abstract class Work extends Padding {
         RecordLatency(final long fromNs, final long untilNs) {
             this.fromNs = fromNs;
             this.lengthNs = untilNs - fromNs;
+        }
+
+        @Override
+        public void onBatchStart() {
+            // Completions at a rate do not fill the ring.
         }
 
         @Override

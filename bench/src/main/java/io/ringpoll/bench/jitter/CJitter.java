@@ -1,16 +1,11 @@
 package io.ringpoll.bench.jitter;
 
+import io.ringpoll.bench.measure.BundledProgram;
 import io.ringpoll.internal.tuning.topology.CpuSet;
 import io.ringpoll.internal.tuning.topology.MachineFiles;
 import java.io.IOException;
-import java.io.InputStream;
-import java.net.URISyntaxException;
-import java.net.URL;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -22,8 +17,7 @@ import org.HdrHistogram.Histogram;
 
 /** The loop in C: a process, {@code ringpoll-jitter}, with its output parsed. Used by one thread. */
 final class CJitter {
-    private static final String ARCH = "amd64".equals(System.getProperty("os.arch")) ? "x86_64" : System.getProperty("os.arch");
-    private static final String RESOURCE = "native/linux-" + ARCH + "/ringpoll-jitter";
+    private static final String PROGRAM = "ringpoll-jitter";
     /** The process is killed if it exceeds the requested time by this. */
     private static final long GRACE_S = 30;
 
@@ -39,27 +33,7 @@ final class CJitter {
 
     /** The path of the C program; empty if it was not built for this architecture. */
     static Optional<CJitter> find(final CpuSet cpus, final long floorNs) throws IOException {
-        final URL url = CJitter.class.getClassLoader().getResource(RESOURCE);
-        return url == null ? Optional.empty() : Optional.of(new CJitter(program(url), cpus, floorNs));
-    }
-
-    private static Path program(final URL url) throws IOException {
-        try {
-            if ("file".equals(url.getProtocol()) && Files.isExecutable(Path.of(url.toURI()))) {
-                return Path.of(url.toURI());
-            }
-        } catch (final URISyntaxException e) {
-            throw new IOException("no file: " + url, e);
-        }
-        // From a jar it is copied to a file with access for this user only, which is deleted when the JVM exits.
-        final Path copy = Files.createTempFile("ringpoll-jitter", "",
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        copy.toFile().deleteOnExit();
-        try (InputStream in = url.openStream()) {
-            Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
-        }
-        Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rwx------"));
-        return copy;
+        return BundledProgram.find(PROGRAM).map(program -> new CJitter(program, cpus, floorNs));
     }
 
     /**

@@ -19,6 +19,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -119,17 +120,14 @@ public final class LatencyMeasurement {
     /**
      * Finds hand-offs by their labels, for the synthetic queue.
      *
-     * @param against labels; also those of {@link HandOffs#named}, {@code none} for none
+     * @param against labels; also those of {@link HandOffs#baselines}, {@code none} for none
      * @return ringpoll, then the others
      * @throws IllegalArgumentException if there is no such hand-off
      */
     public static List<HandOff> handOffs(final List<String> against) {
         final List<HandOff> handOffs = new ArrayList<>(List.of(new RingpollHandOff()));
-        for (final String label : against) {
-            if (!List.of("none", PerftestContestant.NAME, RingpollHandOff.NAME).contains(label)) {
-                handOffs.addAll(HandOffs.named(label));
-            }
-        }
+        handOffs.addAll(HandOffs.baselines(
+            against.stream().filter(label -> !List.of("none", PerftestContestant.NAME).contains(label)).toList()));
         return handOffs;
     }
 
@@ -156,7 +154,7 @@ public final class LatencyMeasurement {
             try {
                 final LinkedPair pair = new LinkedPair(host, port);
                 contestants.add(ours(pair, size, threads));
-                for (final String label : config.against()) {
+                for (final String label : new LinkedHashSet<>(config.against())) {
                     addC(label, size, threads, contestants);
                 }
                 measured.add(play(name, contestants, threads));
@@ -178,7 +176,7 @@ public final class LatencyMeasurement {
 
     private void addC(
         final String label, final int size, final HotThreads threads, final List<Contestant> contestants) {
-        if ("none".equals(label)) {
+        if (List.of("none", RingpollHandOff.NAME).contains(label)) {
             return;
         }
         if (PerftestContestant.NAME.equals(label)) {

@@ -14,7 +14,7 @@ import java.util.List;
  * @see ThreadMXBean#getThreadAllocatedBytes(long)
  */
 public final class AllocationWatch {
-    /** Stands for a number of bytes that is not known, for instance of native threads. */
+    /** An unknown number of bytes, for instance of native threads. */
     public static final double UNKNOWN = Double.NaN;
 
     private final ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -4,7 +4,7 @@ package io.ringpoll.bench.measure;
  * One figure of ringpoll and of its baseline, or of ringpoll alone.
  *
  * @param name         label of the measurement
- * @param unit         {@code ns} or {@code B} (lower is better), or {@code ops/s} (higher is better)
+ * @param unit         {@code ns}, {@code B} or {@code in} (instructions), where lower is better, or {@code ops/s}
  * @param ringpoll     the median of ringpoll
  * @param baseline     the median of the baseline
  * @param baselineName label of the baseline
@@ -21,6 +21,8 @@ public record BenchResult(String name, String unit, double ringpoll, double base
     public static final String NS = "ns";
     /** Bytes; less is better. */
     public static final String BYTES = "B";
+    /** Executed instructions; less is better. */
+    public static final String INSTRUCTIONS = "in";
     /** The baseline of bytes that are not to be allocated. */
     public static final String NOTHING = "nothing";
 
@@ -59,6 +61,21 @@ public record BenchResult(String name, String unit, double ringpoll, double base
     public static BenchResult ofBytes(final String name, final double... bytes) {
         final Estimate median = Estimate.ofMedian(bytes);
         return new BenchResult(name, BYTES, median.value(), 0, NOTHING, 0, bytes.length, 0, Interval.UNKNOWN, median);
+    }
+
+    /**
+     * The instructions of the same work.
+     *
+     * @param name         label of the measurement
+     * @param ringpoll     instructions of ringpoll
+     * @param baseline     instructions of the baseline
+     * @param baselineName label of the baseline
+     * @return one run without an interval
+     */
+    public static BenchResult ofInstructions(
+        final String name, final double ringpoll, final double baseline, final String baselineName) {
+        return new BenchResult(name, INSTRUCTIONS, ringpoll, baseline, baselineName, ringpoll / baseline, 1, 0, Interval.UNKNOWN,
+            new Estimate(ringpoll - baseline, Interval.UNKNOWN));
     }
 
     /**

@@ -1,6 +1,6 @@
 package io.ringpoll.bench.measure;
 
-/** The statement that repeated runs allow about one cost beside another: ours beside a baseline's, or after a change. */
+/** The statement that repeated runs allow about two costs: ours and a baseline's, or before and after a change. */
 public enum Difference {
     /** The first is lower: the whole interval of the ratio is below 1. */
     LOWER("lower"),

@@ -11,6 +11,7 @@ import java.util.Optional;
 /** The goals of the project, and the table of their verdicts. The only place that states a goal. */
 public final class Goals {
     private static final String C = "c";
+    private static final String BY_HAND = "by-hand";
     private static final List<Goal> ALL = List.of(
         new Goal("throughput/1-handlers/close", C, Figure.RATIO, 1.03),
         new Goal("throughput/1-handlers/trailing", C, Figure.RATIO, 1.03),
@@ -26,7 +27,15 @@ public final class Goals {
         new Goal("post/read/64-bytes", C, Figure.RATIO, 1.03),
         new Goal("latency/synthetic/1000000-per-second/p50", C, Figure.RATIO, 1.0),
         new Goal("latency/synthetic/1000000-per-second/p90", C, Figure.RATIO, 1.0),
-        new Goal("latency/rdma/send-ping-pong/64-bytes/p50", C, Figure.RATIO, 1.0));
+        new Goal("latency/rdma/send-ping-pong/64-bytes/p50", C, Figure.RATIO, 1.0),
+        new Goal("echo/1-connections/throughput", BY_HAND, Figure.RATIO, 1.03),
+        new Goal("echo/20-connections/throughput", BY_HAND, Figure.RATIO, 1.03),
+        new Goal("echo/1000-connections/throughput", BY_HAND, Figure.RATIO, 1.03),
+        new Goal("echo/1-connections/p50", BY_HAND, Figure.RATIO, 1.03),
+        new Goal("echo/20-connections/p50", BY_HAND, Figure.RATIO, 1.03),
+        new Goal("echo/1000-connections/p50", BY_HAND, Figure.RATIO, 1.03),
+        new Goal("echo/1-connections/p50", C, Figure.RATIO, 1.05),
+        new Goal("echo/20-connections/allocated-per-million", BenchResult.NOTHING, Figure.BYTES, 0));
 
     private Goals() {
     }

@@ -59,7 +59,7 @@ public final class MachineReport {
     }
 
     /**
-     * Describes in text what of this JVM changes the cost of objects and of buffers.
+     * Describes in text the settings of this JVM that change the cost of objects and of buffers.
      *
      * @return one line: collectors, heap, bounds checks
      */

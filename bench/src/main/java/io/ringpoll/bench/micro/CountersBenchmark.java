@@ -90,7 +90,8 @@ public class CountersBenchmark {
     }
 
     /**
-     * The unchanged poller.
+     * The unchanged poller, which may poll a full queue several times in a duty cycle: as many completions as a full batch for
+     * each cycle.
      *
      * @return completions
      */
@@ -98,8 +99,14 @@ public class CountersBenchmark {
     @OperationsPerInvocation(CYCLES)
     public long dutyCycle() {
         long completions = 0;
-        for (int i = 0; i < CYCLES; i++) {
-            completions += poller.doWork();
+        if (batch == 0) {
+            for (int i = 0; i < CYCLES; i++) {
+                completions += poller.doWork();
+            }
+        } else {
+            while (completions < CYCLES * (long) batch) {
+                completions += poller.doWork();
+            }
         }
         return completions;
     }

@@ -36,6 +36,14 @@ public class PostBenchmark {
     private static final String PORT = "7492";
     private static final String C_PORT = "7493";
 
+    /** Whether posts are counted, and refused before the completion queue could overrun. */
+    public enum Posts {
+        /** As by default. */
+        COUNTED,
+        /** On the poster's own responsibility. */
+        UNCOUNTED
+    }
+
     /** The posted operation. */
     @Param({"WRITE", "READ"})
     public Traffic.Operation operation;
@@ -43,6 +51,10 @@ public class PostBenchmark {
     /** Its bytes. */
     @Param({"64", "4096"})
     public int sizeBytes;
+
+    /** Whether the binding counts the posts. */
+    @Param({"COUNTED", "UNCOUNTED"})
+    public Posts posts;
 
     private LinkedPair pair;
     private CLink link;
@@ -61,6 +73,9 @@ public class PostBenchmark {
         pair = new LinkedPair(ADDRESS, PORT);
         link = CLink.open(ADDRESS, C_PORT);
         queue = pair.client().completionQueue();
+        if (posts == Posts.UNCOUNTED) {
+            queue.withoutBudget();
+        }
     }
 
     /** Disconnects. */

@@ -67,7 +67,7 @@ final class ReplicateRun {
     }
 
     private void append(final ReplicatedCluster cluster, final long number, final long countFromNs, final Semaphore window) {
-        final byte[] record = new byte[config.payloadBytes()];
+        final byte[] record = new byte[config.nextPayloadBytes(ThreadLocalRandom.current())];
         ThreadLocalRandom.current().nextBytes(record);
         ByteBuffer.wrap(record).putLong(0, number);
         sum.update(record);

@@ -1,5 +1,7 @@
 package io.ringpoll.bench.replicate;
 
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -111,6 +113,12 @@ final class ReplicatedCluster implements AutoCloseable {
     }
 
     private int freePort() throws IOException {
+        if (contestant.transport() == Transport.RINGPOLL) {
+            // The device has ports of its own, of which its clients use those that the system gives to sockets.
+            try (Peer peer = Peer.ofLocal(config.address()); Endpoint endpoint = peer.listen(config.address(), "0")) {
+                return endpoint.port();
+            }
+        }
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(config.address()))) {
             return socket.getLocalPort();
         }

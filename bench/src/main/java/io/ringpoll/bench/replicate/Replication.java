@@ -1,6 +1,7 @@
 package io.ringpoll.bench.replicate;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Spread;
 import io.ringpoll.bench.plot.PercentilePlot;
@@ -9,18 +10,26 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
 
-/** Runs the contestants in turns and reports their figures: as a table, as JSON and as plots. Used by one thread. */
+/**
+ * Runs the contestants in turns and reports their figures: as a table, as JSON and as plots. The order of a round is random, by a
+ * fixed seed. Used by one thread.
+ */
 public final class Replication {
     private static final double MEDIAN = 50;
     private static final double TAIL = 99;
+    private static final double NS_PER_US = 1e3;
+    private static final double NS_PER_SECOND = 1e9;
+    private static final long SEED = 1;
 
     private final ReplicateConfig config;
     private final List<Contestant> contestants;
@@ -41,7 +50,9 @@ public final class Replication {
     public Replication(final ReplicateConfig config, final List<Contestant> contestants, final int leadIn, final int rounds,
         final PrintWriter progress) {
         this.config = config;
-        this.contestants = List.copyOf(contestants);
+        // One that is given twice would have more runs than the others.
+        this.contestants = contestants.stream().distinct().toList();
+        this.contestants.forEach(each -> results.put(each, new ArrayList<>()));
         this.leadIn = leadIn;
         this.rounds = rounds;
         this.progress = progress;
@@ -55,15 +66,56 @@ public final class Replication {
      * @throws TimeoutException     if nothing is acknowledged for too long
      */
     public void run() throws IOException, InterruptedException, TimeoutException {
+        final Random random = new Random(SEED);
         for (int round = 1 - leadIn; round <= rounds; round++) {
-            for (final Contestant each : contestants) {
+            for (final Contestant each : order(random)) {
                 final ReplicateResult result = new ReplicateRun(config, each).run();
                 say(round, each, result);
                 if (round > 0) {
-                    results.computeIfAbsent(each, none -> new ArrayList<>()).add(result);
+                    add(each, result);
                 }
             }
         }
+    }
+
+    /** The contestants in the order of the next round. */
+    List<Contestant> order(final Random random) {
+        final List<Contestant> order = new ArrayList<>(contestants);
+        Collections.shuffle(order, random);
+        return order;
+    }
+
+    void add(final Contestant contestant, final ReplicateResult result) {
+        results.get(contestant).add(result);
+    }
+
+    /** Each figure of each contestant, compared with Netty's; empty without a comparison. */
+    List<BenchResult> comparisons() {
+        final List<BenchResult> figures = new ArrayList<>();
+        if (isComparison()) {
+            final List<ReplicateResult> theirs = netty();
+            results.forEach((each, ours) -> {
+                if (each.transport() != Transport.NETTY) {
+                    final String name =
+                        "replicate/" + each.name() + "/" + config.payloadText() + "-bytes/window-" + config.window() + "/";
+                    figures.add(compared(name + "append", ours, theirs, run -> NS_PER_SECOND / run.appendsPerSecond()));
+                    figures.add(compared(name + "p50", ours, theirs, run -> run.percentileUs(MEDIAN) * NS_PER_US));
+                    figures.add(compared(name + "p99", ours, theirs, run -> run.percentileUs(TAIL) * NS_PER_US));
+                }
+            });
+        }
+        return figures;
+    }
+
+    private static BenchResult compared(final String name, final List<ReplicateResult> ours, final List<ReplicateResult> theirs,
+        final ToDoubleFunction<ReplicateResult> costNs) {
+        return BenchResult.ofCosts(name, ours.stream().mapToDouble(costNs).toArray(),
+            theirs.stream().mapToDouble(costNs).toArray(), "netty");
+    }
+
+    private List<ReplicateResult> netty() {
+        return results.entrySet().stream().filter(each -> each.getKey().transport() == Transport.NETTY).findFirst()
+            .orElseThrow().getValue();
     }
 
     /**
@@ -78,8 +130,8 @@ public final class Replication {
             runs.forEach(run -> all.add(run.latencies()));
             histograms.put(each.name(), all);
         });
-        final String title = "Commit latency, records of " + config.payloadBytes() + " bytes, window " + config.window();
-        PercentilePlot.draw(title, histograms, plots, "replicate-" + config.payloadBytes() + "-" + config.window());
+        final String title = "Commit latency, records of " + config.payloadText() + " bytes, window " + config.window();
+        PercentilePlot.draw(title, histograms, plots, "replicate-" + config.payloadText() + "-" + config.window());
     }
 
     /**
@@ -91,20 +143,15 @@ public final class Replication {
         if (results.keySet().stream().anyMatch(each -> each.transport() == Transport.RINGPOLL)) {
             out.println(Device.current().description());
         }
-        out.printf("records of %d bytes, window %d, log in %s; medians of %d runs of %d s%n", config.payloadBytes(),
+        out.printf("records of %s bytes, window %d, log in %s; medians of %d runs of %d s%n", config.payloadText(),
             config.window(), config.memoryLog() ? "memory" : "files", rounds, seconds());
         out.printf("%-28s %12s %12s %12s %16s%n", "transport", "appends/s", "p50 us", "p99 us", "verified records");
         results.forEach((each, runs) -> out.printf("%-28s %12.0f %12.1f %12.1f %16d%n", each.name(), rate(runs), p50(runs),
             p99(runs), verified(runs)));
         if (isComparison()) {
-            final List<ReplicateResult> theirs = results.entrySet().stream()
-                .filter(each -> each.getKey().transport() == Transport.NETTY).findFirst().orElseThrow().getValue();
-            results.forEach((each, ours) -> {
-                if (each.transport() != Transport.NETTY) {
-                    out.printf("%-28s %12.2f %12.2f %12.2f   of netty's%n", each.name(), rate(ours) / rate(theirs),
-                        p50(ours) / p50(theirs), p99(ours) / p99(theirs));
-                }
-            });
+            out.println("costs beside netty's, run by run; append is the time of one");
+            comparisons().forEach(result -> out.printf("  %s: %s of netty's, %s, over %d runs%n", result.name(),
+                result.ratioText(), result.difference(), result.runs()));
         }
         if (config.profile()) {
             results.forEach((each, runs) -> profile(runs).print(out, each.name()));
@@ -112,13 +159,14 @@ public final class Replication {
     }
 
     /**
-     * The figures as one JSON object.
+     * The figures as one JSON object: in a comparison, the costs beside Netty's in {@code results}; and those of each contestant.
      *
      * @return its text
      */
     public String toJson() {
-        final ObjectNode root = JsonText.document(List.of());
-        root.put("payloadBytes", config.payloadBytes()).put("window", config.window())
+        final ObjectNode root = JsonText.document(comparisons());
+        root.put("payloadBytes", config.payloadBytes()).put("maxPayloadBytes", config.maxPayloadBytes())
+            .put("window", config.window())
             .put("log", config.memoryLog() ? "memory" : "disk").put("seconds", seconds()).put("runs", rounds);
         results.forEach((each, runs) -> {
             final ObjectNode figures = root.putObject(each.name()).put("appendsPerSecond", rate(runs))

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.ringpoll.bench.growth.GrowthConfig;
 import io.ringpoll.bench.growth.GrowthMeasurement;
 import io.ringpoll.bench.growth.GrowthReport;
+import io.ringpoll.bench.instructions.InstructionTable;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.MachineReport;
@@ -112,6 +113,7 @@ public final class BenchSuite {
         if (growth != null) {
             growth.print(out);
         }
+        InstructionTable.print(root.path("instructions"), out);
         BenchReport.printAllocations(root.path("allocations"), out);
     }
 
@@ -144,6 +146,8 @@ public final class BenchSuite {
         }
         final ArrayNode latencies = document.putArray("latencies");
         documents.forEach(each -> each.path("latencies").forEach(latencies::add));
+        final ArrayNode instructions = document.putArray("instructions");
+        documents.forEach(each -> each.path("instructions").forEach(instructions::add));
         if (growth != null) {
             growth.addTo(document);
         }

@@ -82,12 +82,21 @@ final class Comparisons {
         final List<Comparison> all = new ArrayList<>();
         for (final String operation : List.of("WRITE", "READ")) {
             for (final String bytes : effort != Effort.FULL ? List.of("64") : List.of("64", "4096")) {
-                final Map<String, String> params = Map.of("operation", operation, "sizeBytes", bytes);
-                all.add(new Comparison("post/" + operation.toLowerCase(Locale.ROOT) + "/" + bytes + "-bytes",
-                    Variant.of(PostBenchmark.class, "binding", params), C, Variant.of(PostBenchmark.class, "inC", params), 1));
+                all.add(post(operation, bytes, true));
             }
         }
+        // The cost of the budget: the difference to the same write with it.
+        all.add(post("WRITE", "64", false));
         return all;
+    }
+
+    private static Comparison post(final String operation, final String bytes, final boolean budget) {
+        final Map<String, String> params =
+            Map.of("operation", operation, "sizeBytes", bytes, "posts",
+                (budget ? PostBenchmark.Posts.COUNTED : PostBenchmark.Posts.UNCOUNTED).name());
+        return new Comparison("post/" + operation.toLowerCase(Locale.ROOT) + '/' + bytes + "-bytes" +
+            (budget ? "" : "-without-budget"),
+            Variant.of(PostBenchmark.class, "binding", params), C, Variant.of(PostBenchmark.class, "inC", params), 1);
     }
 
     static List<Comparison> wakeUp(final Effort effort) {

@@ -3,10 +3,12 @@ package io.ringpoll.bench.suite;
 import io.ringpoll.bench.measure.BenchResult;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.openjdk.jmh.profile.GCProfiler;
@@ -20,13 +22,14 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Runs JMH benchmarks in turns: in each round every benchmark has its own JVM, so that ringpoll and its baseline are measured
- * seconds apart and not minutes.
+ * seconds apart and not minutes. The order of a round is random, by a fixed seed, so that neither is always the first of a pair.
  *
  * <p>Used by one thread.
  */
 final class JmhRounds {
     private static final String ALLOCATED = "gc.alloc.rate.norm";
     private static final double MEDIAN = 50;
+    private static final long SEED = 1;
 
     private final Effort effort;
     private final Map<Variant, List<Double>> costsNs = new LinkedHashMap<>();
@@ -46,14 +49,23 @@ final class JmhRounds {
         return variants;
     }
 
+    /** The turns of all rounds in their order. */
+    static List<Variant> turns(final Collection<Comparison> comparisons, final int rounds) {
+        final List<Variant> order = new ArrayList<>(variants(comparisons));
+        final Random random = new Random(SEED);
+        final List<Variant> turns = new ArrayList<>();
+        for (int round = 0; round < rounds; round++) {
+            Collections.shuffle(order, random);
+            turns.addAll(order);
+        }
+        return turns;
+    }
+
     /** Runs all rounds of comparisons. */
     List<BenchResult> measure(final List<Comparison> comparisons, final Consumer<Variant> progress) throws RunnerException {
-        final Set<Variant> variants = variants(comparisons);
-        for (int round = 0; round < effort.rounds(); round++) {
-            for (final Variant variant : variants) {
-                progress.accept(variant);
-                run(variant);
-            }
+        for (final Variant variant : turns(comparisons, effort.rounds())) {
+            progress.accept(variant);
+            run(variant);
         }
         return comparisons.stream().map(comparison -> BenchResult.ofCosts(comparison.name(),
             costs(comparison.ours(), comparison.perOperation()), costs(comparison.baseline(), comparison.perOperation()),

@@ -1,8 +1,11 @@
 package io.ringpoll.bench.suite;
 
+import io.ringpoll.bench.echo.EchoConfig;
+import io.ringpoll.bench.echo.EchoTool;
 import io.ringpoll.bench.growth.GrowthConfig;
 import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.HandOffs;
+import io.ringpoll.bench.instructions.InstructionTool;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -30,8 +33,12 @@ public enum Part {
     THROUGHPUT,
     /** Latency from due time, and half round trips. */
     LATENCY,
+    /** An echo server and its clients, with the layer of connections and without it. */
+    ECHO,
     /** The cost by the number of queues and pollers, and by the sizes of ring and batch. */
-    GROWTH;
+    GROWTH,
+    /** The instructions of polls, posts, poller and handlers. */
+    INSTRUCTIONS;
 
     private static final int WINDOW_MS = 200;
     private static final int LEAD_IN_MS = 100;
@@ -55,10 +62,11 @@ public enum Part {
      * The parts of a run for which none is named.
      *
      * @param effort effort of the run
-     * @return all; without {@link #GROWTH} unless the effort is {@link Effort#FULL}
+     * @return all but {@link #INSTRUCTIONS}, which not every system allows; without {@link #GROWTH} unless the effort is
+     *     {@link Effort#FULL}
      */
     public static Set<Part> unnamed(final Effort effort) {
-        return effort == Effort.FULL ? EnumSet.allOf(Part.class) : EnumSet.complementOf(EnumSet.of(GROWTH));
+        return EnumSet.complementOf(effort == Effort.FULL ? EnumSet.of(INSTRUCTIONS) : EnumSet.of(GROWTH, INSTRUCTIONS));
     }
 
     /** Its JMH comparisons. */
@@ -70,7 +78,7 @@ public enum Part {
             case POST -> Comparisons.post(effort);
             case WAKE_UP -> Comparisons.wakeUp(effort);
             case COUNTERS -> Comparisons.counters(effort);
-            case THROUGHPUT, LATENCY, GROWTH -> List.of();
+            case THROUGHPUT, LATENCY, ECHO, GROWTH, INSTRUCTIONS -> List.of();
         };
     }
 
@@ -79,6 +87,8 @@ public enum Part {
         return switch (this) {
             case THROUGHPUT -> throughput(effort);
             case LATENCY -> latency(effort, folder);
+            case ECHO -> List.of(echo(effort));
+            case INSTRUCTIONS -> InstructionTool.labels().stream().map(label -> instructions(label, effort)).toList();
             default -> List.of();
         };
     }
@@ -114,6 +124,21 @@ public enum Part {
             "--window", Integer.toString(WINDOW_MS), "--lead-in", Integer.toString(LEAD_IN_MS)));
         return new ToolRun(name, "throughput", all, TimeUnit.MILLISECONDS.toNanos(
             JVM_MS + (long) (warmUps + rounds) * turnsOfARound * (WINDOW_MS + LEAD_IN_MS + TURN_MS)));
+    }
+
+    private static ToolRun echo(final Effort effort) {
+        final String settings = switch (effort) {
+            case GLANCE -> "glance";
+            case QUICK, USUAL -> "quick";
+            case FULL -> "full";
+        };
+        return new ToolRun("echo", "echo", List.of(settings), EchoConfig.named(settings).expectedNs(), EchoTool.class);
+    }
+
+    private static ToolRun instructions(final String label, final Effort effort) {
+        final boolean glance = effort == Effort.GLANCE;
+        return new ToolRun("instructions-" + label.replace('/', '-'), "instructions", List.of(label, glance ? "glance" : "full"),
+            InstructionTool.expectedNs(glance), InstructionTool.class);
     }
 
     private static List<ToolRun> latency(final Effort effort, final Path folder) {

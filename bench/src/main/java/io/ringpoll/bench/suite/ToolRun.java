@@ -19,12 +19,18 @@ import java.util.concurrent.TimeUnit;
  * @param tool       its command
  * @param arguments  command line, without {@code --json}
  * @param expectedNs time on an idle machine, nanoseconds
+ * @param main       its main class; null for a command of the program
  */
-record ToolRun(String name, String tool, List<String> arguments, long expectedNs) {
+record ToolRun(String name, String tool, List<String> arguments, long expectedNs, Class<?> main) {
     private static final long TIME_LIMIT_S = 1800;
 
     ToolRun {
         arguments = List.copyOf(arguments);
+    }
+
+    /** A command of the program. */
+    ToolRun(final String name, final String tool, final List<String> arguments, final long expectedNs) {
+        this(name, tool, arguments, expectedNs, null);
     }
 
     /**
@@ -39,8 +45,12 @@ record ToolRun(String name, String tool, List<String> arguments, long expectedNs
         final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
         command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-        command.addAll(program);
-        command.add(tool);
+        if (main == null) {
+            command.addAll(program);
+            command.add(tool);
+        } else {
+            command.add(main.getName());
+        }
         command.addAll(arguments);
         command.add("--json");
         final File out = folder.resolve(name + ".json").toFile();

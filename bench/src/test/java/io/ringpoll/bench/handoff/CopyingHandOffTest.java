@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Checks what each alternative hands over: a wrong or reordered completion would make it faster, and worthless. */
+/** Checks the completions that each alternative hands over: a wrong or reordered completion would be faster, and worthless. */
 @Timeout(60)
 class CopyingHandOffTest {
     private static final long COMPLETIONS = 100_000;
@@ -131,6 +131,11 @@ class CopyingHandOffTest {
 
         Checking(final CountDownLatch mayHandle) {
             this.mayHandle = mayHandle;
+        }
+
+        @Override
+        public void onBatchStart() {
+            // Only jobs with a stall begin batches.
         }
 
         @Override

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class HandOffAllocationTest {
     private static final long WARM_UP = 200_000;
     private static final long COMPLETIONS = 500_000;
-    /** A few kilobytes: what the JVM allocates when it compiles or links late. */
+    /** A few kilobytes: the JVM allocates them when it compiles or links late. */
     private static final double NOTHING_BYTES = 0.02;
     /** The driver of Aeron allocates in its duty cycle, which runs once for each window, but nothing for a completion. */
     private static final double DRIVER_BYTES = 2;

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Assumptions;
@@ -38,8 +39,10 @@ class JitterTest {
 
     private void besideACompetitor(final Body body) throws Exception {
         final AtomicBoolean done = new AtomicBoolean();
+        final CountDownLatch there = new CountDownLatch(1);
         final Thread competitor = new Thread(() -> {
             ThreadAffinity.pin(cpu);
+            there.countDown();
             while (!done.get()) {
                 Thread.onSpinWait();
             }
@@ -47,6 +50,7 @@ class JitterTest {
         competitor.setDaemon(true);
         competitor.start();
         try {
+            there.await();
             body.run();
         } finally {
             done.set(true);

@@ -10,6 +10,7 @@ import io.ringpoll.bench.handoff.Outcome;
 import io.ringpoll.bench.handoff.Work;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticSource;
@@ -40,7 +41,7 @@ class SyntheticContestantTest {
 
     /** Handles nothing until long after the turn. */
     private static final class LateHandOff implements HandOff {
-        private static final int DELAY_MS = 400;
+        private static final long DELAY_NS = TimeUnit.MILLISECONDS.toNanos(300);
 
         @Override
         public String label() {
@@ -69,11 +70,8 @@ class SyntheticContestantTest {
         }
 
         private void run() {
-            try {
-                Thread.sleep(LateHandOff.DELAY_MS);
-            } catch (final InterruptedException ended) {
-                return;
-            }
+            // From the end of the turn: the turn may begin long after this thread.
+            Deadline.after(job.recordUntilNs() + LateHandOff.DELAY_NS - System.nanoTime()).await(() -> stopped);
             final WorkCompletions record = WorkCompletions.allocate(1);
             final WorkCompletion completion = record.show(0, new WorkCompletion());
             while (!stopped) {

@@ -38,7 +38,8 @@ class NodeCensusTest {
         census.during(() -> {
             try (Arena arena = Arena.ofConfined()) {
                 arena.allocate(BLOCK_BYTES).fill((byte) 1);
-                Thread.sleep(200);
+                // Many intervals of the sampling thread, which may not have its CPU in most of them.
+                Thread.sleep(3_000);
             } catch (final InterruptedException interrupted) {
                 throw new AssertionError(interrupted);
             }

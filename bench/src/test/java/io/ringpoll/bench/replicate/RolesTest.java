@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.ratis.RdmaConfigKeys;
+import io.ringpoll.testing.ConnectedPair;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.apache.ratis.server.RaftServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,8 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class RolesTest {
     private static final String HOST = "127.0.0.1";
-    private static final Contestant SHARING =
-        Contestant.of(Transport.RINGPOLL, Map.of(RdmaConfigKeys.POLLER_SHARED_KEY, "true"));
+    private static final Contestant UNSHARED =
+        Contestant.of(Transport.RINGPOLL, Map.of(RdmaConfigKeys.POLLER_SHARED_KEY, "false"));
 
     @TempDir
     private Path folder;
@@ -33,7 +35,7 @@ class RolesTest {
     @Test
     void shouldVerifyTheAcknowledgedRecordsOfAClient() throws Exception {
         final Path acknowledged = folder.resolve("acknowledged");
-        final List<String> peers = List.of(HOST + ":" + freePort(), HOST + ":" + freePort(), HOST + ":" + freePort());
+        final List<String> peers = Stream.generate(() -> HOST + ":" + ConnectedPair.anyPort()).limit(3).toList();
         final List<Path> folders = new ArrayList<>();
         final List<RaftServer> servers = new ArrayList<>();
         try {
@@ -41,14 +43,14 @@ class RolesTest {
                 final RoleConfig server =
                     new RoleConfig(peers, i, Files.createDirectory(folder.resolve("server-" + i)), null, 0, 300);
                 folders.add(server.folder());
-                servers.add(new ServerRole(server, SHARING).start(new PrintWriter(new StringWriter())));
+                servers.add(new ServerRole(server, UNSHARED).start(new PrintWriter(new StringWriter())));
             }
             final RoleConfig client = new RoleConfig(peers, 0, null, acknowledged, 0, 1000);
             final StringWriter said = new StringWriter();
-            new ClientRole(client, SHARING, 100, 4, TimeUnit.MILLISECONDS.toNanos(500)).run(new PrintWriter(said));
+            new ClientRole(client, UNSHARED, 100, 4, TimeUnit.MILLISECONDS.toNanos(500)).run(new PrintWriter(said));
             assertTrue(said.toString().contains("longest pause"), said.toString());
-            assertEquals(1, Thread.getAllStackTraces().keySet().stream()
-                .filter(thread -> thread.getName().matches("shared-rdma-\\d+-poller")).count(), "settings of a role");
+            assertEquals(peers.size(), Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().matches("server-\\d-rdma-poller")).count(), "settings of a role");
         } finally {
             for (final RaftServer server : servers) {
                 server.close();

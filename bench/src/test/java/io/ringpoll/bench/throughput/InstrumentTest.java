@@ -16,6 +16,7 @@ import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WorkCompletions;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -23,7 +24,8 @@ import org.junit.jupiter.api.Timeout;
  * Tests the measuring instrument: it shows no difference between equals, and shows one of a tenth.
  *
  * <p>An interval of 95 % excludes the truth in one of twenty measurements. So a measurement is repeated up to three times, which
- * an instrument with a bias, for instance one that favours the first of each round, fails three times.
+ * an instrument with a bias, for instance one that favours the first of each round, fails three times. A measurement whose
+ * threads had to share their CPUs with others, so that too few of its turns are valid, does not count, and is made again.
  */
 @Timeout(180)
 class InstrumentTest {
@@ -31,6 +33,8 @@ class InstrumentTest {
     private static final int ROUNDS = 24;
     private static final int WINDOW_MS = 15;
     private static final int LEAD_IN_MS = 10;
+    /** For all measurements together, of which one takes two seconds. */
+    private static final long LIMIT_NS = TimeUnit.SECONDS.toNanos(150);
 
     @Test
     void shouldShowNoDifferenceBetweenRingpollAndItself() {
@@ -49,25 +53,31 @@ class InstrumentTest {
 
     private static void shouldShow(final Difference difference, final HandOff ours, final HandOff theirs) {
         final StringBuilder seen = new StringBuilder();
-        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-            final BenchResult result = measure(ours, new Labelled(theirs, "other"), attempt);
-            if (result.difference() == difference) {
+        final long startNs = System.nanoTime();
+        int seed = 0;
+        int attempts = 0;
+        while (attempts < ATTEMPTS) {
+            final Optional<BenchResult> result = measure(ours, new Labelled(theirs, "other"), seed++);
+            if (result.isEmpty() || result.get().difference() == Difference.TOO_FEW_RUNS) {
+                assertTrue(System.nanoTime() - startNs < LIMIT_NS, () -> "too few turns had their CPUs: " + result);
+                continue;
+            }
+            if (result.get().difference() == difference) {
                 return;
             }
-            seen.append(result.ratioText()).append(' ');
+            seen.append(result.get().ratioText()).append(' ');
+            attempts++;
         }
         throw new AssertionError("'" + difference + "' in none of " + ATTEMPTS + " measurements: " + seen);
     }
 
-    private static BenchResult measure(final HandOff ours, final HandOff theirs, final int seed) {
+    private static Optional<BenchResult> measure(final HandOff ours, final HandOff theirs, final int seed) {
         final ThroughputReport report = new ThroughputMeasurement(new ThroughputConfig(
             1, RingpollHandOff.Mode.SINGLE, List.of(Regime.CLOSE), List.of(ours, theirs), ROUNDS, 4, 1024, 32, WaitMode.YIELD,
             HotCpus.unpinned(), LEAD_IN_MS, WINDOW_MS, seed),
             Optional.empty(), null).run();
         assertEquals(List.of(), report.faults());
-        final List<BenchResult> results = report.results();
-        assertTrue(!results.isEmpty(), "no pair of turns had its CPUs");
-        return results.getFirst();
+        return report.results().stream().findFirst();
     }
 
     /** A hand-off under another label. */
@@ -78,7 +88,7 @@ class InstrumentTest {
         }
     }
 
-    /** A hand-off whose queue lets its poller wait for a tenth of the time, or whose queue is the same without the pauses. */
+    /** A hand-off with a queue that lets its poller wait for a tenth of the time, or with the same queue without the pauses. */
     private record Pausing(HandOff handOff, boolean pauses) implements HandOff {
         @Override
         public String label() {

@@ -39,7 +39,7 @@ class ThroughputReportTest {
         final List<BenchResult> results = report.results();
         assertEquals(List.of("throughput/1-handlers", "throughput/1-handlers/close"),
             results.stream().map(BenchResult::name).toList());
-        // 1.1, 3 and 1.2: whatever regime they ran in.
+        // 1.1, 3 and 1.2, in all regimes.
         assertEquals(3, results.getFirst().runs());
         assertEquals(1.2, results.getFirst().ratio(), EXACT);
         assertEquals(2, results.getLast().runs());

@@ -68,6 +68,11 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     private int payloadBytes;
 
     @Option(
+        names = "--payload-max", paramLabel = "BYTES",
+        description = "Mixed lengths, from --payload to this; each factor is equally frequent (default: --payload).")
+    private Integer maxPayloadBytes;
+
+    @Option(
         names = "--window", paramLabel = "N", defaultValue = "1",
         description = "Maximum number of records in flight (${DEFAULT-VALUE}).")
     private int window;
@@ -132,8 +137,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
             return new ClientRole(processes.config(), Contestant.of(transport, properties), payloadBytes, window,
                 TimeUnit.SECONDS.toNanos(seconds)).run(out);
         }
-        final ReplicateConfig config = new ReplicateConfig(address(), payloadBytes, window,
-            TimeUnit.SECONDS.toNanos(warmUpSeconds), TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile);
+        final ReplicateConfig config = new ReplicateConfig(address(), payloadBytes,
+            maxPayloadBytes == null ? payloadBytes : maxPayloadBytes, window, TimeUnit.SECONDS.toNanos(warmUpSeconds),
+            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile);
         final List<Contestant> contestants = compare ?
             Contestant.compared(properties, variants.stream().map(Contestant::settings).toList()) :
             List.of(Contestant.of(transport, properties));
@@ -164,6 +170,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     @Override
     public void check() {
         require(payloadBytes >= Long.BYTES && payloadBytes <= 1_000_000, "--payload is 8 to 1000000 bytes");
+        require(maxPayloadBytes == null || maxPayloadBytes >= payloadBytes && maxPayloadBytes <= 1_000_000,
+            "--payload-max is --payload to 1000000 bytes");
         require(window >= 1 && window <= 10_000, "--window is 1 to 10000");
         require(seconds >= 1, "--seconds " + seconds + " is not 1 or more");
         require(rounds >= 1, "--rounds " + rounds + " is not 1 or more");
@@ -181,8 +189,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         OutputPath.requireFolder(spec, "--dir", processes.folder);
         OutputPath.requireFile(spec, "--acknowledged", processes.acknowledged);
         require(processes.role == null || payloadBytes >= ClientRole.SHORTEST_RECORD && !compare && plots == null && !json &&
-            !profile, "with --role, --payload is at least " + ClientRole.SHORTEST_RECORD +
-            " and there is no --compare, --plots, --profile or --json");
+            !profile && maxPayloadBytes == null, "with --role, --payload is at least " + ClientRole.SHORTEST_RECORD +
+            " and there is no --compare, --payload-max, --plots, --profile or --json");
         require("memory".equals(log) || "disk".equals(log), "--log is memory or disk");
     }
 

@@ -38,19 +38,20 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     private CommandSpec spec;
 
     @Option(names = "--quick",
-        description = "The most important measurements, in less than five minutes; the default, except that growth measures a "
-            + "few points in less than 40 seconds, else all in four minutes.")
+        description = "The most important measurements, in less than six minutes; the default unless parts are named: these "
+            + "have six runs, for intervals, and growth has all its points, in four minutes instead of 40 seconds.")
     private boolean quick;
 
-    @Option(names = "--full", description = "All measurements, with intervals; about an hour.")
+    @Option(names = "--full", description = "All measurements, with intervals; about 70 minutes.")
     private boolean full;
 
     @Option(names = "--glance", hidden = true, description = "Each for a moment: to check that it works.")
     private boolean glance;
 
     @Option(names = "--only", paramLabel = "PART", split = ",",
-        description = "Only these parts: poll, flyweight, hand-off, post, wake-up, counters, throughput, latency, growth (cost "
-            + "by queues, pollers, ring size and batch; measured with --full or if it is named).")
+        description = "Only these parts: poll, flyweight, hand-off, post, wake-up, counters, throughput, latency, echo "
+            + "(servers of messages), growth (cost by queues, pollers, ring size and batch; measured with --full or if it is "
+            + "named), instructions (executed instructions by part of the program; only if it is named).")
     private List<String> only;
 
     @Option(names = "--output", paramLabel = "DIR",
@@ -114,6 +115,6 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     }
 
     private Effort effort() {
-        return full ? Effort.FULL : glance ? Effort.GLANCE : quick ? Effort.QUICK : Effort.USUAL;
+        return full ? Effort.FULL : glance ? Effort.GLANCE : quick || only == null ? Effort.QUICK : Effort.USUAL;
     }
 }

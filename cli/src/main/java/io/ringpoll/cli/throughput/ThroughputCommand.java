@@ -166,14 +166,10 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
 
     private List<HandOff> handOffs() {
         final List<HandOff> handOffs = new ArrayList<>(List.of(new RingpollHandOff(mode())));
-        for (final String label : against) {
-            if (!RingpollHandOff.NAME.equals(label)) {
-                try {
-                    handOffs.addAll(HandOffs.named(label));
-                } catch (final IllegalArgumentException e) {
-                    throw new ParameterException(spec.commandLine(), "--against: " + e.getMessage());
-                }
-            }
+        try {
+            handOffs.addAll(HandOffs.baselines(against));
+        } catch (final IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), "--against: " + e.getMessage());
         }
         require(handlers == 1 || handOffs.stream().noneMatch(HandOffs.allCopying()::contains),
             "--against: alternatives that copy have one handler, not " + handlers);

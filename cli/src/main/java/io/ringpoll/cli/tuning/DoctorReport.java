@@ -17,7 +17,7 @@ import java.util.Locale;
 /** Formats the results of the doctor as text and as JSON. */
 final class DoctorReport {
     private static final String INDENT = " ".repeat(13);
-    /** A newcomer reads this many findings at once. */
+    /** The number of findings that a newcomer reads at a time. */
     private static final int SHOWN = 8;
 
     private final Examined examined;
@@ -48,7 +48,7 @@ final class DoctorReport {
     }
 
     private void head(final PrintWriter out) {
-        // What is read of a machine may be of any length and have any characters.
+        // A text read from a machine may be of any length and have any characters.
         out.println(Execution.oneLine(MachineDescription.of(examined.files(), examined.topology()).line()));
         out.println("hot CPUs: " + examined.hot() + " (--cpus selects others)");
         final Surroundings surroundings = examined.surroundings();

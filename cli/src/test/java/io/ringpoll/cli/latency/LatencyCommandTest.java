@@ -43,6 +43,15 @@ class LatencyCommandTest {
         assertTrue(root.path("machine").path("cpu").isTextual());
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"--rate 20000 --duration 1.2", "--over loopback --iterations 100"})
+    void shouldMeasureABaselineOnceThatIsNamedTwice(final String measurement) throws IOException {
+        final JsonNode runs = json(measurement + " --warm-up 0 --lead-in 20 --against c,ringpoll,c").path("latencies").path(0)
+            .path("runs");
+        assertEquals(2, runs.size(), "ringpoll and c");
+        assertEquals(runs.path(0).path("turns").size(), runs.path(1).path("turns").size());
+    }
+
     @Test
     void shouldMarkARateThatCannotBeKept() {
         assertEquals(1, run("--rate 1000000000 --duration 0.05 --warm-up 0 --lead-in 0 --against none --strict"));

@@ -32,6 +32,9 @@ final class JavaExamples {
         import java.util.*;
         import java.util.concurrent.*;
         import java.util.concurrent.atomic.AtomicLong;
+        import org.agrona.ErrorHandler;
+        import org.agrona.concurrent.*;
+        import org.agrona.concurrent.status.CountersManager;
         """;
     private static final String CONTEXT = IMPORTS + """
         abstract class Context {
@@ -54,6 +57,10 @@ final class JavaExamples {
             SlotControl slots;
             BlockingQueue<Long> work;
             AtomicLong bytes;
+            ErrorHandler errorHandler;
+            Agent logic;
+            CountersManager countersManager;
+            AgentRunner runner;
             Appendable response;
             Session session;
             SharedReceiveQueue shared;
@@ -67,6 +74,9 @@ final class JavaExamples {
             abstract void written(long workRequestId);
             abstract void answer(Connection connection, WorkCompletion wc);
             abstract void errorHandlingCode();
+            abstract void flush();
+            abstract boolean isRunning();
+            abstract void idle(int workCount);
         }
         """;
 

@@ -15,6 +15,8 @@ class ReplicateCommandTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "--payload=7 | --payload is 8 to 1000000 bytes",
+        "--payload-max=99 | --payload-max is --payload to 1000000 bytes",
+        "--payload-max=1000001 | --payload-max is --payload to 1000000 bytes",
         "--window=0 | --window is 1 to 10000",
         "--variant=a=b | --variant is for --compare",
         "--compare --variant=a | --variant a is not KEY=VALUE[,KEY=VALUE...]",

@@ -33,6 +33,13 @@ class ThroughputCommandTest {
     }
 
     @Test
+    void shouldMeasureABaselineOnceThatIsNamedTwice() throws IOException {
+        assertEquals(0, run("--rounds 1 --warm-up 0 --window 20 --lead-in 10 --pin none --wait yield --regime close "
+            + "--against c,ringpoll,c --json"), calls.err());
+        assertEquals(2, calls.json().path("windows").size(), "ringpoll and c");
+    }
+
+    @Test
     void shouldHandleTheSameInBatches() throws IOException {
         assertEquals(0, run("--in-batches --rounds 1 --warm-up 0 --window 20 --lead-in 10 --pin none --wait yield --handlers 3 "
             + "--regime trailing --against c --json"), calls.err());

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Polls and posts are hot calls, each counted once, and whatever they use is freed only when none is under way. */
+/** Polls and posts are hot calls, each counted once, and their memory is freed only when none is under way. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class HotObjectsTest {

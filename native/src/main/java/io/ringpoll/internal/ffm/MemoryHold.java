@@ -92,7 +92,7 @@ public final class MemoryHold {
         }
     }
 
-    /** The thread whose call retains an arena. */
+    /** The thread of a call that retains an arena. */
     private static final class Holder extends Thread {
         private static final MethodHandle bsearch$mh = NativeLibrary.c().plain("bsearch",
             FunctionDescriptor.of(JAVA_LONG, ADDRESS, ADDRESS, JAVA_LONG, JAVA_LONG, ADDRESS));

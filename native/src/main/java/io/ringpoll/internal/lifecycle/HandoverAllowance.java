@@ -3,7 +3,7 @@ package io.ringpoll.internal.lifecycle;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Limits how often ownership of {@link HotCalls} moves between live threads: {@value #BURST} times at once, and once a second in
+ * Limits how often ownership of {@link HotCalls} moves between live threads: {@value #BURST} times together, and once a second in
  * the long run.
  *
  * <p>The long run matters to a queue that is polled for months: each pipeline that is restarted on it, and each poll by hand of

@@ -139,7 +139,7 @@ public final class HotCalls {
         }
         lease = wanted;
         final long granted = wanted.grant(mark);
-        // In this order: whoever takes the ownership or the address away afterwards revokes the lease as well.
+        // In this order: a thread that takes the ownership or the address away afterwards revokes the lease as well.
         if (OWNED.getVolatile(this) != mark || wanted.leasable() != granted) {
             wanted.revoke();
         }
@@ -206,7 +206,10 @@ public final class HotCalls {
     private void disown() {
         OWNED.setVolatile(this, HotMark.NOBODY);
         revokeLease();
-        awaitOutside(Set.of(current));
+        // A poller that takes over a new queue allocates nothing.
+        if (current.isInside()) {
+            awaitOutside(Set.of(current));
+        }
     }
 
     private void install(final HotMark mark) {

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  * Looks for frames of {@link HotCall} methods on the stacks of threads.
  *
  * <p>The JVM reads the stack of another thread in a handshake with it: that thread is at a safepoint poll, blocked, or within a
- * plain downcall, never within a critical one, and sees afterwards what was written before. So a thread that shows no such frame
+ * plain downcall, never within a critical one, and sees afterwards all earlier writes. So a thread that shows no such frame
  * is outside, and reads the fields of its next call anew.
  */
 final class HotFrames {
@@ -22,6 +22,18 @@ final class HotFrames {
     private static final Set<String> ENTRANCES =
         Set.of(HotCalls.class.getName() + ".own", HotMark.class.getName() + ".enterLock");
     private static final boolean SHOWS_DEEP_STACKS = StackProbe.depthShown(DEPTH) >= DEPTH;
+
+    /** By the class of a thread; looked up once, since a search by reflection allocates. */
+    private static final ClassValue<Boolean> SHOWS_ITS_STACK = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(final Class<?> thread) {
+            try {
+                return thread.getMethod("getStackTrace").getDeclaringClass() == Thread.class;
+            } catch (final NoSuchMethodException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    };
 
     private HotFrames() {
     }
@@ -38,11 +50,7 @@ final class HotFrames {
      * class returns something else.
      */
     static boolean canObserve(final Thread thread) {
-        try {
-            return SHOWS_DEEP_STACKS && thread.getClass().getMethod("getStackTrace").getDeclaringClass() == Thread.class;
-        } catch (final NoSuchMethodException e) {
-            throw new IllegalStateException(e);
-        }
+        return SHOWS_DEEP_STACKS && SHOWS_ITS_STACK.get(thread.getClass());
     }
 
     /** Whether a thread, which is not the calling one, has the frame of a hot method on its stack, and does not wait to enter. */

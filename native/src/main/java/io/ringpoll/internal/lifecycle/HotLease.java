@@ -6,7 +6,7 @@ import java.lang.invoke.VarHandle;
 /**
  * The address of a C object for the hot calls of one thread, as long as no other thread makes any: a copy that {@link HotCalls}
  * takes away before it lets another thread in, and before {@link HotCalls#awaitQuiescence()} looks for calls under way. So the
- * thread reads this one field, which tells all at once: that the object is open, and that the calls are the thread's own.
+ * thread reads this one field, which implies both: that the object is open, and that the calls are the thread's own.
  *
  * <p>A call is {@link #enterLeased()}, the call into C unless the address is 0, and {@link #leave()}, in one {@link HotCall}
  * method. If the address is 0, the call is made between {@link HotCalls#enter()} and {@link HotMark#leave()} instead, with a
@@ -53,7 +53,7 @@ public abstract class HotLease {
      * @return the object's address, valid until {@link #leave()}; 0 if there is none, and then no call has begun
      */
     protected final long enterLeased() {
-        // No read of this call before the last safepoint poll, at which another thread may have looked for its frame.
+        // No read of this call before the last safepoint poll, at which another thread may have searched for its frame.
         VarHandle.loadLoadFence();
         assert mark == HotMark.NOBODY || (long) ADDRESS.getOpaque(this) == 0 || mark.isOwnedBy(Thread.currentThread()) :
             "a thread makes calls with the lease of another";
@@ -74,7 +74,7 @@ public abstract class HotLease {
         mark.leave();
     }
 
-    /** Gives the address to the thread of a mark, which calls this within a call of its own. */
+    /** Grants the address to the thread of a mark, which calls this within a call of its own. */
     final long grant(final HotMark owner) {
         final long granted = leasable();
         mark = owner;
@@ -83,7 +83,7 @@ public abstract class HotLease {
     }
 
     /** Takes the address away; any thread may. A call may still be under way. */
-    final void revoke() {
+    protected final void revoke() {
         ADDRESS.setVolatile(this, 0L);
     }
 }

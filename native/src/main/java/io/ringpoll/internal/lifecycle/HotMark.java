@@ -22,7 +22,7 @@ public final class HotMark extends HotMarkWord {
 
     private static final int SPINS = 100;
     private static final long LOCK_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
-    /** A thread waits for so long until it comes next. Its turn costs time if it does not run, so this happens rarely. */
+    /** A thread waits for so long until it is the next. Its turn costs time if it does not run, so this happens rarely. */
     private static final long PATIENCE_NS = TimeUnit.MILLISECONDS.toNanos(50);
     /** A thread that waits looks for the holder at this interval. */
     private static final long SEARCH_NS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -203,7 +203,7 @@ public final class HotMark extends HotMarkWord {
 
     /**
      * Whether a call is under way. If it is, and {@link #word()} is read after this, that call has ended once the word changes.
-     * Of another thread's mark, false also means that the thread sees what was written before.
+     * Of another thread's mark, false also means that the thread sees all earlier writes.
      */
     boolean isInside() {
         if (owner == null) {

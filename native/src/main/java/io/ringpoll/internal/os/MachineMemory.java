@@ -12,6 +12,8 @@ public final class MachineMemory {
     private static final Path MEMINFO = Path.of("/proc/meminfo");
     private static final String TOTAL = "MemTotal:";
     private static final long KIBIBYTE = 1024;
+    /** Smaller regions are not compared with the machine's memory. */
+    private static final long LARGE_BYTES = 1L << 28;
 
     private MachineMemory() {
     }
@@ -20,7 +22,7 @@ public final class MachineMemory {
      * The largest amount of memory that this process can use.
      *
      * @param bytes size
-     * @param name  of what sets the limit
+     * @param name  of the source of the limit
      */
     public record Limit(long bytes, String name) {
         static final String OF_MACHINE = "memory of this machine";
@@ -36,6 +38,23 @@ public final class MachineMemory {
     public static Limit limit() {
         // The JVM reads the limits of control groups of both versions, also of the groups above.
         return limit(totalBytes(), ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getTotalMemorySize());
+    }
+
+    /**
+     * Refuses a size that cannot be pinned: the memory of the machine or the limit of a container. To try would end in the
+     * kernel's OOM killer.
+     *
+     * @param lengthBytes of a memory region
+     * @throws IllegalArgumentException if it is larger than the limit
+     */
+    public static void requirePinnable(final long lengthBytes) {
+        if (lengthBytes >= LARGE_BYTES) {
+            final Limit limit = limit();
+            if (lengthBytes > limit.bytes()) {
+                throw new IllegalArgumentException("a memory region of " + lengthBytes + " bytes is larger than the " +
+                    limit.name() + ", " + limit.bytes() + " bytes, in which it is pinned: ask for less");
+            }
+        }
     }
 
     static Limit limit(final long machineBytes, final long groupBytes) {

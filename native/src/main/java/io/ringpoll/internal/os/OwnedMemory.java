@@ -1,6 +1,9 @@
 package io.ringpoll.internal.os;
 
+import static io.ringpoll.internal.posix.FfmPosixFunctions.POSIX;
+
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /**
  * Memory outside the heap that is freed by its last owner: slabs of rings, and memory regions that the binding allocates.
@@ -13,6 +16,12 @@ public final class OwnedMemory {
     /** Name of the system property that turns the debug mode on. */
     public static final String DEBUG_PROPERTY = "ringpoll.memory.debug";
 
+    /** The value of {@code MADV_DONTNEED}. */
+    private static final int MADV_DONTNEED = 4;
+
+    /** A multiple of every base page size of Linux. */
+    private static final long WHOLE_PAGES_BYTES = 1 << 16;
+
     private static final boolean DEBUG = Boolean.getBoolean(DEBUG_PROPERTY);
 
     private OwnedMemory() {
@@ -21,10 +30,47 @@ public final class OwnedMemory {
     /**
      * Opens an arena that any thread may use and close.
      *
-     * @return {@link Arena#ofShared()}, or in debug mode an arena that protects what it frees
+     * @return {@link Arena#ofShared()}, or in debug mode an arena that protects freed memory
      */
     public static Arena newArena() {
         return DEBUG ? new GuardedArena() : Arena.ofShared();
+    }
+
+    /**
+     * Allocates memory that is freed when neither the segment nor a buffer of it is reachable any more: for memory that users
+     * access through buffers without liveness checks. Unlike that of {@link Arena#ofAuto()} it is not limited by
+     * {@code -XX:MaxDirectMemorySize}.
+     *
+     * @param lengthBytes    length
+     * @param alignmentBytes a power of two
+     * @return zeroed memory
+     */
+    @SuppressWarnings("restricted")
+    public static MemorySegment allocateWhileReachable(final long lengthBytes, final long alignmentBytes) {
+        final Arena owner = newArena();
+        try {
+            final long address = owner.allocate(lengthBytes, alignmentBytes).address();
+            return MemorySegment.ofAddress(address).reinterpret(lengthBytes, Arena.ofAuto(), unreachable -> owner.close());
+        } catch (final RuntimeException | Error failure) {
+            owner.close();
+            throw failure;
+        }
+    }
+
+    /**
+     * Returns the pages of memory to the system, except incomplete ones at its ends. The addresses remain valid; pages that are
+     * accessed later are zeroed.
+     *
+     * @param memory allocated here, with contents that nobody needs
+     * @see <a href="https://man7.org/linux/man-pages/man2/madvise.2.html">madvise(2)</a>
+     */
+    public static void releasePages(final MemorySegment memory) {
+        final long begin = memory.address() + WHOLE_PAGES_BYTES - 1 & -WHOLE_PAGES_BYTES;
+        final long end = memory.address() + memory.byteSize() & -WHOLE_PAGES_BYTES;
+        if (begin < end) {
+            // Advice: without it the pages are released when the memory is freed.
+            POSIX.madvise(begin, end - begin, MADV_DONTNEED);
+        }
     }
 
     /**

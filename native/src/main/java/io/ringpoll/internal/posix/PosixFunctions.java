@@ -131,6 +131,16 @@ public interface PosixFunctions {
     long mmap(long address, long lengthBytes, int protection, int flags, int fd, long offset);
 
     /**
+     * The C function {@code madvise}.
+     *
+     * @param address     of the first page
+     * @param lengthBytes of the pages
+     * @param advice      a value of the call
+     * @return as in C
+     */
+    int madvise(long address, long lengthBytes, int advice);
+
+    /**
      * The C function {@code mlock}.
      *
      * @param address     of the memory

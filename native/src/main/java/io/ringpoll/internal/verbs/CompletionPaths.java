@@ -15,10 +15,17 @@ import org.agrona.UnsafeApi;
  */
 public final class CompletionPaths {
     private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
-    private static final long STATUS_MASK = LITTLE_ENDIAN ? 0xFFFF_FFFFL : 0xFFFF_FFFFL << 32;
-    private static final int ERROR_BIT = 1 << 2;
+    static final long STATUS_MASK = LITTLE_ENDIAN ? 0xFFFF_FFFFL : 0xFFFF_FFFFL << 32;
+    /** The {@link #bit} of receives. */
+    static final int RECEIVES_BIT = 1 << 1;
+    /** The {@link #bit} of errors. */
+    static final int ERROR_BIT = 1 << 2;
+    /** The {@link #bits} of all paths. */
+    static final int ALL_BITS = 1 | RECEIVES_BIT | ERROR_BIT;
     private static final int RECEIVE_BIT = Integer.numberOfTrailingZeros(WcOpcode.RECV);
     private static final int RECEIVE_SHIFT = RECEIVE_BIT + (LITTLE_ENDIAN ? Integer.SIZE : 0);
+    /** The bit of status and opcode that distinguishes a receive. */
+    static final long RECEIVE_MASK = 1L << RECEIVE_SHIFT;
 
     private CompletionPaths() {
     }

@@ -8,7 +8,7 @@ import io.ringpoll.verbs.IbvWc;
  * A poll that leaves the accounting to the poller, which writes to memory of its own without checks of each call. {@link
  * CountedQueues} finds it for a queue of the binding.
  *
- * <p>Owned by the one thread that polls the queue; another thread polls by an instance of its own.
+ * <p>Owned by the one thread that polls the queue; another thread polls by an instance of its own, or after {@link #onHandOver}.
  *
  * @see <a href="https://man7.org/linux/man-pages/man3/ibv_poll_cq.3.html">ibv_poll_cq(3)</a>
  */
@@ -23,4 +23,11 @@ public interface CountedQueue {
      * @return as {@link CompletionQueue#poll}
      */
     int pollUncounted(long wcAddress, int maxEntries);
+
+    /**
+     * Lets the calling thread make the polls from now on. Ordered by the callers after the last poll of the former thread.
+     * Without this call both threads would use the former one's lease of the calls into C.
+     */
+    default void onHandOver() {
+    }
 }

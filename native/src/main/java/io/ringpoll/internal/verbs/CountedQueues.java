@@ -18,7 +18,7 @@ public final class CountedQueues {
      * Registers a class of queues, when it is initialized.
      *
      * @param queues  the class
-     * @param counted gives the poll of one of its queues
+     * @param counted returns the poll of one of its queues
      * @param <Q>     its type
      */
     public static <Q> void register(final Class<Q> queues, final Function<Q, CountedQueue> counted) {

@@ -7,7 +7,7 @@ package io.ringpoll.internal.verbs;
 public abstract class RecordFlyweight {
     /** Of the record; 0 if it shows nothing. */
     long address;
-    /** Null if the records that it shows do not come from a poller. */
+    /** Null if the records that it shows are not of a poller. */
     RecordSource source;
 
     /** Creates a flyweight that shows nothing. */

@@ -2,7 +2,7 @@ package io.ringpoll.internal.lifecycle;
 
 /** Makes calls as the queues and connections do. */
 final class HotCaller {
-    /** What is done within a call. */
+    /** The action within a call. */
     @FunctionalInterface
     interface Body<T> {
         T run(HotMark mark) throws InterruptedException;

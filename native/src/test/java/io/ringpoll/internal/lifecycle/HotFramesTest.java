@@ -67,7 +67,7 @@ class HotFramesTest {
         private Caller() {
         }
 
-        /** Prints what was entered. */
+        /** Prints the input. */
         public static void main(final String[] arguments) throws InterruptedException {
             final HotCalls calls = HotCalls.register(HotCaller.class);
             final boolean lock = HotCaller.call(calls, HotMark::isLock);

@@ -109,8 +109,8 @@ class HotLeaseTest {
         final Leased leased = new Leased(() -> {
             if (started.getCount() > 0) {
                 started.countDown();
-                OtherThread.run(() -> HotCaller.call(calls, mark -> mark));
-                sleepMs(100);
+                // In the middle of the change of ownership it waits for this thread's call.
+                OtherThread.run(() -> HotCaller.call(calls, mark -> mark)).requireParkedForATime();
             }
             return ADDRESS;
         });
@@ -181,14 +181,6 @@ class HotLeaseTest {
             calls.lease(lease);
             return null;
         });
-    }
-
-    private static void sleepMs(final long ms) {
-        try {
-            Thread.sleep(ms);
-        } catch (final InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     /** What is done within a call. */

@@ -16,6 +16,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -25,7 +26,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class NativeResourceTest {
     private static final long ADDRESS = 0x1000;
-    private static final long CALL_MS = 500;
+    /** More than a thread that spins has for other reasons, such as safepoints. */
+    private static final long SLEEPS = 20;
 
     @Test
     void shouldCloseAtTheSecondTryIfACallIntoCBlockedTheFirst() throws InterruptedException {
@@ -186,23 +188,22 @@ class NativeResourceTest {
     void shouldNeitherSpinNorForgetTheInterruptWhenAnInterruptedThreadCloses() {
         final Resource resource = new Resource("the resource");
         final CountDownLatch inside = new CountDownLatch(1);
+        final AtomicReference<KernelThread> closing = new AtomicReference<>();
         final OtherThread<Void> caller = OtherThread.run(() -> resource.whileInside(() -> {
             inside.countDown();
             awaitTrue(resource::isClosed);
-            Thread.sleep(CALL_MS);
+            awaitSleeps(closing.get());
             return null;
         }));
         awaitOpen(inside);
-        final OtherThread<Long> closer = OtherThread.run(() -> {
-            final KernelThread thread = KernelThread.current();
+        final OtherThread<Boolean> closer = OtherThread.run(() -> {
+            closing.set(KernelThread.current());
             Thread.currentThread().interrupt();
-            final long before = thread.state().orElseThrow().voluntarySwitches();
             resource.close();
-            assertTrue(Thread.interrupted(), "the interrupt is lost");
-            return thread.state().orElseThrow().voluntarySwitches() - before;
+            return Thread.interrupted();
         });
-        assertTrue(closer.result() > 20, "the wait spins");
         caller.result();
+        assertTrue(closer.result(), "the interrupt is lost");
         assertEquals(ADDRESS, resource.destroyedAddress);
     }
 
@@ -266,6 +267,16 @@ class NativeResourceTest {
         while (!condition.getAsBoolean()) {
             assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(10));
             Thread.onSpinWait();
+        }
+    }
+
+    /** Waits until a thread has slept some times, however long it has to wait for its CPU in between. */
+    private static void awaitSleeps(final KernelThread thread) throws InterruptedException {
+        final long startNs = System.nanoTime();
+        final long before = thread.state().orElseThrow().voluntarySwitches();
+        while (thread.state().orElseThrow().voluntarySwitches() - before <= SLEEPS) {
+            assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(8), "the wait spins");
+            Thread.sleep(1);
         }
     }
 

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Calls that block in C, made for a caller who waits in Java and may be interrupted. */
+/** Calls that block in C, made for a caller that waits in Java and may be interrupted. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class BlockingCallsTest {
     private static final int TIMEOUT_MS = 30_000;

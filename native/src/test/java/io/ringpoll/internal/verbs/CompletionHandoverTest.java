@@ -26,7 +26,7 @@ class CompletionHandoverTest {
     private final WorkCompletions records = WorkCompletions.allocate(MANY);
     private final WorkCompletion completion = new WorkCompletion();
 
-    /** A queue whose completions have ascending numbers. */
+    /** A queue of completions with ascending numbers. */
     private static final class Queue implements CompletionHandover.Source {
         private long next;
         private int waiting;

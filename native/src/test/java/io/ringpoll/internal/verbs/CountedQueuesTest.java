@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Queues whose polls can leave the budget to the caller. */
+/** Queues with polls that can leave the budget to the caller. */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class CountedQueuesTest {
     /** A queue that another class makes counted. */

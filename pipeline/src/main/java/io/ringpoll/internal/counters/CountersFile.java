@@ -2,6 +2,7 @@ package io.ringpoll.internal.counters;
 
 import io.ringpoll.counters.Counters;
 import io.ringpoll.internal.os.FileHold;
+import io.ringpoll.internal.poller.CounterType;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -15,6 +16,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.agrona.ErrorHandler;
 import org.agrona.concurrent.AtomicBuffer;
 import org.agrona.concurrent.SystemEpochClock;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -39,7 +41,15 @@ public final class CountersFile implements AutoCloseable {
     private final CountersManager counters;
     private final DistinctErrorLog errorLog;
 
+    /** Null unless the counters are those of a user's manager. */
+    private final BorrowedCounters borrowed;
+
     private CountersFile(final Path path, final FileHold hold, final ByteBuffer memory, final String name) {
+        this(path, hold, memory, name, null);
+    }
+
+    private CountersFile(
+        final Path path, final FileHold hold, final ByteBuffer memory, final String name, final BorrowedCounters borrowed) {
         this.path = path;
         this.hold = new AtomicReference<>(hold);
         final UnsafeBuffer buffer = new UnsafeBuffer(memory);
@@ -49,7 +59,8 @@ public final class CountersFile implements AutoCloseable {
         final AtomicBuffer values = new UnsafeBuffer(memory, offset, CountersFileLayout.VALUES_LENGTH);
         offset += CountersFileLayout.VALUES_LENGTH;
         final AtomicBuffer errors = new UnsafeBuffer(memory, offset, CountersFileLayout.ERROR_LOG_LENGTH);
-        counters = new ConcurrentCountersManager(metadata, values);
+        counters = borrowed == null ? new ConcurrentCountersManager(metadata, values) : borrowed;
+        this.borrowed = borrowed;
         errorLog = new DistinctErrorLog(errors, SystemEpochClock.INSTANCE);
         writeHeader(buffer, name);
     }
@@ -98,6 +109,18 @@ public final class CountersFile implements AutoCloseable {
     }
 
     /**
+     * Creates counters in a user's manager; the error log is in the memory of this process.
+     *
+     * @param manager allocates the counters until {@link #free}
+     * @param name    of the pipeline
+     * @return the counters, none allocated
+     */
+    public static CountersFile in(final CountersManager manager, final String name) {
+        return new CountersFile(
+            null, null, ByteBuffer.allocateDirect(CountersFileLayout.FILE_LENGTH), name, new BorrowedCounters(manager));
+    }
+
+    /**
      * The path of the file.
      *
      * @return null if the counters are in memory only
@@ -122,8 +145,8 @@ public final class CountersFile implements AutoCloseable {
      * @return a snapshot without the process id, which is the reader's own
      */
     public Counters snapshot(final String name) {
-        return new CounterNames(name, null).of(
-            System.nanoTime(), CountersSnapshot.counters(counters.metaDataBuffer(), counters.valuesBuffer()));
+        return new CounterNames(name, null).of(System.nanoTime(), borrowed != null ? borrowed.snapshot() :
+            CountersSnapshot.counters(counters.metaDataBuffer(), counters.valuesBuffer()));
     }
 
     /**
@@ -133,6 +156,30 @@ public final class CountersFile implements AutoCloseable {
      */
     public DistinctErrorLog errorLog() {
         return errorLog;
+    }
+
+    /**
+     * Returns counters of a user's manager to it; no thread writes them any more. They can still be read here. Idempotent; no
+     * effect on other counters.
+     *
+     * @param errors receives an exception if the program has freed some of them before
+     */
+    public void free(final ErrorHandler errors) {
+        if (borrowed != null) {
+            borrowed.free(errors);
+        }
+    }
+
+    /**
+     * Checks that a user's manager had room for all counters that were allocated here.
+     *
+     * @param name of the pipeline
+     * @throws IllegalStateException if it was full; the message states the missing room
+     */
+    public void requireAll(final String name) {
+        if (borrowed != null) {
+            borrowed.requireAll(name);
+        }
     }
 
     /** Removes the file; this process can still read counters and errors. */
@@ -196,8 +243,8 @@ public final class CountersFile implements AutoCloseable {
         header.putLong(CountersFileLayout.START_OFFSET, System.currentTimeMillis());
         header.putInt(CountersFileLayout.VALUES_LENGTH_OFFSET, CountersFileLayout.VALUES_LENGTH);
         header.putInt(CountersFileLayout.ERROR_LOG_LENGTH_OFFSET, CountersFileLayout.ERROR_LOG_LENGTH);
-        header.putStringAscii(
-            CountersFileLayout.NAME_OFFSET, name.substring(0, Math.min(name.length(), CountersFileLayout.MAX_NAME_LENGTH)));
+        header.putStringUtf8(
+            CountersFileLayout.NAME_OFFSET, CounterType.beginning(name, CountersFileLayout.MAX_NAME_LENGTH));
         header.putIntRelease(CountersFileLayout.VERSION_OFFSET, CountersFileLayout.VERSION);
     }
 }

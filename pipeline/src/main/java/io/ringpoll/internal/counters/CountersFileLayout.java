@@ -15,7 +15,7 @@ import org.agrona.concurrent.status.CountersReader;
  *   32  int      length of the values in bytes
  *   36  int      length of the error log in bytes
  *   40  int      length of the pipeline's name in bytes
- *   44  ASCII    the pipeline's name
+ *   44  UTF-8    the pipeline's name
  *  256           metadata    by Agrona's {@link CountersReader}
  *                values      by the same
  *                error log   by Agrona's {@code ErrorLogReader}

@@ -159,7 +159,7 @@ public record CountersSnapshot(
     private static String name(final UnsafeBuffer buffer) {
         final int length = buffer.getInt(CountersFileLayout.NAME_OFFSET);
         return length < 0 || length > CountersFileLayout.MAX_NAME_LENGTH ? "?" :
-            buffer.getStringAscii(CountersFileLayout.NAME_OFFSET);
+            buffer.getStringUtf8(CountersFileLayout.NAME_OFFSET);
     }
 
     /** Parses the metadata without Agrona's reader, because lengths in a corrupt file must be checked before use. */
@@ -190,7 +190,7 @@ public record CountersSnapshot(
         if (length < 0 || length > maxLength) {
             throw new IllegalArgumentException("a text of " + length + " bytes");
         }
-        return buffer.getStringAscii(offset);
+        return buffer.getStringUtf8(offset);
     }
 
     private static List<RecordedError> errors(final UnsafeBuffer log) {

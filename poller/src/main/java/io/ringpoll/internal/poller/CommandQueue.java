@@ -1,5 +1,6 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.internal.os.Deadline;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
@@ -28,6 +29,8 @@ final class CommandQueue {
     private volatile Runnable wakeUp = NO_WAKE_UP;
     /** Set before the poller starts. */
     private ErrorHandler taskErrors = error -> { };
+    /** Set before the poller starts. */
+    private Runnable beforeDirect = () -> { };
     /** NEW, RUNNING, STOPPING or ENDED; written under the lock. */
     private volatile PollerState phase = PollerState.NEW;
     /** The polling thread while it runs, otherwise null; guarded by the lock. */
@@ -43,6 +46,11 @@ final class CommandQueue {
     /** Sets the receiver of exceptions of tasks; before the poller starts. */
     void onTaskError(final ErrorHandler handler) {
         taskErrors = handler;
+    }
+
+    /** Sets an action of the polling thread before each command that it submits and executes itself; before the poller starts. */
+    void beforeDirect(final Runnable action) {
+        beforeDirect = action;
     }
 
     /**
@@ -73,24 +81,24 @@ final class CommandQueue {
     /**
      * Submits a command; any thread. A command that is already queued is not queued again.
      *
-     * @param command    executed in the order of submission
-     * @param deadlineNs for a free place in the queue, on the clock of {@link System#nanoTime()}
+     * @param command  executed in the order of submission
+     * @param deadline for a free place in the queue
      * @throws TimeoutException if the queue stays full because the poller makes no duty cycle
      */
-    void submit(final PollerCommand command, final long deadlineNs) throws TimeoutException {
-        submit(command, deadlineNs, false);
+    void submit(final PollerCommand command, final Deadline deadline) throws TimeoutException {
+        submit(command, deadline, false);
     }
 
     /**
      * Submits a command unless the poller is stopping or has ended.
      *
-     * @param command    as for {@link #submit}
-     * @param deadlineNs as for {@link #submit}
+     * @param command  as for {@link #submit}
+     * @param deadline as for {@link #submit}
      * @throws TimeoutException      as {@link #submit}
      * @throws IllegalStateException if the poller is stopping or has ended, before the call or during its wait
      */
-    void submitBeforeStop(final PollerCommand command, final long deadlineNs) throws TimeoutException {
-        submit(command, deadlineNs, true);
+    void submitBeforeStop(final PollerCommand command, final Deadline deadline) throws TimeoutException {
+        submit(command, deadline, true);
     }
 
     /**
@@ -157,6 +165,15 @@ final class CommandQueue {
         }
     }
 
+    /** Makes the given thread the polling thread instead of another one, which is between two duty cycles. */
+    void onHandOver(final Thread pollingThread) {
+        synchronized (lock) {
+            if (owner != null) {
+                owner = pollingThread;
+            }
+        }
+    }
+
     /**
      * Executes the pending tasks, then the pending commands; later commands are executed by the submitting threads, later tasks
      * refused. Polling thread only.
@@ -203,15 +220,10 @@ final class CommandQueue {
         }
     }
 
-    private void submit(final PollerCommand command, final long deadlineNs, final boolean beforeStop) throws TimeoutException {
-        try (BoundedWait wait = new BoundedWait(deadlineNs)) {
-            while (!offer(command, beforeStop)) {
-                if (wait.isOver()) {
-                    throw new TimeoutException(
-                        "the poller executed no command for " + wait.boundMs() + " ms and " + CAPACITY + " are pending");
-                }
-                wait.park();
-            }
+    private void submit(final PollerCommand command, final Deadline deadline, final boolean beforeStop) throws TimeoutException {
+        if (!deadline.await(() -> offer(command, beforeStop))) {
+            throw new TimeoutException(
+                "the poller executed no command for " + deadline.timeout() + " and " + CAPACITY + " are pending");
         }
     }
 
@@ -221,6 +233,9 @@ final class CommandQueue {
                 throw new IllegalStateException("the poller " + phase.predicate());
             }
             if (owner == null || owner == Thread.currentThread()) {
+                if (owner != null) {
+                    beforeDirect.run();
+                }
                 command.execute();
                 return true;
             }

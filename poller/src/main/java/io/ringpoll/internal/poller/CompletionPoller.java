@@ -1,5 +1,6 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.verbs.CompletionBudget;
@@ -17,9 +18,14 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * Polls completion queues directly into claimed slots of the ring and publishes the completions: the duty cycle of the polling
- * thread. Each duty cycle is one round, in which every queue is polled once. In rounds of more than {@value #LARGE_ROUND} queues,
- * up to {@value RecentQueues#POLLS} queues that had completions recently are polled again after each {@value
- * RecentQueues#INTERVAL} queues, so that completions of a few busy queues do not wait for the polls of many empty ones.
+ * thread. Each duty cycle is one round, in which every queue is polled once. Some are polled again:
+ * <ul>
+ *   <li>the single queue of a round, up to {@value #POLLS_OF_SINGLE_QUEUE} times, while its batches are full and the handlers run
+ *       on threads of their own, or while it is empty and the thread spins;</li>
+ *   <li>in rounds of more than {@value #LARGE_ROUND} queues, up to {@value RecentQueues#POLLS} queues that had completions
+ *       recently, after each {@value RecentQueues#INTERVAL} queues, so that completions of a few busy queues do not wait for the
+ *       polls of many empty ones.</li>
+ * </ul>
  *
  * <p>{@link #doWork}, {@link #outcome}, {@link #onStart} and {@link #onClose} belong to the thread that runs the agent. The
  * registry, {@link #pause}, {@link #resume} and {@link #awaitEmptyRound} are for other threads; the first three may also be
@@ -45,6 +51,10 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     /** The largest round in which each queue is polled once. */
     private static final int LARGE_ROUND = 64;
+    /**
+     * Maximum number of full batches, and of empty polls, in the duty cycle of one queue: they share the fixed cost of a cycle.
+     */
+    private static final int POLLS_OF_SINGLE_QUEUE = 8;
 
     private static final Outcome[] OUTCOMES = Outcome.values();
 
@@ -68,6 +78,8 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final CommandQueue commands = new CommandQueue();
     private final QueueRegistry queues;
     private final List<PollerCommand> awaitingEmptyRound = new ArrayList<>();
+    /** Set before the start. */
+    private int emptyPollsOfSingleQueue = 1;
     /** A copy of {@link #paused} for other threads. */
     private volatile boolean pausedCopy;
 
@@ -117,6 +129,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         this.clock = Objects.requireNonNull(clock, "the clock is null");
         this.stall = new RingStall(handlers, counters, clock);
         commands.onTaskError(errorHandler);
+        commands.beforeDirect(tally::flush);
         this.queues = new QueueRegistry(roleName, ring, round, commands, counters);
     }
 
@@ -189,7 +202,24 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     /**
-     * Polls every queue once, and in a large round the queues with recent completions again.
+     * Makes the calling thread the polling thread, which continues after another one: it executes the commands, and each queue's
+     * next poll takes over the calls into C. Ordered by the callers after the last call of the former polling thread.
+     */
+    public void onHandOver() {
+        commands.onHandOver(Thread.currentThread());
+        round.onHandOver();
+    }
+
+    /**
+     * Requests the end: from now on queues and tasks are refused. The thread that runs the agent then calls {@link #onClose}. Any
+     * thread.
+     */
+    public void stop() {
+        commands.stop();
+    }
+
+    /**
+     * Polls every queue once, and some again: the single queue of a round, and in a large round those with recent completions.
      *
      * @return number of completions and faults published; 0 if there was nothing to do or the ring was full
      */
@@ -213,6 +243,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         }
         final PolledQueue[] polledQueues = round.queues;
         final int changes = round.changes;
+        final boolean isSingle = size == 1;
         int workCount = 0;
         int position = round.first;
         for (int left = size; left > 0; left--) {
@@ -225,11 +256,12 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
                 stall.end();
             }
             final PolledQueue polled = polledQueues[position];
-            workCount += poll(polled, claimed);
-            if (handlesInPlace && (paused || round.changes != changes)) {
-                // A handler paused this poller, or added or removed a queue: the remaining queues are left to the next round.
+            workCount += poll(polled, claimed, isSingle);
+            if (round.changes != changes || handlesInPlace && paused) {
+                // A handler on this thread paused this poller; or it, a queue's poll or the error handler added or removed a
+                // queue: the remaining queues are left to the next round, and this was not an empty round.
                 round.startAfter(polled, position);
-                break;
+                return endRound(Math.max(1, workCount));
             }
             position = position + 1 == size ? 0 : position + 1;
         }
@@ -263,30 +295,30 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      * Stops polling until {@link #resume}; completions remain in their queues. A call by a handler on the polling thread takes
      * effect with the next round. Any thread; an interrupt does not end the wait, and the interrupt flag is restored.
      *
-     * @param deadlineNs on the clock of {@link System#nanoTime()}
+     * @param deadline of the wait
      * @throws TimeoutException if the poller has not paused by the deadline; it pauses later
      */
-    public void pause(final long deadlineNs) throws TimeoutException {
+    public void pause(final Deadline deadline) throws TimeoutException {
         final PollerCommand command = new PollerCommand(this::onPause);
-        commands.submit(command, deadlineNs);
-        command.await(deadlineNs, "pause");
+        commands.submit(command, deadline);
+        command.await(deadline, "pause");
     }
 
     /**
      * Resumes polling after {@link #pause}. Any thread; an interrupt does not end the wait, and the interrupt flag is restored.
      *
-     * @param deadlineNs on the clock of {@link System#nanoTime()}
+     * @param deadline of the wait
      * @throws TimeoutException if the poller has not resumed by the deadline; it resumes later. Without delay if it has halted,
      *     is stopping or has ended
      */
-    public void resume(final long deadlineNs) throws TimeoutException {
+    public void resume(final Deadline deadline) throws TimeoutException {
         final PollerState state = state();
         if (state.isFinal()) {
             throw new TimeoutException("the poller cannot resume: it " + state.predicate());
         }
         final PollerCommand command = new PollerCommand(this::onResume);
-        commands.submit(command, deadlineNs);
-        command.await(deadlineNs, "resume");
+        commands.submit(command, deadline);
+        command.await(deadline, "resume");
     }
 
     /**
@@ -303,18 +335,18 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      * includes the start. Any thread but the polling thread; an interrupt does not end the wait, and the interrupt flag is
      * restored.
      *
-     * @param deadlineNs on the clock of {@link System#nanoTime()}
+     * @param deadline of the wait
      * @throws TimeoutException      if completions kept arriving or the ring stayed full; without delay if the poller is paused,
      *     has halted, is stopping or has ended, before the call or during the wait
      * @throws IllegalStateException on the polling thread, which would wait for itself
      */
-    public void awaitEmptyRound(final long deadlineNs) throws TimeoutException {
+    public void awaitEmptyRound(final Deadline deadline) throws TimeoutException {
         if (commands.isPollingThread()) {
             throw new IllegalStateException("the polling thread cannot wait for its own round");
         }
         final PollerCommand empty = new PollerCommand(() -> { });
-        commands.submit(new PollerCommand(() -> onEmptyRoundAwaited(empty)), deadlineNs);
-        empty.await(deadlineNs, "complete an empty round");
+        commands.submit(new PollerCommand(() -> onEmptyRoundAwaited(empty)), deadline);
+        empty.await(deadline, "complete an empty round");
     }
 
     /**
@@ -348,6 +380,11 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         round.sleeper = new EventSleeper(idle, round, commands, counters, tally);
         queues.notifying();
         return round.sleeper;
+    }
+
+    /** Polls a single queue several times while it is empty: for a thread that spins. Before the start. */
+    void spin() {
+        emptyPollsOfSingleQueue = POLLS_OF_SINGLE_QUEUE;
     }
 
     /** Number of duty cycles so far; polling thread only. */
@@ -390,7 +427,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             final boolean isFirst = secondPolls == 0;
             final PolledQueue polled = isFirst ? polledQueues[position] : recent.next();
             // A failed queue remains in the round, and among the recent queues, until the end of the duty cycle.
-            final int count = polled.state == QueueState.FAILED ? 0 : poll(polled, claimed);
+            final int count = polled.state == QueueState.FAILED ? 0 : poll(polled, claimed, false);
             workCount += count;
             if (count > 0) {
                 recent.onCompletions(polled);
@@ -437,35 +474,84 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         return workCount;
     }
 
-    private int poll(final PolledQueue polled, final int claimed) {
-        final int offset = ring.claimedOffset();
-        final int count = polled.faultCode == 0 ? poll(polled, offset, claimed) : polled.faultCode;
-        if (count > 0) {
-            final CompletionBudget budget = polled.budget;
-            if (budget != null) {
-                // Before the publication: handlers post again into the capacity that these completions release.
-                budget.onPolledByPoller(records, offset / IbvWc.SIZE_BYTES, count);
-            }
-            try {
+    /**
+     * Polls a queue and publishes the batch; polls a single queue again after a full batch or an empty poll.
+     *
+     * @param claimed  slots, at least 1
+     * @param isSingle whether there is no other queue in the round
+     * @return number of completions and faults published
+     */
+    private int poll(final PolledQueue polled, final int claimed, final boolean isSingle) {
+        final CompletionBudget budget = polled.budget;
+        final int limit = batchLimit;
+        // A handler on this thread may remove the queue.
+        final int mostBatches = isSingle && !handlesInPlace ? POLLS_OF_SINGLE_QUEUE : 1;
+        final int mostEmptyPolls = isSingle ? emptyPollsOfSingleQueue : 1;
+        final int changes = round.changes;
+        int emptyPolls = 0;
+        int slots = claimed;
+        int fullBatches = 0;
+        int partial = 0;
+        int count;
+        try {
+            while (true) {
+                final int offset = ring.claimedOffset();
+                count = polled.faultCode == 0 ? pollInto(polled, offset, slots) : polled.faultCode;
+                if (count == 0 && ++emptyPolls < mostEmptyPolls && round.changes == changes) {
+                    continue;
+                }
+                if (count <= 0) {
+                    break;
+                }
+                if (count == limit) {
+                    fullBatches++;
+                } else {
+                    partial = count;
+                }
+                if (budget != null) {
+                    // Before the publication: handlers post again into the capacity that these completions release.
+                    budget.onPolledByPoller(records, offset / IbvWc.SIZE_BYTES, count);
+                }
                 ring.publish(count, polled.index);
-            } finally {
-                // After the publication, so that handlers do not wait for it; also if an in-place handler throws.
-                counters.published.getAndAddRelease(count);
-                tally.onBatch(count);
+                if (partial != 0 || fullBatches == mostBatches || round.changes != changes) {
+                    // Also if a poll of a user's queue removed the queue.
+                    break;
+                }
+                slots = ring.claim(limit);
+                if (slots <= 0) {
+                    break;
+                }
             }
-            return count;
+        } finally {
+            // After the publication, so that handlers do not wait for it; also if an in-place handler throws.
+            tally.onEmptyPolls(emptyPolls);
+            onPublished(fullBatches, partial);
         }
-        if (count == 0) {
-            tally.onEmptyPoll();
-            return 0;
+        // The error handler may have removed a queue after an exception of its poll.
+        if (count < 0 && polled.state != QueueState.REMOVED) {
+            publishFault(polled, ring.claimedOffset(), count);
+            return fullBatches * limit + 1;
         }
-        publishFault(polled, offset, count);
-        return 1;
+        return fullBatches * limit + partial;
     }
 
-    private int poll(final PolledQueue polled, final int offset, final int claimed) {
+    /** Counts published completions: batches of the maximum size, and a smaller one of any size. */
+    private void onPublished(final int fullBatches, final int partial) {
+        if (fullBatches != 0) {
+            tally.onBatches(fullBatches, batchLimit);
+        }
+        if (partial != 0) {
+            tally.onBatches(1, partial);
+        }
+        final int published = fullBatches * batchLimit + partial;
+        if (published != 0) {
+            counters.published.getAndAddRelease(published);
+        }
+    }
+
+    private int pollInto(final PolledQueue polled, final int offset, final int slots) {
         try {
-            return polled.poll(records, slabAddress, offset, claimed);
+            return polled.poll(records, slabAddress, offset, slots);
         } catch (final Throwable thrown) {
             errorHandler.onError(thrown);
             return QueueFault.POLL_THREW;

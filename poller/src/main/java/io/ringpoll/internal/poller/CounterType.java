@@ -7,6 +7,7 @@ import static io.ringpoll.internal.poller.CounterType.Kind.MAX_VALUE;
 import static io.ringpoll.internal.poller.CounterType.Kind.NANOSECONDS;
 import static io.ringpoll.internal.poller.CounterType.Kind.POSITION;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.Set;
 import org.agrona.DirectBuffer;
@@ -23,7 +24,7 @@ import org.agrona.concurrent.status.CountersReader;
  * <pre>
  *   0  int    parameter: a status, or the lower bound of a batch size; 0 if the type has none
  *   4  int    length of the owner's name in bytes
- *   8  ASCII  name of the poller, handler or queue that the counter belongs to
+ *   8  UTF-8  name of the poller, handler or queue that the counter belongs to
  * </pre>
  */
 public enum CounterType {
@@ -236,11 +237,32 @@ public enum CounterType {
      */
     public static String owner(final DirectBuffer key) {
         final int length = key.getInt(NAME_OFFSET);
-        return length < 0 || length > MAX_NAME_LENGTH ? "" : key.getStringAscii(NAME_OFFSET);
+        return length < 0 || length > MAX_NAME_LENGTH ? "" : key.getStringUtf8(NAME_OFFSET);
     }
 
     private static void writeKey(final MutableDirectBuffer key, final int parameter, final String owner) {
         key.putInt(PARAMETER_OFFSET, parameter);
-        key.putStringAscii(NAME_OFFSET, owner.substring(0, Math.min(owner.length(), MAX_NAME_LENGTH)));
+        key.putStringUtf8(NAME_OFFSET, beginning(owner, MAX_NAME_LENGTH));
+    }
+
+    /**
+     * The beginning of a text that fits into some bytes of UTF-8.
+     *
+     * @param text      any
+     * @param maxLength in bytes
+     * @return the text itself if it fits
+     */
+    public static String beginning(final String text, final int maxLength) {
+        int length = 0;
+        int end = 0;
+        while (end < text.length()) {
+            final int codePoint = text.codePointAt(end);
+            length += Character.toString(codePoint).getBytes(StandardCharsets.UTF_8).length;
+            if (length > maxLength) {
+                break;
+            }
+            end += Character.charCount(codePoint);
+        }
+        return text.substring(0, end);
     }
 }

@@ -22,7 +22,7 @@ import org.agrona.concurrent.IdleStrategy;
  */
 final class EventSleeper implements IdleStrategy {
     private static final int SPINS_PER_CLOCK_READ = 16;
-    /** The thread that could give this poller work may wait for its core. */
+    /** A thread with work for this poller may wait for its core. */
     private static final int SPINS_PER_YIELD = 8;
     private static final int SILENT_QUEUE_SLEEP_MS = 1;
     private static final long NS_PER_MS = 1_000_000;

@@ -5,7 +5,7 @@ package io.ringpoll.internal.poller;
  *
  * <p>Each counter occupies cache lines of its own, and updating several takes longer than publishing a batch. The tally is
  * flushed to the counters every {@value #CYCLES} duty cycles, in the first round after a batch that is empty or finds the ring
- * full, before a command of another thread, and before a sleep. Belongs to the polling thread.
+ * full, before a command, and before a sleep. Belongs to the polling thread.
  */
 final class PollTally {
     /** Maximum number of duty cycles between two flushes, a power of two. */
@@ -24,20 +24,20 @@ final class PollTally {
         this.counters = counters;
     }
 
-    /** Counts an empty poll. */
-    void onEmptyPoll() {
-        emptyPolls++;
+    /** Counts empty polls. */
+    void onEmptyPolls(final int number) {
+        emptyPolls += number;
     }
 
-    /** Counts a published batch. */
-    void onBatch(final int size) {
-        batches++;
+    /** Counts published batches of one size. */
+    void onBatches(final int number, final int size) {
+        batches += number;
         final int batchClass = PollerCounterSet.sizeClass(size);
         if (batchClass != sizeClass) {
             flushSizes();
             sizeClass = batchClass;
         }
-        batchesOfClass++;
+        batchesOfClass += number;
         if (size > batchMax) {
             batchMax = size;
         }

@@ -49,8 +49,24 @@ final class PolledQueue {
     /** Polls the queue; the caller updates the {@link #budget}. */
     int poll(final WorkCompletions slab, final long slabAddress, final int offset, final int maxEntries) {
         // A counted queue is part of the binding and takes an address: the poller claims only slots within its slab.
-        return counted != null ? counted.pollUncounted(slabAddress + offset, maxEntries) :
-            queue.poll(slab, offset / IbvWc.SIZE_BYTES, maxEntries);
+        return counted != null ? counted.pollUncounted(slabAddress + offset, maxEntries) : pollOfUser(slab, offset, maxEntries);
+    }
+
+    /** Polls a queue that may be the user's own: more slots than were claimed must not be published. */
+    private int pollOfUser(final WorkCompletions slab, final int offset, final int maxEntries) {
+        final int polled = queue.poll(slab, offset / IbvWc.SIZE_BYTES, maxEntries);
+        if (polled > maxEntries) {
+            throw new IllegalStateException(
+                queue.name() + ": the poll returned " + polled + " completions, at most " + maxEntries + " were asked for");
+        }
+        return polled;
+    }
+
+    /** Makes the calling thread the one that polls the queue, after another one. */
+    void onHandOver() {
+        if (counted != null) {
+            counted.onHandOver();
+        }
     }
 
     /** Records a fault, which the next duty cycle publishes; later faults are ignored. */

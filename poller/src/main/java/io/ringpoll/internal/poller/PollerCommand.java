@@ -1,5 +1,6 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.internal.os.Deadline;
 import java.util.concurrent.TimeoutException;
 
 /**
@@ -30,10 +31,19 @@ final class PollerCommand implements Runnable {
         execute();
     }
 
-    /** Runs the action; polling thread only. */
+    /** Runs the action; polling thread only. An exception, which ends the poller, ends the wait, too. */
     void execute() {
-        action.run();
-        complete();
+        boolean done = false;
+        try {
+            action.run();
+            done = true;
+        } finally {
+            if (done) {
+                complete();
+            } else {
+                fail("has failed at the command");
+            }
+        }
     }
 
     /** Completes the command and ends its wait; polling thread only. */
@@ -58,23 +68,17 @@ final class PollerCommand implements Runnable {
     /**
      * Waits until the command is complete.
      *
-     * @param deadlineNs on the clock of {@link System#nanoTime()}
-     * @param task       for the exception message, as the object of "cannot"
+     * @param deadline of the wait
+     * @param task     for the exception message, as the object of "cannot"
      * @throws TimeoutException if the deadline passes, or without delay if the command fails
      */
-    void await(final long deadlineNs, final String task) throws TimeoutException {
-        try (BoundedWait wait = new BoundedWait(deadlineNs)) {
-            while (!done) {
-                final String reason = failure;
-                if (reason != null) {
-                    throw new TimeoutException("the poller cannot " + task + ": it " + reason);
-                }
-                if (wait.isOver()) {
-                    abandoned = true;
-                    throw new TimeoutException("the poller did not " + task + " within " + wait.boundMs() + " ms");
-                }
-                wait.park();
-            }
+    void await(final Deadline deadline, final String task) throws TimeoutException {
+        if (!deadline.await(() -> done || failure != null)) {
+            abandoned = true;
+            throw new TimeoutException("the poller did not " + task + " within " + deadline.timeout());
+        }
+        if (!done) {
+            throw new TimeoutException("the poller cannot " + task + ": it " + failure);
         }
     }
 }

@@ -4,6 +4,7 @@ import io.ringpoll.internal.poller.CompletionPoller.Outcome;
 import io.ringpoll.poller.EventDrivenIdle;
 import java.util.Objects;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
@@ -42,11 +43,30 @@ public final class PollerLoop implements Runnable {
     public PollerLoop(
         final CompletionPoller poller, final IdleStrategy idleStrategy, final long thresholdNs,
         final ErrorHandler errorHandler) {
-        this.poller = poller;
+        this(poller, idleStrategy, thresholdNs, errorHandler, UnaryOperator.identity());
+    }
+
+    /**
+     * Creates a loop whose idle strategy does more than to idle; before queues are added to the poller.
+     *
+     * @param poller       agent to run
+     * @param idleStrategy called after empty rounds; used by this loop only, unless it is event-driven
+     * @param thresholdNs  duty cycles longer than this, in nanoseconds, are counted; if negative, the clock is not read
+     * @param errorHandler receives an exception that ends the loop
+     * @param extension    applied to the idle strategy, or to that of the poller if it is event-driven
+     */
+    public PollerLoop(
+        final CompletionPoller poller, final IdleStrategy idleStrategy, final long thresholdNs,
+        final ErrorHandler errorHandler, final UnaryOperator<IdleStrategy> extension) {
+        this.poller = Objects.requireNonNull(poller, "the poller is null");
         Objects.requireNonNull(idleStrategy, "idleStrategy is null");
         this.errorHandler = Objects.requireNonNull(errorHandler, "errorHandler is null");
         this.spins = isSpinning(idleStrategy);
-        this.idleStrategy = idleStrategy instanceof final EventDrivenIdle events ? poller.sleepOnEvents(events) : idleStrategy;
+        this.idleStrategy = Objects.requireNonNull(extension, "the extension is null").apply(
+            idleStrategy instanceof final EventDrivenIdle events ? poller.sleepOnEvents(events) : idleStrategy);
+        if (spins) {
+            poller.spin();
+        }
         this.stallTracker = new StallTracker(
             poller.clock(), poller.counters(), thresholdNs, spins ? StallTracker.MAX_WINDOW : 1);
     }
@@ -86,7 +106,7 @@ public final class PollerLoop implements Runnable {
     /** Ends the loop after the current duty cycle, or at its start; queues can no longer be added. Any thread. */
     public void stop() {
         running = false;
-        poller.commands().stop();
+        poller.stop();
     }
 
     private void idle(final int workCount) {

@@ -66,7 +66,7 @@ public enum PollerState {
         this.predicate = predicate;
     }
 
-    /** Predicate of a message whose subject is "the poller". */
+    /** Predicate of a message with the subject "the poller". */
     String predicate() {
         return predicate;
     }

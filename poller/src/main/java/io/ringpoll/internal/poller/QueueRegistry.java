@@ -1,5 +1,6 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.verbs.AsyncEvent;
@@ -44,7 +45,7 @@ public final class QueueRegistry {
     private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
     /** By index. A name is kept without its queue, which would keep its connection and off-heap memory reachable. */
     private final String[] names = new String[MAX_QUEUES];
-    /** Indexes of the most recently removed queues, whose names are kept. */
+    /** Indexes of the most recently removed queues, of which the names are kept. */
     private final ArrayDeque<Integer> left = new ArrayDeque<>(NAMES_KEPT + 1);
     private int nextIndex;
     private final QueueAttachments attachments = new QueueAttachments();
@@ -108,8 +109,7 @@ public final class QueueRegistry {
         final Registration added = register(queue, attachment);
         try {
             // Registered first: a removal by another thread may overtake this command, which then has no effect.
-            commands.submitBeforeStop(
-                new PollerCommand(() -> onAdd(added.polled)), BoundedWait.deadlineNs(COMMAND_TIMEOUT_NS));
+            commands.submitBeforeStop(new PollerCommand(() -> onAdd(added.polled)), Deadline.after(COMMAND_TIMEOUT_NS));
             return added.polled.index;
         } catch (final TimeoutException | IllegalStateException refused) {
             unregister(added);
@@ -122,17 +122,29 @@ public final class QueueRegistry {
      * the interrupt flag is restored.
      *
      * @param queue     that was added; otherwise the call has no effect
-     * @param timeoutNs time to wait for the poller, in nanoseconds; if not positive, the removal is only requested
+     * @param timeoutNs time to wait for the poller, in nanoseconds; 0 or less to request the removal without waiting
+     * @throws TimeoutException as {@link #remove(CompletionQueue, Deadline)}
+     */
+    public void remove(final CompletionQueue queue, final long timeoutNs) throws TimeoutException {
+        remove(queue, Deadline.after(timeoutNs));
+    }
+
+    /**
+     * Removes a queue from the round and waits until the poller no longer accesses it. An interrupt does not end the wait, and
+     * the interrupt flag is restored.
+     *
+     * @param queue    that was added; otherwise the call has no effect
+     * @param deadline of the wait for the poller
      * @throws TimeoutException if the poller did not finish its duty cycle in time; the queue must not be destroyed, and another
      *     call waits again
      */
-    public void remove(final CompletionQueue queue, final long timeoutNs) throws TimeoutException {
+    public void remove(final CompletionQueue queue, final Deadline deadline) throws TimeoutException {
         Objects.requireNonNull(queue, "the queue to be removed is null");
-        final long deadlineNs = BoundedWait.deadlineNs(timeoutNs);
+        Objects.requireNonNull(deadline, "the deadline is null");
         final Registration removed = registration(queue);
         if (removed != null) {
-            commands.submit(removed.removal, deadlineNs);
-            removed.removal.await(deadlineNs, "remove " + queue.name());
+            commands.submit(removed.removal, deadline);
+            removed.removal.await(deadline, "remove " + queue.name());
             unregister(removed);
         }
         releasePassed();
@@ -156,8 +168,7 @@ public final class QueueRegistry {
         final Registration failed = registration(queue);
         if (failed != null) {
             try {
-                commands.submit(
-                    new PollerCommand(() -> failed.polled.fail(code)), BoundedWait.deadlineNs(COMMAND_TIMEOUT_NS));
+                commands.submit(new PollerCommand(() -> failed.polled.fail(code)), Deadline.after(COMMAND_TIMEOUT_NS));
             } catch (final TimeoutException stalled) {
                 throw new IllegalStateException("the fault of " + queue.name() + " cannot be reported: " +
                     stalled.getMessage(), stalled);
@@ -168,7 +179,7 @@ public final class QueueRegistry {
     /**
      * Reports the failure of the queues that an {@code IBV_EVENT_CQ_ERR} event names; other events are ignored.
      *
-     * @param event of a device whose queues may be polled here
+     * @param event of a device with queues that may be polled here
      * @throws IllegalStateException if the poller executes no commands
      */
     public void onEvent(final AsyncEvent event) {
@@ -423,7 +434,10 @@ public final class QueueRegistry {
 
     private void onRemove(final PolledQueue polled) {
         round.remove(polled);
-        counters.queues.setRelease(round.size);
+        // After the end the counter may have been freed, and belong to another part of the program.
+        if (commands.phase() != PollerState.ENDED) {
+            counters.queues.setRelease(round.size);
+        }
     }
 
     private static IllegalStateException notAdded(final CompletionQueue queue, final String reason, final Exception cause) {

@@ -51,6 +51,13 @@ final class QueueRound {
         }
     }
 
+    /** Makes the calling thread the one that polls the queues, after another one. */
+    void onHandOver() {
+        for (int i = 0; i < size; i++) {
+            queues[i].onHandOver();
+        }
+    }
+
     /** Removes the failed queues after the publication of their faults. */
     void removeFailed() {
         for (int i = size - 1; i >= 0; i--) {

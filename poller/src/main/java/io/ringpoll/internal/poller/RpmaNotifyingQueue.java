@@ -31,6 +31,11 @@ final class RpmaNotifyingQueue implements NotifyingQueue, CountedQueue {
     }
 
     @Override
+    public void onHandOver() {
+        counted.onHandOver();
+    }
+
+    @Override
     public String name() {
         return polled.name();
     }

@@ -44,7 +44,7 @@ public interface SlotRing {
      * Publishes the first claimed slots to the handlers as one range.
      *
      * @param count      number of slots, at least 1 and at most the result of {@link #claim}
-     * @param queueIndex of the completion queue that they come from, 0 to 65,535
+     * @param queueIndex of their completion queue, 0 to 65,535
      */
     void publish(int count, int queueIndex);
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.poller.CompletionPoller.Outcome;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.testing.Allocation;
@@ -166,7 +167,7 @@ class AdaptiveRoundTest {
         poller.onStart();
         final Thread waiting = Thread.startVirtualThread(() -> {
             try {
-                poller.awaitEmptyRound(System.nanoTime() + TIMEOUT_NS);
+                poller.awaitEmptyRound(Deadline.after(TIMEOUT_NS));
             } catch (final TimeoutException late) {
                 throw new AssertionError(late);
             }
@@ -298,7 +299,7 @@ class AdaptiveRoundTest {
         assertPolled(range(0, 64), one(0));
         poller.doWork();
         assertEquals(Outcome.PAUSED, poller.outcome());
-        poller.resume(System.nanoTime() + TIMEOUT_NS);
+        poller.resume(Deadline.after(TIMEOUT_NS));
         poller.doWork();
         assertPolled(range(64, 128), one(1), one(0), range(128, 192), one(1), one(0), range(192, 200), range(0, 56), one(1),
             one(0), range(56, 64));
@@ -426,7 +427,7 @@ class AdaptiveRoundTest {
 
     private void pause() {
         try {
-            poller.pause(System.nanoTime() + TIMEOUT_NS);
+            poller.pause(Deadline.after(TIMEOUT_NS));
         } catch (final TimeoutException late) {
             throw new AssertionError(late);
         }

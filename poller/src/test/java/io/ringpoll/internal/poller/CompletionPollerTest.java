@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.poller.QueueFault;
 import io.ringpoll.poller.ScriptedQueue;
@@ -160,6 +161,29 @@ class CompletionPollerTest {
         assertEquals(QueueFault.POLL_THREW, slots.get(0).vendorError());
         assertEquals(7, slots.get(1).workRequestId());
         assertEquals(2, slots.published());
+    }
+
+    @Test
+    void shouldRemoveAQueueThatReturnsMoreThanItWasAskedFor() {
+        final List<String> recorded = new ArrayList<>();
+        final CompletionPoller careful = new CompletionPoller("poller", slots, slots, BATCH_LIMIT, false, counters,
+            failure -> recorded.add(failure.getMessage()), SystemNanoClock.INSTANCE);
+        careful.queues().add(new CompletionQueue() {
+            @Override
+            public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+                return maxEntries + 1;
+            }
+
+            @Override
+            public String name() {
+                return "wrong";
+            }
+        });
+        careful.doWork();
+        careful.doWork();
+        assertEquals(List.of("wrong: the poll returned 5 completions, at most 4 were asked for"), recorded);
+        assertEquals(1, slots.published());
+        assertEquals(QueueFault.POLL_THREW, slots.get(0).vendorError());
     }
 
     @Test
@@ -338,12 +362,13 @@ class CompletionPollerTest {
     void shouldUpdateCountersWithinAFewDutyCyclesUnderLoad() {
         final ArraySlots many = new ArraySlots(1024, 1024);
         final CompletionPoller busy = new CompletionPoller("poller", many, BATCH_LIMIT, counters);
-        busy.queues().add(queueOf("a", LongStream.range(0, 1000).toArray()));
+        busy.queues().add(queueOf("a", LongStream.range(0, 500).toArray()));
+        busy.queues().add(queueOf("b", LongStream.range(500, 1000).toArray()));
         for (int cycle = 1; cycle <= 100; cycle++) {
-            assertEquals(BATCH_LIMIT, busy.doWork());
+            assertEquals(2 * BATCH_LIMIT, busy.doWork());
             assertEquals(many.published(), counters.completions());
-            final long behind = cycle - counters.polls();
-            assertTrue(behind >= 0 && behind <= PollTally.CYCLES, behind + " behind");
+            final long behind = 2 * cycle - counters.polls();
+            assertTrue(behind >= 0 && behind <= 2 * PollTally.CYCLES, behind + " behind");
         }
         assertTrue(counters.polls() > 0);
     }
@@ -351,7 +376,6 @@ class CompletionPollerTest {
     @Test
     void shouldFlushCountersInTheNextEmptyRound() {
         poller.queues().add(queueOf("a", 1, 2, 3, 4, 5));
-        poller.doWork();
         poller.doWork();
         poller.doWork();
         assertEquals(5, counters.completions());
@@ -369,7 +393,7 @@ class CompletionPollerTest {
         assertEquals(0, counters.polls());
         final Thread other = Thread.ofPlatform().start(() -> {
             try {
-                poller.pause(System.nanoTime() + TimeUnit.SECONDS.toNanos(5));
+                poller.pause(Deadline.after(TimeUnit.SECONDS.toNanos(5)));
             } catch (final TimeoutException late) {
                 throw new AssertionError(late);
             }
@@ -377,8 +401,8 @@ class CompletionPollerTest {
         Waiting.await(() -> poller.commands().hasPending());
         assertEquals(0, poller.doWork());
         assertEquals(CompletionPoller.Outcome.PAUSED, poller.outcome());
-        assertEquals(1, counters.polls());
-        assertEquals(BATCH_LIMIT, counters.completions());
+        assertEquals(2, counters.polls());
+        assertEquals(7, counters.completions());
         other.join();
     }
 
@@ -450,7 +474,7 @@ class CompletionPollerTest {
         final AtomicBoolean empty = new AtomicBoolean();
         final Thread waiting = Thread.ofPlatform().start(() -> {
             try {
-                poller.awaitEmptyRound(System.nanoTime() + TimeUnit.SECONDS.toNanos(5));
+                poller.awaitEmptyRound(Deadline.after(TimeUnit.SECONDS.toNanos(5)));
                 empty.set(true);
             } catch (final TimeoutException late) {
                 throw new AssertionError(late);
@@ -586,7 +610,7 @@ class CompletionPollerTest {
         }
     }
 
-    /** A queue whose poller updates the budget. */
+    /** A queue of which the poller updates the budget. */
     private static CompletionQueue counted(final ScriptedQueue queue, final CompletionBudget budget) {
         final class Counted implements CompletionQueue, CountedQueue {
             @Override
@@ -635,8 +659,8 @@ class CompletionPollerTest {
         };
     }
 
-    private static long soon() {
-        return System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+    private static Deadline soon() {
+        return Deadline.after(TimeUnit.SECONDS.toNanos(1));
     }
 
     private static ScriptedQueue queueOf(final String name, final long... workRequestIds) {

@@ -158,7 +158,7 @@ class EventSleeperStepsTest {
         });
         polling.join();
         other.join();
-        // Without a yield, a turn comes only with the end of a time slice.
+        // Without a yield, a turn starts only with the end of a time slice.
         assertTrue(turnsMeanwhile.get() > 100, () -> turnsMeanwhile + " turns");
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.poller.QueueFault;
@@ -136,8 +137,8 @@ class EventSleeperTest {
         for (int i = 1; i <= 20; i++) {
             final int sleeps = i;
             await(() -> counters.sleeps() >= sleeps);
-            poller.pause(System.nanoTime() + FOREVER_NS);
-            poller.resume(System.nanoTime() + FOREVER_NS);
+            poller.pause(Deadline.after(FOREVER_NS));
+            poller.resume(Deadline.after(FOREVER_NS));
         }
         assertEquals(0, counters.sleepTimeouts.get());
     }
@@ -228,7 +229,7 @@ class EventSleeperTest {
 
     private void submit(final PollerCommand command) {
         try {
-            poller.commands().submit(command, System.nanoTime());
+            poller.commands().submit(command, Deadline.after(0));
         } catch (final TimeoutException full) {
             errors.add(full);
         }

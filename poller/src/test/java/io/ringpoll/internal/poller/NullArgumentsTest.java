@@ -7,6 +7,7 @@ import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.testing.NullArguments;
 import io.ringpoll.verbs.CompletionQueue;
+import java.util.function.UnaryOperator;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.IdleStrategy;
 import org.agrona.concurrent.NanoClock;
@@ -35,7 +36,7 @@ class NullArgumentsTest {
             .sample(new EventDrivenIdle()).sample(NoOpIdleStrategy.INSTANCE, IdleStrategy.class)
             .sample(errors, ErrorHandler.class).sample(SystemNanoClock.INSTANCE, NanoClock.class)
             .sample(new UnsafeBuffer(new byte[64])).sample(CounterType.POLLS)
-            .sample(task, Runnable.class)
+            .sample(task, Runnable.class).sample(UnaryOperator.identity(), UnaryOperator.class)
             .meaningful(
                 // The default.
                 "PollerLoop.isSpinning(idleStrategy)", "QueueRegistry.add(attachment)",

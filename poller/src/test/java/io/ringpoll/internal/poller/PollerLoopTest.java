@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
@@ -137,7 +138,7 @@ class PollerLoopTest {
             }
             return ++readings[0] % 2 == 1;
         }));
-        paused.pause(System.nanoTime());
+        paused.pause(Deadline.after(0));
         parking.set(new PollerLoop(paused, idle, 0, errors::add));
         runHere(parking.get());
         assertEquals(0, counters.dutyCycleMaxNs());
@@ -204,11 +205,11 @@ class PollerLoopTest {
     void shouldSleepWhilePaused() throws Exception {
         poller.queues().add(new ScriptedQueue("a"));
         thread.start();
-        poller.pause(System.nanoTime() + TimeUnit.SECONDS.toNanos(5));
+        poller.pause(Deadline.after(TimeUnit.SECONDS.toNanos(5)));
         final long before = counters.polls();
         Waiting.await(() -> thread.getState() == Thread.State.TIMED_WAITING);
         assertEquals(before, counters.polls());
-        poller.resume(System.nanoTime() + TimeUnit.SECONDS.toNanos(5));
+        poller.resume(Deadline.after(TimeUnit.SECONDS.toNanos(5)));
         Waiting.await(() -> counters.polls() > before);
     }
 

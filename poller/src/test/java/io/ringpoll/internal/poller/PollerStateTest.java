@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
@@ -131,7 +132,7 @@ class PollerStateTest {
         poller.queues().add(queue);
         enter(state);
         held = false;
-        poller.pause(System.nanoTime() + FOREVER_NS);
+        poller.pause(Deadline.after(FOREVER_NS));
         assertTrue(poller.isPaused());
         final long polls = queue.polls();
         if (state == PollerState.NEW) {
@@ -161,7 +162,7 @@ class PollerStateTest {
     void shouldNotResumeAPollerThatWillNeverPublish(final PollerState state) throws Exception {
         enter(state);
         assertEquals("the poller cannot resume: it " + state.predicate(),
-            assertThrows(TimeoutException.class, () -> poller.resume(System.nanoTime() + FOREVER_NS)).getMessage());
+            assertThrows(TimeoutException.class, () -> poller.resume(Deadline.after(FOREVER_NS))).getMessage());
     }
 
     @ParameterizedTest
@@ -252,7 +253,7 @@ class PollerStateTest {
         final CompletionPoller stalled = new CompletionPoller("poller", full, 4, counters);
         stalled.queues().add(queue);
         for (int i = 0; i < 100; i++) {
-            assertThrows(TimeoutException.class, () -> stalled.awaitEmptyRound(System.nanoTime()));
+            assertThrows(TimeoutException.class, () -> stalled.awaitEmptyRound(Deadline.after(0)));
         }
         assertEquals(1, stalled.awaitingEmptyRound());
     }
@@ -335,7 +336,7 @@ class PollerStateTest {
         final CompletableFuture<Void> found = new CompletableFuture<>();
         Thread.ofPlatform().daemon().start(() -> {
             try {
-                awaited.awaitEmptyRound(System.nanoTime() + FOREVER_NS);
+                awaited.awaitEmptyRound(Deadline.after(FOREVER_NS));
                 found.complete(null);
             } catch (final TimeoutException none) {
                 found.completeExceptionally(none);
@@ -349,7 +350,7 @@ class PollerStateTest {
             assertThrows(ExecutionException.class, empty::get).getCause().getMessage());
     }
 
-    private static long deadline() {
-        return System.nanoTime() + FOREVER_NS;
+    private static Deadline deadline() {
+        return Deadline.after(FOREVER_NS);
     }
 }

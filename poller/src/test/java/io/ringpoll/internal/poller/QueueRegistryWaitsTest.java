@@ -3,6 +3,7 @@ package io.ringpoll.internal.poller;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
@@ -55,6 +56,23 @@ class QueueRegistryWaitsTest {
     }
 
     @Test
+    void shouldEndTheWaitForACommandThatThrows() throws Exception {
+        startOnAnotherThread();
+        final PollerCommand throwing = new PollerCommand(() -> {
+            throw new IllegalStateException("provoked");
+        });
+        poller.commands().submit(throwing, Deadline.after(0));
+        final FutureTask<Void> waiting = new FutureTask<>(() -> {
+            throwing.await(Deadline.after(Long.MAX_VALUE), "remove a");
+            return null;
+        });
+        Thread.ofPlatform().daemon().start(waiting);
+        assertThrows(IllegalStateException.class, poller::doWork);
+        assertEquals("the poller cannot remove a: it has failed at the command",
+            assertThrows(ExecutionException.class, waiting::get).getCause().getMessage());
+    }
+
+    @Test
     void shouldParkWhileAnAdditionOrARemovalWaits() throws Exception {
         final ScriptedQueue queue = queueOfOne();
         poller.queues().add(queue);
@@ -68,7 +86,7 @@ class QueueRegistryWaitsTest {
         });
         Waiting.await(() -> removing.getState() == Thread.State.TIMED_WAITING);
         for (int i = 1; i < CommandQueue.CAPACITY; i++) {
-            poller.commands().submit(new PollerCommand(() -> { }), System.nanoTime());
+            poller.commands().submit(new PollerCommand(() -> { }), Deadline.after(0));
         }
         final Thread adding = Thread.ofPlatform().daemon().start(() -> poller.queues().add(new ScriptedQueue("b")));
         Waiting.await(() -> adding.getState() == Thread.State.TIMED_WAITING);
@@ -99,7 +117,7 @@ class QueueRegistryWaitsTest {
 
     private void fillCommands() throws TimeoutException {
         for (int i = 0; i < CommandQueue.CAPACITY; i++) {
-            poller.commands().submit(new PollerCommand(() -> { }), System.nanoTime());
+            poller.commands().submit(new PollerCommand(() -> { }), Deadline.after(0));
         }
     }
 

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.verbs.CountedQueue;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.CompletionQueue;
@@ -110,6 +111,50 @@ class QueueRoundTest {
         }
         round.removeFailed();
         assertEquals(List.of(queues.get(2), queues.get(3)), polled(round));
+    }
+
+    @Test
+    void shouldHandOverEachQueue() {
+        final List<String> handedOver = new ArrayList<>();
+        final class Handed implements CompletionQueue, CountedQueue {
+            private final String name;
+
+            Handed(final String name) {
+                this.name = name;
+            }
+
+            @Override
+            public void onHandOver() {
+                handedOver.add(name);
+            }
+
+            @Override
+            public int pollUncounted(final long wcAddress, final int maxEntries) {
+                return 0;
+            }
+
+            @Override
+            public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+                return 0;
+            }
+
+            @Override
+            public CompletionBudget budget() {
+                return null;
+            }
+
+            @Override
+            public String name() {
+                return name;
+            }
+        }
+
+        for (final String name : List.of("a", "b", "c")) {
+            final CompletionQueue queue = new Handed(name);
+            round.add(new PolledQueue(queue, queue, 0, PolledQueue.NO_EVENT_FD));
+        }
+        round.onHandOver();
+        assertEquals(List.of("a", "b", "c"), handedOver);
     }
 
     @Test

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.poller.CompletionPoller.Outcome;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.IbvWc;
@@ -23,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Random rounds of 1 to 300 queues beside a model: queues join, leave and fail, the poller is paused, the ring fills, and with
+ * Random rounds of 1 to 300 queues and a model: queues join, leave and fail, the poller is paused, the ring fills, and with
  * handlers in place all of it happens during a round, too.
  */
 @Timeout(120)
@@ -105,7 +106,7 @@ class RoundModelTest {
     private void change() {
         if (poller.isPaused() && random.nextInt(3) == 0) {
             try {
-                poller.resume(System.nanoTime() + TIMEOUT_NS);
+                poller.resume(Deadline.after(TIMEOUT_NS));
             } catch (final TimeoutException late) {
                 throw new AssertionError(late);
             }
@@ -168,7 +169,7 @@ class RoundModelTest {
 
     private void pause() {
         try {
-            poller.pause(System.nanoTime() + TIMEOUT_NS);
+            poller.pause(Deadline.after(TIMEOUT_NS));
         } catch (final TimeoutException late) {
             throw new AssertionError(late);
         }

@@ -1,5 +1,6 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.internal.transport.PeerCounters.Figure;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.os.DescriptorPoll;
 import io.ringpoll.rpma.Connection;
@@ -28,6 +29,13 @@ import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterrupt
  *
  * <p>The end of a connection, in order: disconnect, the peer's disconnect or a time-out, removal of the queue from the poller's
  * round, release of the memory and the queue pair.
+ * <pre>
+ *   CONNECTING --established--&gt; ESTABLISHED --drop, or the peer's disconnect--&gt; DISCONNECTING --peer, or time-out--.
+ *       |                                                                                                     +--&gt; ENDED
+ *       `--drop, rejection, or time-out--&gt; FAILED ------------------------------------------------------------'
+ * </pre>
+ *
+ * <p>The states DISCONNECTING and FAILED last until the poller has removed the queue.
  */
 final class ConnectionKeeper {
     private static final int TICK_MS = 100;
@@ -44,16 +52,62 @@ final class ConnectionKeeper {
     private volatile IOException closing;
     private volatile boolean stopped;
 
-    /** The state of a connection. */
+    /** The state of a connection; the transitions are in {@link Kept}. */
+    private enum State {
+        /** Waits for its event until the deadline. */
+        CONNECTING,
+        /** Until the deadline, the peer must prove the secret if there is one. */
+        ESTABLISHED,
+        /** Was established, and is disconnected by this side; waits for the peer's disconnect until the deadline. */
+        DISCONNECTING,
+        /** Was never established; is released at once, or at the deadline. */
+        FAILED,
+        /** Released. */
+        ENDED
+    }
+
+    /** A connection with its state. */
     private static final class Kept {
         private final Link link;
-        private boolean polled;
-        private boolean established;
-        private boolean dropped;
+        private State state = State.CONNECTING;
+        /** Of the current state. */
         private long deadlineNs;
 
         private Kept(final Link link) {
             this.link = link;
+        }
+
+        /** Returns false if this side has ended the connection before. */
+        private boolean establish() {
+            if (state != State.CONNECTING) {
+                return false;
+            }
+            state = State.ESTABLISHED;
+            return true;
+        }
+
+        /** Returns false if it leaves already. */
+        private boolean leave() {
+            switch (state) {
+                case CONNECTING -> state = State.FAILED;
+                case ESTABLISHED -> state = State.DISCONNECTING;
+                case DISCONNECTING, FAILED, ENDED -> {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        private void end() {
+            state = State.ENDED;
+        }
+
+        private boolean wasEstablished() {
+            return state == State.ESTABLISHED || state == State.DISCONNECTING;
+        }
+
+        private boolean isOverdue(final long nowNs) {
+            return nowNs - deadlineNs >= 0;
         }
     }
 
@@ -160,7 +214,6 @@ final class ConnectionKeeper {
         kept.deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(node.config().connectTimeoutMs()) + GRACE_NS;
         links.put(link, kept);
         node.poll(link);
-        kept.polled = true;
         descriptors.add(link.connection().eventFd(), () -> onEvent(kept));
         if (closing != null) {
             // Created while the node was closing.
@@ -180,7 +233,7 @@ final class ConnectionKeeper {
             onEstablished(kept);
             return;
         }
-        kept.link.fail(kept.established ? new IOException("the connection is " + some.get()) :
+        kept.link.fail(kept.wasEstablished() ? new IOException("the connection is " + some.get()) :
             new ConnectException("the connection is " + some.get()));
         // The peer has left or never was there: there is no event to wait for.
         startDisconnect(kept);
@@ -188,8 +241,11 @@ final class ConnectionKeeper {
     }
 
     private void onEstablished(final Kept kept) {
-        kept.established = true;
+        if (!kept.establish()) {
+            return;
+        }
         node.counters().increment(Count.CONNECTIONS_OPENED);
+        kept.link.peer().onEstablished();
         final Link link = kept.link;
         try {
             if (link.isOutbound()) {
@@ -206,20 +262,16 @@ final class ConnectionKeeper {
 
     private void disconnect(final Link link) {
         final Kept kept = links.get(link);
-        if (kept == null || kept.dropped) {
-            return;
-        }
-        startDisconnect(kept);
-        if (!kept.established) {
+        if (kept != null && startDisconnect(kept) && kept.state == State.FAILED) {
             finish(kept);
         }
     }
 
-    private void startDisconnect(final Kept kept) {
-        if (kept.dropped) {
-            return;
+    /** Returns false if it has been disconnected before. */
+    private boolean startDisconnect(final Kept kept) {
+        if (!kept.leave()) {
+            return false;
         }
-        kept.dropped = true;
         kept.deadlineNs = System.nanoTime() + GRACE_NS;
         try {
             kept.link.connection().disconnect();
@@ -227,20 +279,20 @@ final class ConnectionKeeper {
             // Not connected, or no longer: there is no disconnect to send.
             kept.deadlineNs = System.nanoTime();
         }
+        return true;
     }
 
     private void closeOverdue() {
         final long nowNs = System.nanoTime();
         for (final Kept kept : List.copyOf(links.values())) {
             kept.link.expire(nowNs);
-            if (kept.established && !kept.dropped) {
+            if (kept.state == State.ESTABLISHED) {
                 kept.link.checkPeer(nowNs);
                 kept.link.tryReturnCredits();
-                if (nowNs - kept.deadlineNs >= 0) {
+                if (kept.isOverdue(nowNs)) {
                     kept.link.checkProof();
                 }
-            }
-            if ((kept.dropped || !kept.established) && nowNs - kept.deadlineNs >= 0) {
+            } else if (kept.isOverdue(nowNs)) {
                 kept.link.fail(new ConnectException("the connection was not established in time"));
                 startDisconnect(kept);
                 finish(kept);
@@ -249,28 +301,28 @@ final class ConnectionKeeper {
     }
 
     private void finish(final Kept kept) {
-        final Link link = kept.link;
-        if (!links.containsKey(link)) {
+        if (kept.state == State.ENDED) {
             return;
         }
+        final Link link = kept.link;
         final Connection connection = link.connection();
-        if (kept.polled) {
-            try {
-                node.stopPolling(link);
-                kept.polled = false;
-            } catch (final TimeoutException e) {
-                // The poller still polls the queue: retry at the next tick.
-                kept.deadlineNs = System.nanoTime();
-                return;
-            }
+        try {
+            node.stopPolling(link);
+        } catch (final TimeoutException e) {
+            // The poller still polls the queue: retry at the next tick.
+            kept.deadlineNs = System.nanoTime();
+            return;
         }
         descriptors.remove(connection.eventFd());
         links.remove(link);
+        final boolean wasEstablished = kept.wasEstablished();
+        kept.end();
         try {
             connection.close();
         } finally {
             // A failed call has released the queue pair, too: the place is free, and the device no longer uses the memory.
-            if (kept.established) {
+            if (wasEstablished) {
+                link.peer().add(Figure.CONNECTIONS, -1);
                 node.counters().increment(Count.CONNECTIONS_CLOSED);
             }
             node.detach(link);

@@ -32,6 +32,16 @@ final class ErrorPath implements CompletionHandler {
         }
     }
 
+    /** Ends the connection of a completion whose handler has broken a rule. */
+    void onViolation(final WorkCompletion completion, final AssertionError violation) {
+        final long id = completion.workRequestId();
+        final Link link = WorkRequestId.kind(id) == WorkRequestId.RECEIVE ?
+            node.linkOfQueuePair(completion.queuePairNumber()) : node.link(WorkRequestId.link(id));
+        if (link != null) {
+            link.fail(new IOException("a handler of " + link.name() + " has waited", violation));
+        }
+    }
+
     @Override
     public void onQueueFault(final int queueIndex, final String queueName, final int code) {
         node.onQueueFault(queueIndex, queueName + " has failed with code " + code);

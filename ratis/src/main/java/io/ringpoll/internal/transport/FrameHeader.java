@@ -17,7 +17,7 @@ import java.nio.ByteOrder;
  *
  * @param kind          of {@link FrameKind}
  * @param type          code of a {@link MessageType}, 0 without a message
- * @param flags         {@link #FLAG_RENDEZVOUS} or 0
+ * @param flags         {@link #FLAG_RENDEZVOUS}, {@link #FLAG_URGENT} or 0
  * @param credits       number of credits returned to the receiver of this frame
  * @param correlationId equal in a request and its reply
  * @param payloadLength in bytes
@@ -28,6 +28,8 @@ record FrameHeader(byte kind, byte type, byte flags, int credits, long correlati
     static final short MAGIC = 0x5052;
     static final byte VERSION = 1;
     static final byte FLAG_RENDEZVOUS = 1;
+    /** The frame costs and returns urgent credits; its message is delivered before those that wait. */
+    static final byte FLAG_URGENT = 2;
     static final int MAX_CREDITS = 0xFFFF;
 
     private static final int VERSION_OFFSET = 2;
@@ -41,6 +43,10 @@ record FrameHeader(byte kind, byte type, byte flags, int credits, long correlati
 
     boolean isRendezvous() {
         return (flags & FLAG_RENDEZVOUS) != 0;
+    }
+
+    boolean isUrgent() {
+        return (flags & FLAG_URGENT) != 0;
     }
 
     /** Writes the header to the start of the buffer, regardless of its position. */
@@ -74,14 +80,16 @@ record FrameHeader(byte kind, byte type, byte flags, int credits, long correlati
     private void check(final int received, final int maxMessageLength) throws ProtocolException {
         require(kind >= FrameKind.REQUEST && kind <= FrameKind.PROOF, "a frame of kind " + kind);
         require(payloadLength == received, "a payload of " + payloadLength + " bytes in a frame with " + received);
-        require((flags & ~FLAG_RENDEZVOUS) == 0, "a frame with flags " + flags);
+        require(flags >= 0 && flags <= FLAG_URGENT, "a frame with flags " + flags);
         if (FrameKind.hasMessage(kind)) {
             require(messageLength >= 0 && messageLength <= maxMessageLength,
                 "a message of " + messageLength + " bytes; the maximum is " + maxMessageLength);
             require(isRendezvous() || messageLength == payloadLength,
                 "a message of " + messageLength + " bytes in a payload of " + payloadLength);
+            require(!isUrgent() || kind != FrameKind.PROOF, "an urgent proof");
         } else {
-            require(payloadLength == 0 && messageLength == 0 && flags == 0, "a frame of kind " + kind + " with a payload");
+            require(payloadLength == 0 && messageLength == 0 && (flags == 0 || isUrgent() && kind == FrameKind.CREDIT),
+                "a frame of kind " + kind + " with a payload");
         }
     }
 

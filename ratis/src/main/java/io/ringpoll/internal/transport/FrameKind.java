@@ -23,7 +23,7 @@ final class FrameKind {
     private FrameKind() {
     }
 
-    /** Whether frames of this kind cost no credit: the receiver has receives for them that no credit stands for. */
+    /** Whether frames of this kind cost no credit: the receiver has receives for them that belong to no credit. */
     static boolean isFree(final byte kind) {
         return kind == CREDIT || kind == PROOF || isKeepalive(kind);
     }

@@ -20,10 +20,17 @@ final class Intake {
     /** An unanswered request. */
     final class Ticket {
         private final int lengthBytes;
+        private final boolean urgent;
         private boolean ended;
 
-        private Ticket(final int lengthBytes) {
+        private Ticket(final int lengthBytes, final boolean urgent) {
             this.lengthBytes = lengthBytes;
+            this.urgent = urgent;
+        }
+
+        /** Whether the reply is urgent as the request was. */
+        boolean isUrgent() {
+            return urgent;
         }
 
         /** Ends the request: its reply has been posted, or never will be; idempotent. */
@@ -42,12 +49,16 @@ final class Intake {
         this.bounds = bounds;
     }
 
-    /** Counts a request that is delivered. */
-    Ticket begin(final int lengthBytes) {
+    /**
+     * Counts a request that is delivered.
+     *
+     * @param urgent whether its reply is urgent, too
+     */
+    Ticket begin(final int lengthBytes, final boolean urgent) {
         requests++;
         bytes += lengthBytes;
         admission.enter(lengthBytes);
-        return new Ticket(lengthBytes);
+        return new Ticket(lengthBytes, urgent);
     }
 
     /** Called when the engine has taken a request: its credit may return. */

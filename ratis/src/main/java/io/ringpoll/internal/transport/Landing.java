@@ -36,16 +36,17 @@ final class Landing {
      */
     static Landing take(final Incoming frame, final ReorderBuffer.Place<Incoming> place, final RegionPool pool,
         final RemoteMemoryRegion remote) {
-        boolean taken = false;
         try {
-            final Landing landing = new Landing(frame, place, pool.take(frame.header().messageLength()), remote);
-            taken = true;
-            return landing;
-        } finally {
-            if (!taken) {
-                remote.close();
-            }
+            return new Landing(frame, place, pool.take(frame.header().messageLength()), remote);
+        } catch (final RuntimeException | Error failure) {
+            remote.close();
+            throw failure;
         }
+    }
+
+    /** Whether parsing takes long. */
+    boolean isLong() {
+        return frame.header().messageLength() > LongMessageThreads.INLINE_BYTES;
     }
 
     /** Posts the read of the next piece; returns false if the queue is full. */
@@ -74,6 +75,11 @@ final class Landing {
     /** Length of the message. */
     int lengthBytes() {
         return frame.header().messageLength();
+    }
+
+    /** Length of its registered memory. */
+    int registeredBytes() {
+        return lease.capacityBytes();
     }
 
     /** The place of the message in the order of delivery. */

@@ -93,6 +93,16 @@ public enum MessageType {
         };
     }
 
+    /** Whether a request must not wait behind others: a vote, or a heartbeat, which is an append without entries. */
+    boolean isUrgent(final MessageLite request) {
+        return switch (this) {
+            case REQUEST_VOTE, START_LEADER_ELECTION -> true;
+            case APPEND_ENTRIES ->
+                request instanceof final AppendEntriesRequestProto append && append.getEntriesCount() == 0;
+            default -> false;
+        };
+    }
+
     static MessageType of(final byte code) throws ProtocolException {
         if (code < 1 || code >= BY_CODE.length) {
             throw new ProtocolException("a message of type " + code);

@@ -53,6 +53,7 @@ public final class Node implements AutoCloseable {
     private final RegionPool landing;
     private final Admission admission;
     private final ArrayDeque<LocalMemoryRegion> sendMemory = new ArrayDeque<>();
+    private final LongMessageThreads longMessages;
     private final ConnectionKeeper keeper;
     private final NodePaths paths = new NodePaths(this);
     private final NodePoller poller;
@@ -80,6 +81,7 @@ public final class Node implements AutoCloseable {
         this.requests = requests;
         this.counters = counters;
         admission = new Admission(config.bounds());
+        longMessages = new LongMessageThreads(config.name());
         keeper = new ConnectionKeeper(this);
         receiveQueue = openReceiveQueue();
         receives = new ReceiveBuffers(peer, receiveQueue, config.bufferBytes());
@@ -198,30 +200,35 @@ public final class Node implements AutoCloseable {
             final LocalMemoryRegion memory = sendMemory.isEmpty() ?
                 peer.allocate((long) buffers * config.bufferBytes(), MemoryUsage.SEND) : sendMemory.pollLast();
             Connection connection = null;
-            boolean attached = false;
             try {
                 connection = request.connect(handshake.hello().bytes());
                 final int number = nextFreeNumber();
                 final Link link = new Link(
-                    this, number, name, connection, handshake, new SendBuffers(memory, config.bufferBytes(), buffers));
+                    this, number, name, connection, handshake, new SendBuffers(memory, config.bufferBytes(), buffers),
+                    countersOf(name, hello));
                 if (hello != null) {
                     // Before the first request is served, because its reply needs credits.
                     link.greeted(hello);
                 } else {
-                    link.outbound();
+                    link.requestedHere();
                 }
                 final Int2ObjectHashMap<Link> connected = with(byQueuePair, connection.queuePairNumber(), link);
                 byNumber = with(byNumber, number, link);
                 byQueuePair = connected;
-                attached = true;
                 return link;
-            } finally {
-                if (!attached) {
-                    CloseHelper.quietClose(connection);
-                    sendMemory.addLast(memory);
-                }
+            } catch (final RuntimeException | Error failure) {
+                CloseHelper.quietClose(connection);
+                sendMemory.addLast(memory);
+                throw failure;
             }
         }
+    }
+
+    private PeerCounters countersOf(final String requested, final Hello hello) {
+        if (hello == null) {
+            return counters.peer(requested);
+        }
+        return counters.peer(hello.role() == PeerRole.SERVER ? hello.name() : TransportCounters.CLIENTS);
     }
 
     /** A number that no connection has: they wrap, and a connection may outlive 2^24 others. */
@@ -293,18 +300,16 @@ public final class Node implements AutoCloseable {
 
     /** Copies a message to memory that a peer will read. */
     RegionPool.Lease advertised(final MessageLite message, final int lengthBytes) throws IOException {
+        assert lengthBytes <= LongMessageThreads.INLINE_BYTES || !isHandlerThread() : "a long message on a handler's thread";
         final RegionPool.Lease lease = advertised.take(lengthBytes);
-        boolean written = false;
         try {
             final CodedOutputStream out = CodedOutputStream.newInstance(lease.buffer(lengthBytes));
             message.writeTo(out);
-            out.flush();
-            written = true;
+            out.checkNoSpaceLeft();
             return lease;
-        } finally {
-            if (!written) {
-                lease.release();
-            }
+        } catch (final IOException | RuntimeException | Error failure) {
+            lease.release();
+            throw failure;
         }
     }
 
@@ -323,9 +328,9 @@ public final class Node implements AutoCloseable {
         link.queueIndex(poller.add(link.connection().completionQueue(), paths));
     }
 
-    /** Stops polling a connection's queue; call again if the poller did not remove it in time. */
+    /** Stops polling a connection's queue, if it is polled; call again if the poller did not remove it in time. */
     void stopPolling(final Link link) throws TimeoutException {
-        poller.remove(link.queueIndex());
+        poller.remove(link.queueIndex(), link.connection().completionQueue());
     }
 
     /** Ends the connection of a failed queue, or all connections if it is the shared receive queue. */
@@ -346,6 +351,10 @@ public final class Node implements AutoCloseable {
         return counters;
     }
 
+    LongMessageThreads longMessages() {
+        return longMessages;
+    }
+
     /**
      * Whether the calling thread runs handlers, of this node or of another one on the same poller. It must not wait.
      *
@@ -353,6 +362,15 @@ public final class Node implements AutoCloseable {
      */
     public boolean isHandlerThread() {
         return poller.isCurrentThread();
+    }
+
+    /**
+     * Whether the calling thread runs handlers of nodes that share a poller: it cannot wait for a node that would share it.
+     *
+     * @return false for all other threads
+     */
+    public static boolean isSharedHandlerThread() {
+        return NodePoller.isSharedThread();
     }
 
     RequestHandler requests() {
@@ -427,7 +445,7 @@ public final class Node implements AutoCloseable {
             }
             closed = true;
         }
-        if (poller.isCurrentThread() || keeper.isCurrentThread()) {
+        if (poller.isCurrentThread() || keeper.isCurrentThread() || longMessages.isCurrentThread()) {
             Thread.ofPlatform().daemon().name(config.name() + "-closer").start(this::end);
         } else {
             end();
@@ -437,6 +455,10 @@ public final class Node implements AutoCloseable {
     /** Waits for the handlers and the keeper; not on their threads. */
     private void end() {
         if (!keeper.close() || !leave(poller)) {
+            return;
+        }
+        if (!longMessages.close(config.closeTimeoutMs())) {
+            warn("its memory is not released: a long message is still being processed");
             return;
         }
         final List<AutoCloseable> resources = new ArrayList<>(List.of(receiveQueue, receives));

@@ -26,6 +26,12 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
     /** Additional receives per connection for frames without credit: two credit frames, a ping and its answer. */
     static final int CONTROL_FRAMES = 4;
 
+    /** Number of urgent frames that each peer may have in flight to a node: votes, heartbeats and their replies. */
+    static final int URGENT_CREDITS = 4;
+
+    /** Additional receives per connection for urgent frames, and for two frames that return their credits. */
+    static final int URGENT_FRAMES = URGENT_CREDITS + 2;
+
     /**
      * A configuration with the default bounds for peers, that accepts all of them.
      *
@@ -66,7 +72,7 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
 
     /** Number of receives per connection. */
     int receivesPerConnection() {
-        return credits + CONTROL_FRAMES;
+        return credits + CONTROL_FRAMES + URGENT_FRAMES;
     }
 
     /** Number of connections up to which peers of a role are accepted: the others are reserved for servers. */

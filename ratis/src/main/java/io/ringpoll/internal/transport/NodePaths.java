@@ -28,6 +28,11 @@ record NodePaths(ReceivePath receive, SendWritePath sendWrite, ErrorPath error) 
         }
     }
 
+    /** Ends the connection of a completion whose handler has broken a rule. */
+    void onViolation(final WorkCompletion completion, final AssertionError violation) {
+        error.onViolation(completion, violation);
+    }
+
     @Override
     public void onQueueFault(final int queueIndex, final String queueName, final int code) {
         error.onQueueFault(queueIndex, queueName, code);

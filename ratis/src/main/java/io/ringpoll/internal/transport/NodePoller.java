@@ -4,6 +4,7 @@ import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.HandlerOptions;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
+import io.ringpoll.poller.PollerCounters;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WorkCompletion;
 import java.util.ArrayList;
@@ -15,7 +16,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.agrona.collections.Int2ObjectHashMap;
-import org.agrona.collections.IntArrayList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,12 +36,14 @@ final class NodePoller {
     private static final int RING_SIZE = 4096;
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** The shared pollers; guarded by itself, as are their use counts and {@link #nodes}. */
+    /** The shared pollers; guarded by this map, as are their use counts and {@link #nodes}. */
     private static final Map<PollerConfig, NodePoller> SHARED = new HashMap<>();
 
     private static int sharedBefore;
 
     private final PollerConfig config;
+    /** Null unless enabled. */
+    private final WaitCheck check;
     private final Pipeline pipeline;
     private int nodes;
 
@@ -58,6 +60,7 @@ final class NodePoller {
 
     private NodePoller(final String name, final PollerConfig config, final boolean countersFile) {
         this.config = config;
+        check = WaitCheck.ofProperty(name);
         pipeline = start(name, countersFile);
     }
 
@@ -76,7 +79,7 @@ final class NodePoller {
         synchronized (SHARED) {
             NodePoller poller = SHARED.get(settings);
             if (poller == null || poller.pipeline.failure() != null) {
-                poller = new NodePoller(SHARED_NAME + sharedBefore++, settings, true);
+                poller = new NodePoller(SHARED_NAME + sharedBefore++, settings, config.countersFile());
                 SHARED.put(settings, poller);
             }
             poller.nodes++;
@@ -131,12 +134,13 @@ final class NodePoller {
     /**
      * Removes a queue and waits until the poller no longer accesses it.
      *
-     * @param index of the queue; no effect if it has been removed
+     * @param index of the queue
+     * @param queue no effect if it is not the queue with this index: it has been removed, and another one may have the index
      * @throws TimeoutException as {@link Pipeline#removeQueue}; call again
      */
-    void remove(final int index) throws TimeoutException {
+    void remove(final int index, final CompletionQueue queue) throws TimeoutException {
         final Entry entry = byIndex.get(index);
-        if (entry != null) {
+        if (entry != null && entry.queue() == queue) {
             pipeline.removeQueue(entry.queue());
             synchronized (entering) {
                 final Int2ObjectHashMap<Entry> fewer = new Int2ObjectHashMap<>(byIndex);
@@ -161,8 +165,8 @@ final class NodePoller {
             }
             return;
         }
-        for (final int index : cutOff(paths)) {
-            remove(index);
+        for (final Map.Entry<Integer, CompletionQueue> queue : cutOff(paths).entrySet()) {
+            remove(queue.getKey(), queue.getValue());
         }
         final boolean last;
         synchronized (SHARED) {
@@ -176,26 +180,29 @@ final class NodePoller {
         }
     }
 
-    /** Stops the calls of a node's paths; returns the indexes of its queues. */
-    private int[] cutOff(final NodePaths paths) {
-        final IntArrayList indexes = new IntArrayList();
+    /** Stops the calls of a node's paths; returns its queues by index. */
+    private Map<Integer, CompletionQueue> cutOff(final NodePaths paths) {
+        final Map<Integer, CompletionQueue> queues = new HashMap<>();
         synchronized (entering) {
             final Int2ObjectHashMap<Entry> cut = new Int2ObjectHashMap<>(byIndex);
             // Not by an iterator: a map has one iterator, which its copies for other threads share.
             byIndex.forEachInt((index, entry) -> {
                 if (entry.paths() == paths) {
-                    indexes.addInt(index);
+                    queues.put(index, entry.queue());
                     cut.put(index, entry.left());
                 }
             });
             byIndex = cut;
         }
-        return indexes.toIntArray();
+        return queues;
     }
 
     private boolean ends(final long timeoutNs) {
         final long deadlineNs = System.nanoTime() + timeoutNs;
         pipeline.close(timeoutNs);
+        if (check != null) {
+            check.end();
+        }
         final List<Thread> threads = new ArrayList<>(pipeline.handlerThreads());
         threads.add(pipeline.pollerThread());
         // A second close does not wait.
@@ -208,6 +215,23 @@ final class NodePoller {
     /** Whether paths run on the calling thread, which cannot wait for them. */
     boolean isCurrentThread() {
         return Thread.currentThread() == pipeline.pollerThread() || pipeline.handlerThreads().contains(Thread.currentThread());
+    }
+
+    /** Whether paths of nodes that share a poller run on the calling thread. */
+    static boolean isSharedThread() {
+        synchronized (SHARED) {
+            return SHARED.values().stream().anyMatch(NodePoller::isCurrentThread);
+        }
+    }
+
+    /** The debug check of waits; null unless enabled. */
+    WaitCheck waitCheck() {
+        return check;
+    }
+
+    /** The counters of the polling thread. */
+    PollerCounters counters() {
+        return pipeline.pollerCounters();
     }
 
     /** Number of polled queues. */
@@ -227,11 +251,34 @@ final class NodePoller {
 
     /** Dispatches each completion to its node. Completions of a removed queue are dropped. */
     private final class Distributor implements CompletionHandler {
+        private WaitCheck.Call call;
+
         @Override
         public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
             final NodePaths paths = pathsOf(completion.queueIndex());
-            if (paths != null) {
+            if (paths == null) {
+                return;
+            }
+            if (check == null) {
                 paths.onCompletion(completion, sequence, endOfBatch);
+            } else {
+                checked(paths, completion, sequence, endOfBatch);
+            }
+        }
+
+        private void checked(final NodePaths paths, final WorkCompletion completion, final long sequence,
+            final boolean endOfBatch) {
+            if (call == null) {
+                call = check.register();
+            }
+            call.enter();
+            try {
+                paths.onCompletion(completion, sequence, endOfBatch);
+            } finally {
+                final AssertionError violation = call.exit();
+                if (violation != null) {
+                    paths.onViolation(completion, violation);
+                }
             }
         }
 

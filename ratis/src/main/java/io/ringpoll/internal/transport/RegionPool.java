@@ -43,6 +43,16 @@ final class RegionPool implements AutoCloseable {
             return descriptor;
         }
 
+        /** Whether its registration takes long, and its release may. */
+        boolean isLong() {
+            return capacity > LongMessageThreads.INLINE_BYTES;
+        }
+
+        /** Length of the registered memory. */
+        int capacityBytes() {
+            return capacity;
+        }
+
         /** The first bytes of the region. */
         ByteBuffer buffer(final int lengthBytes) {
             return region.memory().asSlice(0, lengthBytes).asByteBuffer();

@@ -1,5 +1,6 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.internal.transport.PeerCounters.Figure;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.RemoteMemoryRegion;
@@ -30,8 +31,9 @@ final class Rendezvous {
     private final ArrayDeque<Integer> unposted = new ArrayDeque<>();
     private int nextAdvertised = 1;
     private int nextLanding = 1;
-    /** Number of messages whose read has started and whose delivery has not. */
+    /** Number of messages of which the read has started, but not the delivery. */
     private int undelivered;
+    private boolean closed;
 
     /** A message that is not being read yet. */
     private record Announced(Incoming frame, ReorderBuffer.Place<Incoming> place) {
@@ -55,6 +57,10 @@ final class Rendezvous {
         advertised.remove(number);
     }
 
+    private void count(final int registeredBytes) {
+        link.peer().add(Figure.REGISTERED_BYTES, registeredBytes);
+    }
+
     /** Called when the peer has read a region. */
     void onReleased(final long number) throws ProtocolException {
         final RegionPool.Lease lease;
@@ -64,7 +70,8 @@ final class Rendezvous {
         if (lease == null) {
             throw new ProtocolException("the release of region " + number + ", which was not advertised");
         }
-        lease.release();
+        count(-lease.capacityBytes());
+        link.release(lease);
     }
 
     /** Reads a message that the peer has advertised, when memory and queue permit; called with the lock held. */
@@ -85,14 +92,11 @@ final class Rendezvous {
             node.admission().land(announced.peekFirst().frame().header().messageLength())) {
             final Announced next = announced.removeFirst();
             undelivered++;
-            boolean started = false;
             try {
                 start(next);
-                started = true;
-            } finally {
-                if (!started) {
-                    node.admission().landed(next.frame().header().messageLength());
-                }
+            } catch (final IOException | RuntimeException | Error failure) {
+                node.admission().landed(next.frame().header().messageLength());
+                throw failure;
             }
         }
     }
@@ -112,18 +116,50 @@ final class Rendezvous {
             throw new ProtocolException("a message of " + length + " bytes at " + offset + " of a region of " +
                 remote.lengthBytes());
         }
-        final Landing landing = Landing.take(frame, next.place(), node.landing(), remote);
+        if (length > LongMessageThreads.INLINE_BYTES) {
+            link.later(() -> land(next, remote));
+        } else {
+            read(Landing.take(frame, next.place(), node.landing(), remote));
+        }
+    }
+
+    /** Takes the memory for a message of any length, which may take long; without the lock. */
+    private void land(final Announced next, final RemoteMemoryRegion remote) {
+        boolean isRead = false;
+        try {
+            synchronized (link) {
+                if (closed) {
+                    remote.close();
+                    return;
+                }
+            }
+            final Landing landing = Landing.take(next.frame(), next.place(), node.landing(), remote);
+            synchronized (link) {
+                if (closed) {
+                    landing.close();
+                } else {
+                    read(landing);
+                    isRead = true;
+                }
+            }
+        } finally {
+            if (!isRead) {
+                node.admission().landed(next.frame().header().messageLength());
+            }
+        }
+    }
+
+    private void read(final Landing landing) {
         final int index = nextLanding++;
-        boolean posted = false;
         try {
             landings.put(index, landing);
+            count(landing.registeredBytes());
             post(index);
-            posted = true;
-        } finally {
-            if (!posted) {
-                landings.remove(index);
-                landing.close();
-            }
+        } catch (final RuntimeException | Error failure) {
+            landings.remove(index);
+            count(-landing.registeredBytes());
+            landing.close();
+            throw failure;
         }
     }
 
@@ -152,9 +188,17 @@ final class Rendezvous {
                 post(index);
                 return;
             }
-            // From here on owned by this thread: the end of the link releases the landings that are still in the map.
+            // From here on owned by one thread: the end of the link releases the landings that are still in the map.
             landings.remove(index);
         }
+        if (landing.isLong()) {
+            link.later(() -> deliver(landing));
+        } else {
+            deliver(landing);
+        }
+    }
+
+    private void deliver(final Landing landing) throws IOException {
         final Incoming message;
         try {
             message = landing.decode();
@@ -166,6 +210,7 @@ final class Rendezvous {
     }
 
     private void release(final Landing landing) {
+        count(-landing.registeredBytes());
         landing.close();
         node.admission().landed(landing.lengthBytes());
     }
@@ -173,14 +218,18 @@ final class Rendezvous {
     /** Releases everything; after the connection has been closed, so that neither side's device accesses the memory. */
     void close() {
         synchronized (link) {
+            closed = true;
             final List<AutoCloseable> memory = new ArrayList<>();
-            advertised.values().forEach(lease -> memory.add(lease::release));
+            advertised.values().forEach(lease -> {
+                count(-lease.capacityBytes());
+                memory.add(lease::release);
+            });
             landings.values().forEach(landing -> memory.add(() -> release(landing)));
             advertised.clear();
             landings.clear();
             announced.clear();
             unposted.clear();
-            // Each one, whatever happens to the others.
+            // Each one, also if another fails.
             CloseHelper.closeAll(memory);
         }
     }

@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 
 /**
  * Received messages of one connection that wait for the delivery of an earlier one. A long message reserves its place when it is
- * announced and fills it when it has been read; the messages behind it wait. Several places may be open at once, and are filled
+ * announced and fills it when it has been read; the messages behind it wait. Several places may be open together, and are filled
  * in any order. The messages leave in the order of their places.
  * <pre>
  *   next &lt;- | filled | filled | open | filled | open | &lt;- reserve

@@ -3,7 +3,7 @@ package io.ringpoll.internal.transport;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 
-/** Serves the requests of peers. Called on a handler's thread; must not block. */
+/** Serves the requests of peers. Called on a handler's thread, or on one for long messages; must not block. */
 @FunctionalInterface
 public interface RequestHandler {
     /**

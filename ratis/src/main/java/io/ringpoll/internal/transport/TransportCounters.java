@@ -1,6 +1,9 @@
 package io.ringpoll.internal.transport;
 
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BiConsumer;
 
 /** The counters of a node; any thread may read or write. */
 public final class TransportCounters {
@@ -42,6 +45,15 @@ public final class TransportCounters {
         COMPLETION_ERRORS
     }
 
+    /** Name of the counters of all clients. */
+    public static final String CLIENTS = "clients";
+
+    /** Peers choose their names: the counters of further ones are summed up. */
+    private static final int MAX_PEERS = 64;
+    private static final String OTHERS = "others";
+
+    private final Map<String, PeerCounters> peers = new HashMap<>();
+    private BiConsumer<String, PeerCounters> onPeer = (name, peer) -> { };
     private final LongAdder[] counts = new LongAdder[Count.values().length];
 
     /** Creates counters with value 0. */
@@ -59,6 +71,39 @@ public final class TransportCounters {
      */
     public long value(final Count count) {
         return counts[count.ordinal()].sum();
+    }
+
+    /**
+     * Observes the peers.
+     *
+     * @param observer called with the name and the counters of each known peer, and then of each new one before its first count
+     */
+    public void onPeer(final BiConsumer<String, PeerCounters> observer) {
+        synchronized (peers) {
+            onPeer = observer;
+            peers.forEach(observer);
+        }
+    }
+
+    /**
+     * The counters of a peer.
+     *
+     * @param id of a server, of which hellos carry the start, or {@link #CLIENTS}
+     * @return its counters, or those of further peers if there are too many
+     */
+    public PeerCounters peer(final String id) {
+        final String start = id.length() > Hello.MAX_NAME_BYTES ? id.substring(0, Hello.MAX_NAME_BYTES) : id;
+        final String name = start.replaceAll("[^\\x21-\\x7e]", "?");
+        synchronized (peers) {
+            final String known = peers.containsKey(name) || peers.size() < MAX_PEERS ? name : OTHERS;
+            PeerCounters peer = peers.get(known);
+            if (peer == null) {
+                peer = new PeerCounters();
+                peers.put(known, peer);
+                onPeer.accept(known, peer);
+            }
+            return peer;
+        }
     }
 
     void add(final Count count, final long amount) {

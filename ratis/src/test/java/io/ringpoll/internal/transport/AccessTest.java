@@ -1,5 +1,6 @@
 package io.ringpoll.internal.transport;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -18,6 +19,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.ClientMessageEntryProto;
@@ -77,6 +79,15 @@ class AccessTest {
         assertThrows(ConnectException.class, () -> Nodes.connect(client(access), server.port()));
     }
 
+    /** Bytes of one hello must not pass for those of the other one. */
+    @Test
+    void shouldProveWhereTheFirstHelloEnds() throws IOException {
+        final Secret secret = secret("a");
+        final byte[] proof = secret.proof("side", new byte[] {1, 2}, new byte[] {3});
+        assertArrayEquals(proof, secret.proof("side", new byte[] {1, 2}, new byte[] {3}));
+        assertFalse(Arrays.equals(proof, secret.proof("side", new byte[] {1}, new byte[] {2, 3})));
+    }
+
     @Test
     void shouldServePeersWithTheSameSecretOnly() throws Exception {
         final Nodes.Server server = server(access(PeerRole.SERVER, secret("a"), null));
@@ -116,9 +127,13 @@ class AccessTest {
     @Test
     void shouldEndTheConnectionOfAPeerThatDoesNotProveTheSecret() throws Exception {
         final Secret secret = secret("a");
+        final AtomicInteger served = new AtomicInteger();
         final Nodes.Server server = nodes.server(new NodeConfig("server", Nodes.BUFFER_BYTES, Nodes.CREDITS, 8, 1 << 20, 0, 500,
             Nodes.CLOSE_MS, PollerConfig.own(HandlerThreads.POLLER), false).with(access(PeerRole.SERVER, secret, null)),
-            AccessTest::serve);
+            (type, request) -> {
+                served.incrementAndGet();
+                return serve(type, request);
+            });
         final Hello hello = hello(PeerRole.CLIENT, new byte[Hello.CHALLENGE_BYTES]);
         final byte[] earlier;
         try (RawPeer peer = new RawPeer(server.port(), hello)) {
@@ -152,6 +167,8 @@ class AccessTest {
             assertEnds(silent);
         }
         assertEquals(6, server.counters().value(Count.PROTOCOL_VIOLATIONS));
+        // The time-out for the proof would end the connection of a peer that is served without one, too.
+        assertEquals(1, served.get());
         assertServed(server, access(PeerRole.CLIENT, secret, null));
     }
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The ways in which connections end, or are never established, and what remains of them. */
+/** The ways in which connections end, or are never established, and their remains. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ConnectionEndTest {
@@ -110,13 +110,14 @@ class ConnectionEndTest {
             }
             Nodes.await("its end", client::hasNoLinks);
         }
-        assertEquals(0, counters.value(Count.CONNECTIONS_OPENED));
+        // It may have been established before its end had been processed.
+        assertEquals(counters.value(Count.CONNECTIONS_CLOSED), counters.value(Count.CONNECTIONS_OPENED));
         assertEquals(1, counters.value(Count.CONNECTS_FAILED));
     }
 
     @Test
     void shouldDistinguishARejectionFromADisconnect() throws Exception {
-        final Nodes.Server server = nodes.server(config("server", SHORT_MS, Nodes.CLOSE_MS), (type, request) ->
+        final Nodes.Server server = nodes.server(config("server", ConnectedPair.TIMEOUT_MS, Nodes.CLOSE_MS), (type, request) ->
             new CompletableFuture<>());
         final Node client = node(ConnectedPair.TIMEOUT_MS);
         final Link link = Nodes.connect(client, server.port());
@@ -138,7 +139,8 @@ class ConnectionEndTest {
 
     @Test
     void shouldFailALinkThatIsNotEstablishedInTime() throws Exception {
-        final Node server = node(SHORT_MS);
+        // A time that ends, but in which this thread finds the link also on a busy machine.
+        final Node server = node(4_000);
         server.listen(TestDevice.address(), Integer.parseInt(port));
         try (Peer peer = Peer.ofRemote(TestDevice.address());
             ConnectionRequest request = peer.request(TestDevice.address(), port);
@@ -169,6 +171,7 @@ class ConnectionEndTest {
             link.fail(new IOException("enough"));
             client.keeper().keep(link);
             Nodes.await("its end", client::hasNoLinks);
+            assertEquals(0, counters.value(Count.CONNECTIONS_OPENED), "not only when the server finds out");
         }
         Nodes.await("the release of everything", device::isClosed);
     }

@@ -71,6 +71,28 @@ class FailuresTest {
         assertEquals(8, causes(Failures.toException(deep, "s1")));
     }
 
+    /** The frame of a failure has a limited length. */
+    @Test
+    void shouldFitAFailureIntoALengthByItsCausesFirst() throws Exception {
+        final IOException chain = new GroupMismatchException("a".repeat(100));
+        chain.initCause(new IOException("b".repeat(100), new IOException("c")));
+        final ThrowableProto full = Failures.toProto(chain);
+        assertEquals(full, Failures.toProto(chain, full.getSerializedSize()));
+        final ThrowableProto oneCause = Failures.toProto(chain, full.getSerializedSize() - 1);
+        assertEquals(1, causes(oneCause));
+        assertEquals("b".repeat(100), ThrowableProto.parseFrom(oneCause.getCause()).getErrorMessage());
+        final ThrowableProto noCause = Failures.toProto(chain, oneCause.getSerializedSize() - 1);
+        assertEquals(0, causes(noCause));
+        assertEquals(full.getErrorMessage(), noCause.getErrorMessage());
+        assertEquals(noCause, Failures.toProto(chain, noCause.getSerializedSize()));
+        final ThrowableProto halfText = Failures.toProto(chain, noCause.getSerializedSize() - 1);
+        assertEquals("a".repeat(50), halfText.getErrorMessage());
+        assertEquals(GroupMismatchException.class.getName(), halfText.getClassName());
+        final ThrowableProto nothing = Failures.toProto(chain, 1);
+        assertEquals(IOException.class.getName(), nothing.getClassName());
+        assertEquals("", nothing.getErrorMessage());
+    }
+
     private static int causes(final ThrowableProto failure) throws InvalidProtocolBufferException {
         return failure.getCause().isEmpty() ? 0 : 1 + causes(ThrowableProto.parseFrom(failure.getCause()));
     }

@@ -5,11 +5,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.Mockito.mock;
 
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -40,6 +42,14 @@ class FrameTest {
         assertArrayEquals(advertisement.descriptor(), read.descriptor());
     }
 
+    /** The rest of its buffer belongs to an earlier message. */
+    @Test
+    void shouldNotWriteAMessageThatIsShorterThanItSays() {
+        final MessageLite incomplete = mock(MessageLite.class);
+        final Outgoing frame = new Outgoing(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), 1, incomplete, null, 5, null);
+        assertThrows(IllegalStateException.class, () -> frame.write(ByteBuffer.allocateDirect(100), 0, 0));
+    }
+
     @Test
     void shouldDecodeFramedAndAdvertisedMessages() throws Exception {
         final RaftClientRequestProto message = Nodes.request(Nodes.random(100));
@@ -65,7 +75,9 @@ class FrameTest {
         assertRefused("kind", frame -> frame.put(3, (byte) 0));
         assertRefused("kind", frame -> frame.put(3, (byte) 6));
         assertRefused("type", frame -> frame.put(4, (byte) 14));
-        assertRefused("flags", frame -> frame.put(5, (byte) 2));
+        for (final int flags : new int[] {3, 4, 127, 128}) {
+            assertRefused("flags", frame -> frame.put(5, (byte) flags));
+        }
         assertRefused("payload", frame -> frame.putInt(16, 6));
         assertRefused("message of -1", frame -> frame.putInt(20, -1));
         assertRefused("message of 6", frame -> frame.putInt(20, 6));

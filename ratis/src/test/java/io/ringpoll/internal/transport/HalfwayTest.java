@@ -11,7 +11,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Connections whose opening or end fails half-way release their place and their memory; calls into the loopback device fail. */
+/** Connections that fail half-way while they open or end release place and memory; calls into the loopback device fail. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class HalfwayTest {
     private static final int NO_MEMORY = 12;

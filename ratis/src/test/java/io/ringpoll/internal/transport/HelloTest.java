@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a hello says arrives, and a hello that is cut off is refused. */
+/** The values of a hello arrive, and a hello that is cut off is refused. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class HelloTest {
     /** Magic number, version, credits, length of a frame and of a message. */
@@ -100,6 +100,16 @@ class HelloTest {
         final byte[] flags = request("").bytes();
         flags[FLAGS_OFFSET] = 8;
         assertRefused(flags, "flags 8");
+    }
+
+    @Test
+    void shouldBeRefusedWithALimitBelowTheShortestBuffer() throws ProtocolException {
+        final int least = NodeConfig.MIN_BUFFER_BYTES;
+        for (final int limit : new int[] {Integer.MIN_VALUE, -1, 0, least - 1}) {
+            assertRefused(new Hello(5, 4096, limit, PeerRole.SERVER, "n", null, null).bytes(), "messages of at most " + limit);
+        }
+        final Hello shortest = new Hello(5, 4096, least, PeerRole.SERVER, "n", null, null);
+        assertEquals(least, Hello.of(shortest.bytes()).maxMessageBytes());
     }
 
     @Test

@@ -84,7 +84,7 @@ class HostilePeerTest {
     @Test
     void shouldReuseTheReceivesOfMessagesThatAreTooLong() throws Exception {
         // More messages than receives of two connections.
-        final int messages = 2 * (Nodes.CREDITS + NodeConfig.CONTROL_FRAMES) + 1;
+        final int messages = 2 * (Nodes.CREDITS + NodeConfig.CONTROL_FRAMES + NodeConfig.URGENT_FRAMES) + 1;
         for (int i = 0; i < messages; i++) {
             assertConnectionLost(buffer -> Nodes.BUFFER_BYTES + 1);
         }

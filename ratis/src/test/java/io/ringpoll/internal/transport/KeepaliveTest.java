@@ -28,6 +28,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class KeepaliveTest {
     private static final PeerBounds SHORT = PeerBounds.DEFAULT.withKeepalive(100, 1_000);
+    /** Shorter than the waits of the tests, longer than the time for which a busy machine may stop a live peer. */
+    private static final PeerBounds FAIR = PeerBounds.DEFAULT.withKeepalive(100, 4_000);
     private static final PeerBounds PATIENT = PeerBounds.DEFAULT.withKeepalive(100, 40_000);
 
     private final Nodes nodes = new Nodes();
@@ -65,7 +67,7 @@ class KeepaliveTest {
             return Nodes.echo(type, request);
         });
         final TransportCounters counters = new TransportCounters();
-        final Node client = nodes.node(Nodes.config("client", HandlerThreads.POLLER).with(SHORT), Nodes::echo, counters);
+        final Node client = nodes.node(Nodes.config("client", HandlerThreads.POLLER).with(FAIR), Nodes::echo, counters);
         final Link link = Nodes.connect(client, server.port());
         final CompletableFuture<ByteString> reply = Nodes.reply(link, Nodes.random(10));
         stopped.await();

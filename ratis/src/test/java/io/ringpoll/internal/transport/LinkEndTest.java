@@ -3,6 +3,8 @@ package io.ringpoll.internal.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
@@ -87,7 +89,28 @@ class LinkEndTest {
             sendBehindALongOne(peer, region, 2);
             Nodes.await("its end", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 1);
             assertEquals(List.of(0, LONG_BYTES - 100), delivered);
+            assertEquals(Nodes.request(ByteString.EMPTY).getSerializedSize() +
+                Nodes.request(Nodes.random(LONG_BYTES - 100)).getSerializedSize(), server.counters().value(Count.BYTES_RECEIVED));
         }
+    }
+
+    /** Its place among the requests of all clients would be lost for good. */
+    @Test
+    void shouldForgetARequestWhoseReplyFailsAfterTheEndOfTheConnection() throws Exception {
+        final CompletableFuture<MessageLite> later = new CompletableFuture<>();
+        final Nodes.Server server = nodes.server((type, request) -> later);
+        final CompletableFuture<ByteString> reply = Nodes.reply(Nodes.connect(client(), server.port()), Nodes.random(10));
+        Nodes.await("the request", () -> server.node().admission().requests() == 1);
+        final MessageLite broken = mock(MessageLite.class);
+        when(broken.getSerializedSize()).thenAnswer(call -> {
+            server.node().link(1).fail(new IOException("enough"));
+            throw new StackOverflowError("on purpose");
+        });
+        later.complete(broken);
+        failureOf(reply);
+        // The client finds out while the server is still at it.
+        Nodes.await("its place", () -> server.node().admission().requests() == 0);
+        Nodes.await("its bytes", () -> server.node().admission().bytes() == 0);
     }
 
     @Test

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
@@ -92,12 +93,14 @@ class LinkPostTest {
     @Test
     void shouldHaveTheNameOfItsPeer() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
-        final Link link = Nodes.connect(client(), server.port());
+        final Node client = client();
+        final Link link = Nodes.connect(client, server.port());
         assertEquals("server", link.name());
         assertEquals("link 1 to server", link.toString());
         assertTrue(link.isOutbound());
         server.awaitOpened(1);
         assertFalse(server.node().link(1).isOutbound());
+        assertEquals("link 2 to server", Nodes.connect(client, server.port()).toString());
     }
 
     @Test
@@ -132,7 +135,8 @@ class LinkPostTest {
             Nodes.connect(nodes.node(config(Nodes.BUFFER_BYTES, MOST_BYTES), Nodes::echo, counters), server.port());
         Nodes.reply(link, contentFor(MOST_BYTES)).get(30, TimeUnit.SECONDS);
         final Throwable refusal = failureOf(Nodes.reply(link, contentFor(MOST_BYTES + 1)));
-        assertTrue(refusal.getMessage().contains("over the limit of " + MOST_BYTES), refusal.getMessage());
+        assertTrue(refusal.getMessage().startsWith("a request CLIENT_REQUEST for server has 3001 bytes, over the limit of " +
+            MOST_BYTES + " of client"), refusal.getMessage());
         assertTrue(link.isOpen());
     }
 
@@ -198,9 +202,9 @@ class LinkPostTest {
         release(link, slots);
         link.buffers().region().close();
         link.onSent(0);
+        assertFalse(link.isOpen(), "not only at the next keepalive");
         final Throwable failure = failureOf(reply);
         assertTrue(failure.getMessage().contains("cannot send to server"), failure.getMessage());
-        assertFalse(link.isOpen());
     }
 
     @Test
@@ -232,7 +236,7 @@ class LinkPostTest {
     @Test
     void shouldReserveBuffersForCreditFrames() throws Exception {
         final Link link = Nodes.connect(client(), nodes.server(Nodes::echo).port());
-        final List<Integer> slots = take(link, NodeConfig.CONTROL_FRAMES);
+        final List<Integer> slots = take(link, NodeConfig.CONTROL_FRAMES + NodeConfig.URGENT_FRAMES);
         final CompletableFuture<ByteString> delayed = Nodes.reply(link, ByteString.EMPTY);
         assertEquals(1, counters.value(Count.SENDS_DELAYED));
         release(link, slots.subList(0, 1));
@@ -256,6 +260,63 @@ class LinkPostTest {
             release(link, slots);
             link.onSent(-1);
             assertEquals(1, server.counters().value(Count.CREDIT_FRAMES_SENT));
+        }
+    }
+
+    @Test
+    void shouldAnswerAPingWhenABufferIsReleased() throws Exception {
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        try (RawPeer peer = new RawPeer(server.port(), Nodes.CREDITS)) {
+            server.awaitOpened(1);
+            final Link link = server.node().link(1);
+            final List<Integer> slots = take(link, 0);
+            peer.ping();
+            Nodes.await("the ping", () -> server.counters().value(Count.FRAMES_RECEIVED) == 1 || !link.isOpen());
+            assertTrue(link.isOpen());
+            release(link, slots);
+            link.onSent(-1);
+            assertEquals(FrameKind.PONG, peer.nextOfAnyKind().header().kind());
+        }
+    }
+
+    /** A client that may have two requests without a reply. */
+    private Node clientOfFewRequests() {
+        return nodes.node(config(Nodes.BUFFER_BYTES, MOST_BYTES)
+            .with(PeerBounds.DEFAULT.withQueues(2, 1 << 20, 2, 1 << 20, 1 << 20)), Nodes::echo, counters);
+    }
+
+    @Test
+    void shouldNotCountARequestThatHasTimedOutAsUnanswered() throws Exception {
+        final Nodes.Server server = nodes.server((type, request) -> new CompletableFuture<>());
+        final Link link = Nodes.connect(clientOfFewRequests(), server.port());
+        final long timeoutNs = TimeUnit.HOURS.toNanos(1);
+        for (int i = 0; i < 5; i++) {
+            final Reply reply = link.request(MessageType.CLIENT_REQUEST, Nodes.request(ByteString.EMPTY), timeoutNs);
+            link.expire(reply.sentNs() + timeoutNs + 1);
+            assertInstanceOf(TimeoutException.class, failureOf(reply.future()));
+        }
+    }
+
+    @Test
+    void shouldNotCountARequestThatWasNotSentAsUnanswered() throws Exception {
+        final Link link = Nodes.connect(clientOfFewRequests(), nodes.server(Nodes::echo).port());
+        for (int i = 0; i < 5; i++) {
+            assertInstanceOf(MessageTooLongException.class, failureOf(Nodes.reply(link, contentFor(MOST_BYTES + 1))));
+        }
+        Nodes.assertEchoed(link, Nodes.random(10));
+        link.fail(new IOException("enough"));
+        for (int i = 0; i < 5; i++) {
+            assertInstanceOf(AlreadyClosedException.class, failureOf(Nodes.reply(link, Nodes.random(10))));
+        }
+    }
+
+    /** The rest of its memory belongs to an earlier message. */
+    @Test
+    void shouldNotAdvertiseAMessageThatIsShorterThanItSays() throws Exception {
+        final Node client = client();
+        final MessageLite incomplete = mock(MessageLite.class);
+        for (int i = 0; i < 3; i++) {
+            assertThrows(IllegalStateException.class, () -> client.advertised(incomplete, LONG_BYTES));
         }
     }
 

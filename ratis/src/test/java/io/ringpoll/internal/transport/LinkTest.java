@@ -165,6 +165,7 @@ class LinkTest {
         final Link link = Nodes.connect(nodes.client(), server.port());
         final Throwable failure = failureOf(Nodes.reply(link, SLOW));
         assertInstanceOf(MessageTooLongException.class, failure);
+        assertTrue(failure.getMessage().startsWith("a reply to CLIENT_REQUEST for "), failure.getMessage());
         assertTrue(failure.getMessage().contains("over the limit of " + Nodes.MAX_MESSAGE_BYTES), failure.getMessage());
         assertEquals(1, server.counters().value(Count.MESSAGES_UNSENT));
         Nodes.assertEchoed(link, Nodes.random(10));

@@ -17,6 +17,13 @@ class PendingRepliesTest {
     private final PendingReplies pending = new PendingReplies(null);
 
     @Test
+    void shouldNumberRequestsFromOne() {
+        for (long id = 1; id < 4; id++) {
+            assertEquals(id, pending.add(SHORT_NS).correlationId());
+        }
+    }
+
+    @Test
     void shouldRemoveEachReplyOnce() {
         final Reply first = pending.add(SHORT_NS);
         final Reply second = pending.add(SHORT_NS);

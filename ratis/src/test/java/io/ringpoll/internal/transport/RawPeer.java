@@ -106,6 +106,11 @@ final class RawPeer implements AutoCloseable {
         return connection.nextEvent(ConnectedPair.TIMEOUT_MS).orElseThrow();
     }
 
+    /** Sends a frame. */
+    void frame(final FrameHeader header, final byte[] payload) {
+        send(header, payload);
+    }
+
     private void send(final FrameHeader header, final byte[] payload) {
         final int offset = (RECEIVES + sent++ % SENDS) * Nodes.BUFFER_BYTES;
         final ByteBuffer frame = memory.memory().asByteBuffer().slice(offset, Nodes.BUFFER_BYTES);

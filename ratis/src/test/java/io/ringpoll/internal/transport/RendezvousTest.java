@@ -56,7 +56,7 @@ class RendezvousTest {
         return Nodes.request(content).getSerializedSize();
     }
 
-    /** 0 stands for a frame without a region. */
+    /** 0 for a frame without a region. */
     @Test
     void shouldNumberItsRegionsFromOne() {
         final Rendezvous rendezvous = new Rendezvous(null, null, null);
@@ -137,6 +137,19 @@ class RendezvousTest {
             peer.advertise(1, LONG_BYTES, new Advertisement(0, 1, region.descriptor()));
             Nodes.await("the violation", () -> server.counters().value(Count.PROTOCOL_VIOLATIONS) == 1);
             assertEquals(0, server.counters().value(Count.RENDEZVOUS_RECEIVED));
+            assertEquals(0, server.node().admission().landingBytes());
+        }
+    }
+
+    /** The close of the peer's device, and the memory that others may still use, are those of before. */
+    @Test
+    void shouldTakeNoMemoryForAMessageBehindTheEndOfItsRegion() throws Exception {
+        final Nodes.Server server = server(Nodes.CREDITS, Nodes::echo);
+        try (RawPeer peer = new RawPeer(server.port(), Nodes.CREDITS);
+            LocalMemoryRegion region = peer.peer().allocate(LONG_BYTES, MemoryUsage.READ_SOURCE)) {
+            peer.advertise(1, LONG_BYTES, new Advertisement(1, 1, region.descriptor()));
+            Nodes.await("the violation", () -> server.counters().value(Count.PROTOCOL_VIOLATIONS) == 1);
+            assertEquals(0, server.node().admission().landingBytes());
         }
     }
 

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Timeout;
 class UnsentReplyTest {
     private static final int NO_MEMORY = 12;
     private static final int LONG_BYTES = 100_000;
+    private static final int LONGER_BYTES = 1 << 20;
 
     private final Nodes nodes = new Nodes();
 
@@ -59,11 +60,49 @@ class UnsentReplyTest {
         Nodes.assertEchoed(link, Nodes.random(LONG_BYTES));
     }
 
+    /** It is written after the handler has returned. */
+    @Test
+    void shouldFailOnlyALongReplyOfAHandlerWithoutMemory() throws Exception {
+        final Nodes.Server server = nodes.server(config("server"), (type, request) -> {
+            if (((RaftClientRequestProto) request).getMessage().getContent().isEmpty()) {
+                CallFault.plan(1, NO_MEMORY);
+                return Nodes.echo(type, Nodes.request(Nodes.random(LONGER_BYTES)));
+            }
+            return Nodes.echo(type, request);
+        });
+        final Link link = Nodes.connect(nodes.node(config("client"), Nodes::echo, new TransportCounters()), server.port());
+        server.awaitOpened(1);
+        assertInstanceOf(ResourceUnavailableException.class, failureOf(Nodes.reply(link, ByteString.EMPTY)));
+        assertEquals(1, server.counters().value(Count.MESSAGES_UNSENT));
+        Nodes.assertEchoed(link, Nodes.random(LONGER_BYTES));
+    }
+
+    @Test
+    void shouldFailOnlyALongRequestOfAHandlerWithoutMemory() throws Exception {
+        final CompletableFuture<Void> registered = new CompletableFuture<>();
+        final Nodes.Server server =
+            nodes.server(config("server"), (type, request) -> registered.thenCompose(done -> Nodes.echo(type, request)));
+        final TransportCounters counters = new TransportCounters();
+        final Node client = nodes.node(config("client"), Nodes::echo, counters);
+        final Link link = Nodes.connect(client, server.port());
+        server.awaitOpened(1);
+        final CompletableFuture<CompletableFuture<ByteString>> second =
+            Nodes.reply(link, ByteString.EMPTY).thenApply(reply -> {
+                assertTrue(client.isHandlerThread());
+                CallFault.plan(1, NO_MEMORY);
+                return Nodes.reply(link, Nodes.random(LONGER_BYTES));
+            });
+        registered.complete(null);
+        assertInstanceOf(ResourceUnavailableException.class, failureOf(second.get(30, TimeUnit.SECONDS)));
+        assertEquals(1, counters.value(Count.MESSAGES_UNSENT));
+        Nodes.assertEchoed(link, Nodes.random(LONGER_BYTES));
+    }
+
     @Test
     void shouldFailOnlyARequestWithoutMemory() throws Exception {
-        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Nodes.Server server = nodes.server(config("server"), Nodes::echo);
         final TransportCounters counters = new TransportCounters();
-        final Link link = Nodes.connect(nodes.node("client", Nodes::echo, counters), server.port());
+        final Link link = Nodes.connect(nodes.node(config("client"), Nodes::echo, counters), server.port());
         server.awaitOpened(1);
         CallFault.plan(1, NO_MEMORY);
         assertInstanceOf(ResourceUnavailableException.class, failureOf(Nodes.reply(link, Nodes.random(LONG_BYTES))));

@@ -30,8 +30,13 @@ final class Warnings implements AutoCloseable {
 
     /** Waits for a warning that contains a text. */
     void await(final String part) throws InterruptedException {
-        Nodes.await("the warning '" + part + "'", () -> text.toString(StandardCharsets.UTF_8).contains(part));
+        Nodes.await("the warning '" + part + "'", () -> contains(part));
         assertTrue(logger.isWarnEnabled());
+    }
+
+    /** Whether there has been a warning that contains a text. */
+    boolean contains(final String part) {
+        return text.toString(StandardCharsets.UTF_8).contains(part);
     }
 
     @Override

@@ -13,7 +13,7 @@ import org.pitest.mutationtest.engine.MutationDetails;
 
 /**
  * PIT plug-in that runs the tests of a mutant in the order of the code that they reach. A test of few classes detects a change by
- * an assertion, at once; a test of a whole pipeline, though as short on unchanged code, often only by its time limit.
+ * an assertion, immediately; a test of a whole pipeline, though as short on unchanged code, often only by its time limit.
  */
 public final class FocusedTestsFirst implements TestPrioritiserFactory {
     /** Time of a test, in milliseconds, that outweighs one more block of reached code. */

@@ -16,7 +16,7 @@ final class Mutator {
     private static final int MAX_PIECE_BYTES = 32;
     private static final int MAX_NOISE_BYTES = 300;
     private static final int NOISE_ONE_IN = 12;
-    /** Bytes that delimit or bound what parsers of numbers, lengths and lists read. */
+    /** Bytes that delimit or bound the input of parsers of numbers, lengths and lists. */
     private static final byte[] CRITICAL = {
         0, 1, -1, Byte.MAX_VALUE, Byte.MIN_VALUE, ',', ':', '=', '@', '#', '~', '+', '-', '.', '0', '9', ' ', '\n', '%',
         '\'', '"', 'E', 'x'};

@@ -63,7 +63,7 @@ public record Examined(MachineFiles files, Topology topology, CpuSet hot, int ho
     }
 
     /**
-     * What this process runs in.
+     * The session, service or container of this process.
      *
      * @return a session, a service or a container
      */
@@ -95,7 +95,7 @@ public record Examined(MachineFiles files, Topology topology, CpuSet hot, int ho
             .toList());
     }
 
-    /** What adds an option to the kernel's command line here. */
+    /** The command that adds an option to the kernel's command line. */
     String bootOption(final String option) {
         return files.exists("usr/sbin/grubby") ? "sudo grubby --update-kernel=ALL --args=" + option + "   # then reboot"
             : "append " + option + " to GRUB_CMDLINE_LINUX in /etc/default/grub, then: sudo update-grub && sudo reboot";

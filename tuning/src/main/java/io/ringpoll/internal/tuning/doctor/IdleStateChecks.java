@@ -78,7 +78,7 @@ final class IdleStateChecks {
             | (long) (bytes[3] & 0xFF) << 24) : OptionalLong.empty();
     }
 
-    /** The limit of one CPU: {@code 0} stands for none, {@code n/a} for a latency of zero. */
+    /** The limit of one CPU: {@code 0} is none, {@code n/a} is a latency of zero. */
     private static long resumeLimitUs(final MachineFiles files, final int cpu) {
         final String path = CPU + cpu + "/power/pm_qos_resume_latency_us";
         if (files.text(path).filter("n/a"::equals).isPresent()) {

@@ -67,7 +67,7 @@ final class IsolationChecks {
     private static Finding smt(final Examined machine) {
         final CpuSet siblings = machine.topology().siblings(machine.hot());
         if (machine.topology().cores(machine.hot()).size() < machine.hot().size()) {
-            return Finding.warning("hot " + machine.hot().named() + " share cores among themselves", "./ringpoll tune plan");
+            return Finding.warning("hot " + machine.hot().named() + " share cores among themselves", separate(machine));
         }
         if (!siblings.isEmpty() && machine.topology().isolated().containsAll(siblings)) {
             return Finding.ok(siblings.named() + ", isolated: nothing runs there that was not put there");
@@ -79,6 +79,14 @@ final class IsolationChecks {
             return Finding.unknown("the kernel does not show which CPUs share a core");
         }
         return Finding.ok(machine.topology().smt() ? "no sibling of a hot CPU is online" : "no core has more than one CPU");
+    }
+
+    /** A plan separates hot CPUs if there are cores for them and one for all other threads; it shares cores too if not. */
+    private static String separate(final Examined machine) {
+        final int cores = machine.topology().cores(machine.topology().usable()).size();
+        final int needed = machine.hot().size() + 1;
+        return cores >= needed ? "./ringpoll tune plan" : "combine handlers (onAll), or give this process " + needed
+            + " cores: it may use " + cores;
     }
 
     private static Finding tick(final Examined machine) {

@@ -7,14 +7,14 @@ import java.util.Map;
 /**
  * Adapts the command of a finding to the surroundings of the process.
  *
- * <p>The limits of a container or service are options of whoever starts it, and the settings of the machine can be changed on the
+ * <p>The limits of a container or service are set when it is started, and the settings of the machine can be changed on the
  * host only.
  */
 final class Remedies {
     private static final String STATIC_CPUS = "cpuManagerPolicy: static of the kubelet, and whole CPUs in the container's "
         + "limits, equal to its requests";
 
-    /** The options of each manager: Docker and Podman, Kubernetes, systemd; LIST stands for CPUs. */
+    /** The options of each manager: Docker and Podman, Kubernetes, systemd; LIST is a list of CPUs. */
     private record Options(String docker, String kubernetes, String systemd) {
         String of(final Surroundings.Kind kind) {
             return switch (kind) {

@@ -7,7 +7,7 @@ import java.util.Optional;
 /**
  * The scripts that keep other threads and interrupts away from hot CPUs.
  *
- * <p>Both act on whole cores: what one script closes, the other must not open.
+ * <p>Both act on whole cores: a core that one script closes must not be opened by the other.
  *
  * @param topology of the machine
  * @param hot      the CPUs of pollers and handlers

@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What a process runs in: a login session, a systemd service or a container, which decide about its limits.
+ * The surroundings of a process: a login session, a systemd service or a container, which decide about its limits.
  *
  * @param kind     the kind
  * @param evidence the file or variable that shows it; empty for a login session

@@ -133,7 +133,8 @@ final class DoctorCases {
             ofTree("smt", WARNING, "CPU 1 on cores of hot CPUs 2-6", tree -> pair(pair(tree, 1, 4), 4, 1))
                 .advising("isolate-cpus --cpus 1-6 --apply"),
             ofTree("smt", WARNING, "share cores among themselves", tree -> pair(pair(pair(pair(tree, 2, 3), 3, 2), 4, 5), 5, 4)
-                .with("sys/fs/cgroup/cpuset.cpus.effective", "2-5")),
+                .with("sys/fs/cgroup/cpuset.cpus.effective", "2-5"))
+                .advising("combine handlers (onAll), or give this process 4 cores: it may use 2"),
             ofTree("smt", UNKNOWN, "which CPUs share a core", tree -> withoutEach(tree, "topology")),
             ofTree("clocksource", OK, "tsc", tree -> tree),
             ofTree("clocksource", OK, "arch_sys_counter", tree -> tree.with(clock + "current_clocksource", "arch_sys_counter")),

@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Executes the commands of findings on an expanded tree, and does what the kernel and the JVM would do then.
+ * Executes the commands of findings on an expanded tree, with the effects that the kernel and the JVM would add.
  *
  * <p>Scripts of {@code tuning/scripts} run as they are, with the tree as their root.
  */
@@ -134,7 +134,7 @@ final class FollowedAdvice {
         }
     }
 
-    /** What the kernel does by itself: an interrupt goes to a CPU of its new affinity, the governor sets the preference. */
+    /** The effects of the kernel: an interrupt goes to a CPU of its new affinity, the governor sets the preference. */
     void settle() throws IOException {
         for (final String cpu : files.names(CPU)) {
             final String folder = CPU + cpu + "/cpufreq/";
@@ -160,7 +160,7 @@ final class FollowedAdvice {
         Files.write(file, bytes);
     }
 
-    /** Writes all files of a path whose last folder ends with an asterisk. */
+    /** Writes all files of a path with an asterisk at the end of its last folder. */
     private void writeEach(final String path, final String content) throws IOException {
         final int star = path.indexOf("*/");
         if (star < 0) {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The plan on each recorded machine; comments give the reasons. */
+/** The plan on each recorded machine, with the reasons in comments. */
 @Timeout(30)
 class AffinityPlanTest {
     private static final String STATUS = "proc/self/status";

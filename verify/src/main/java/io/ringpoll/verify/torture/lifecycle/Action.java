@@ -33,6 +33,8 @@ enum Action {
     COLLECT(1, false, operator -> System.gc()),
     WATCH(1, false, Action::watch),
     EXECUTE(6, true, Action::execute),
+    INVOKE_AGENT(6, true, Action::invokeAgent),
+    CLOSE_AGENT(1, true, Action::closeAgent),
     NAP(6, false, operator -> LockSupport.parkNanos(operator.random().nextInt(1_000_000)));
 
     private static final Action[] ALL = weighted();
@@ -262,7 +264,31 @@ enum Action {
         final Pipeline pipeline = operator.anyPipeline().pipeline();
         final List<Thread> handlers = pipeline.handlerThreads();
         final int chosen = operator.random().nextInt(1 + handlers.size());
-        (chosen == 0 ? pipeline.pollerThread() : handlers.get(chosen - 1)).interrupt();
+        final Thread thread = chosen == 0 ? pipeline.pollerThread() : handlers.get(chosen - 1);
+        // Null before the start of an agent.
+        if (thread != null) {
+            thread.interrupt();
+        }
+    }
+
+    /** A handler invokes its own pipeline: two of them that run each other's handlers would have no order. */
+    private static void invokeAgent(final Operator operator) {
+        if (operator.world().shape().agents()) {
+            final PipelineUnderTest subject = operator.isHandler() ? operator.home() : operator.anyPipeline();
+            AgentDriver.invoke(subject.pipeline(), operator.world().violations());
+        }
+    }
+
+    private static void closeAgent(final Operator operator) {
+        if (operator.world().shape().agents() && operator.random().nextInt(4) == 0) {
+            final PipelineUnderTest subject = operator.isHandler() ? operator.home() : operator.anyPipeline();
+            subject.closesAgent();
+            operator.within(TimeUnit.SECONDS.toNanos(1), subject.name() + ": onClose", () -> {
+                if (AgentDriver.close(subject.pipeline(), operator.world().violations()) && !operator.isHandler()) {
+                    subject.ended();
+                }
+            });
+        }
     }
 
     private static void watch(final Operator operator) {

@@ -31,6 +31,8 @@ import java.util.function.Consumer;
 final class LifecycleScene {
     private static final long PATIENCE_MS = TimeUnit.SECONDS.toMillis(60);
     private static final long LONGEST_ABRUPT_NS = TimeUnit.MICROSECONDS.toNanos(500);
+    /** A close with more time would wait for half of it for an agent that nobody invokes. */
+    private static final long ABANDONED_NS = TimeUnit.MILLISECONDS.toNanos(200);
     private static final int INTERRUPTED_START_ONE_IN = 16;
 
     private final long seed;
@@ -144,8 +146,13 @@ final class LifecycleScene {
                     world.pipelines().get(i).started(group.pipelines().get(i));
                 }
             }
-            violations.expect(shape.hook() != Shape.Hook.ON_START, "a pipeline started although a handler threw in onStart");
+            // Handlers on an agent's threads start with the agent.
+            violations.expect(shape.hook() != Shape.Hook.ON_START || shape.agents() && shape.runToCompletion(),
+                "a pipeline started although a handler threw in onStart");
             violations.expect(!shape.doubledQueue(), "a pipeline started although a queue was described twice");
+            if (shape.agents()) {
+                world.pipelines().forEach(pipeline -> pipeline.drive(shape, random.split()));
+            }
             return true;
         } catch (final IllegalStateException | IllegalArgumentException refused) {
             violations.expect(shape.doubledQueue(), "the start was refused: " + refused);
@@ -163,14 +170,19 @@ final class LifecycleScene {
 
     private PipelineBuilder describe(final PipelineUnderTest subject) {
         final PipelineBuilder builder = Pipeline.builder().name(subject.name()).ringSize(shape.ringSize())
-            .batchLimit(shape.batchLimit()).idleStrategy(shape.newIdleStrategy()).startTimeout(shape.startTimeoutNs())
-            .shutdownTimeout(random.nextInt(2) * TimeUnit.SECONDS.toNanos(1))
+            .batchLimit(shape.batchLimit()).startTimeoutNs(shape.startTimeoutNs())
+            .shutdownTimeoutNs(random.nextInt(2) * TimeUnit.SECONDS.toNanos(1))
             .onUndelivered(completion -> {
                 subject.onUndelivered();
                 world.onCompletion(completion, completion.path(), "onUndelivered");
                 throwIn(Shape.Hook.ON_LEFT_OVER);
             })
             .onFailure((pipeline, threadName, failure) -> throwIn(Shape.Hook.ON_FAILURE));
+        if (shape.agents()) {
+            builder.asAgent();
+        } else {
+            builder.idleStrategy(shape.newIdleStrategy());
+        }
         if (shape.countersFile()) {
             builder.countersFolder(countersFolder);
         } else {
@@ -211,7 +223,8 @@ final class LifecycleScene {
             new TortureHandler(name, path, world, random.split(), new Operator(world, random.split(), subject));
         subject.add(handler);
         final Consumer<HandlerOptions> options = given -> {
-            given.name(name).failurePolicy(shape.halting() ? FailurePolicy.HALT : FailurePolicy.CONTINUE);
+            given.name(name).failurePolicy(shape.halting() ? FailurePolicy.HALT : FailurePolicy.CONTINUE)
+                .idleTimeoutNs(shape.idleTimeoutNs());
             if (!shape.runToCompletion()) {
                 given.waitStrategy(shape.handlerWait());
                 if (path != null && shape.maxHeld() > 0) {
@@ -274,7 +287,12 @@ final class LifecycleScene {
                 makeBusy();
                 LockSupport.parkNanos(random.nextLong(LONGEST_ABRUPT_NS));
             }
-            lost += pipeline.end(abrupt ? random.nextLong(LONGEST_ABRUPT_NS) : PipelineUnderTest.PATIENCE_NS);
+            final boolean abandoned = shape.agents() && random.nextInt(4) == 0;
+            if (abandoned) {
+                pipeline.abandonAgent();
+            }
+            final long patienceNs = abandoned ? ABANDONED_NS : PipelineUnderTest.PATIENCE_NS;
+            lost += pipeline.end(abrupt ? random.nextLong(LONGEST_ABRUPT_NS) : patienceNs);
         }
         giver.interrupt();
         // The giver may not have run since the handlers held their last slots.

@@ -5,6 +5,7 @@ import io.ringpoll.pipeline.PipelineReport;
 import io.ringpoll.pipeline.PipelineState;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -23,6 +24,9 @@ final class PipelineUnderTest {
     private final AtomicReference<PipelineReport> inTime = new AtomicReference<>();
     private volatile Pipeline pipeline;
     private volatile boolean ended;
+    private volatile boolean agentClosed;
+    /** Null unless the poller is an agent. */
+    private AgentDriver driver;
 
     PipelineUnderTest(final String name, final Violations violations) {
         this.name = name;
@@ -41,6 +45,23 @@ final class PipelineUnderTest {
         pipeline = running;
     }
 
+    /** Begins to invoke the agent of the pipeline; thread of the scene. */
+    void drive(final Shape shape, final SplittableRandom random) {
+        driver = new AgentDriver(this, shape, random, violations);
+    }
+
+    /** A call is about to close the agent, after which tasks are refused. */
+    void closesAgent() {
+        agentClosed = true;
+    }
+
+    /** The threads that invoke the agent end, and nobody does any more. */
+    void abandonAgent() {
+        if (driver != null) {
+            driver.abandon();
+        }
+    }
+
     /** The pipeline; null before its start, and if the start has failed. */
     Pipeline pipeline() {
         return pipeline;
@@ -53,7 +74,8 @@ final class PipelineUnderTest {
                 accepted.incrementAndGet();
             }
         } catch (final RejectedExecutionException stopped) {
-            violations.expect(pipeline.state().compareTo(PipelineState.HALTED) >= 0, name + ": refused a task while running");
+            violations.expect(agentClosed || pipeline.state().compareTo(PipelineState.HALTED) >= 0,
+                name + ": refused a task while running");
         }
     }
 
@@ -98,6 +120,9 @@ final class PipelineUnderTest {
         }
         final PipelineReport closing = timeoutNs < PATIENCE_NS ? pipeline.stop(timeoutNs) : pipeline.close(timeoutNs);
         onEnd("the last close", closing);
+        if (driver != null) {
+            driver.end();
+        }
         final long deadlineNs = System.nanoTime() + PATIENCE_NS;
         while (hasLiveThread() && System.nanoTime() - deadlineNs < 0) {
             Thread.onSpinWait();
@@ -124,7 +149,7 @@ final class PipelineUnderTest {
     }
 
     private Thread liveThread() {
-        if (pipeline.pollerThread().isAlive()) {
+        if (driver == null && pipeline.pollerThread().isAlive()) {
             return pipeline.pollerThread();
         }
         return pipeline.handlerThreads().stream().filter(Thread::isAlive).findFirst().orElse(null);

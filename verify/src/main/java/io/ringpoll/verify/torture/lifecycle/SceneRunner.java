@@ -20,7 +20,7 @@ import java.util.logging.Logger;
  * <pre>
  *   scene SEED SHAPE                    before the scene
  *   done SEED COMPLETIONS CALLS         the scene has passed
- *   wrong SEED WHAT                     one line for each violation; the process ends with exit code 1
+ *   wrong SEED TEXT                     one line for each violation; the process ends with exit code 1
  * </pre>
  */
 public final class SceneRunner {
@@ -115,7 +115,7 @@ public final class SceneRunner {
         final long mostBytes = GROWTH_BYTES + since * GROWTH_BYTES_PER_SCENE;
         final long startNs = System.nanoTime();
         long grownBytes = settledMallocBytes() - settledBytes;
-        // A compiler thread of the JVM takes megabytes for some seconds; what has leaked does not come back.
+        // A compiler thread of the JVM takes megabytes for some seconds; leaked memory is not returned.
         while (grownBytes > mostBytes && System.nanoTime() - startNs < COMPILATION_NS) {
             grownBytes = Math.min(grownBytes, settledMallocBytes() - settledBytes);
         }

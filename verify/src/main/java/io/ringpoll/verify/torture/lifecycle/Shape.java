@@ -34,12 +34,14 @@ import org.agrona.concurrent.IdleStrategy;
  * @param countersFile    whether counters are in a file
  * @param startTimeoutNs  bound of the start
  * @param doubledQueue    whether a queue is described twice, which no pipeline starts with
+ * @param agents          whether the pollers are agents that several threads invoke
+ * @param idleTimeoutNs   time after which idle handlers are called; 0 for never
  */
 record Shape(
     int pipelines, boolean runToCompletion, int ringSize, int batchLimit, WaitMode idle, WaitMode handlerWait, int scripted,
     int slowPolls, boolean shared, int synthetic, int links, int depth, int operators, int calls, int handlerCalls, int throwing,
     boolean halting, int interrupting, int maxHeld, boolean staged, boolean observed, Hook hook,
-    boolean countersFile, long startTimeoutNs, boolean doubledQueue) {
+    boolean countersFile, long startTimeoutNs, boolean doubledQueue, boolean agents, long idleTimeoutNs) {
 
     private static final int LARGE_RING = 1 << 20;
     private static final int MAX_RING_BITS = 10;
@@ -66,7 +68,7 @@ record Shape(
             oneIn(random, 4, 500), maxHeld, !runToCompletion && random.nextInt(3) == 0, random.nextInt(3) == 0,
             random.nextInt(2) == 0 ? Hook.NONE : draw(random, Hook.values()), random.nextInt(4) != 0,
             random.nextInt(16) == 0 ? random.nextInt(2) : TimeUnit.SECONDS.toNanos(20),
-            random.nextInt(16) == 0);
+            random.nextInt(16) == 0, random.nextInt(3) == 0, oneIn(random, 3, 1_000_000));
     }
 
     private static <T> T draw(final SplittableRandom random, final T[] values) {

@@ -94,6 +94,17 @@ final class TortureHandler implements CompletionHandler {
     }
 
     @Override
+    public void onIdle() {
+        if (isTime(shape.handlerCalls())) {
+            operator.call();
+        }
+        if (isTime(shape.throwing())) {
+            halted = shape.halting();
+            throw new Planned();
+        }
+    }
+
+    @Override
     public void onQueueFault(final int queueIndex, final String queueName, final int code) {
         faulted = true;
         world.violations().expect(code < 0, name + ": fault code " + code + " of " + queueName);

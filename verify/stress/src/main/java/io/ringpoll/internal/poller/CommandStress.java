@@ -1,5 +1,6 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.internal.os.Deadline;
 import java.util.concurrent.TimeoutException;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -32,8 +33,8 @@ public class CommandStress {
         final PollerCommand first = new PollerCommand(() -> log = 10 * log + 1);
         final PollerCommand second = new PollerCommand(() -> log = 10 * log + 2);
         try {
-            commands.submit(first, Long.MAX_VALUE);
-            commands.submit(second, Long.MAX_VALUE);
+            commands.submit(first, Deadline.after(Long.MAX_VALUE));
+            commands.submit(second, Deadline.after(Long.MAX_VALUE));
         } catch (final TimeoutException never) {
             log = -1;
         }

@@ -1,5 +1,6 @@
 package io.ringpoll.internal.poller;
 
+import io.ringpoll.internal.os.Deadline;
 import java.util.concurrent.TimeoutException;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
@@ -24,7 +25,7 @@ public class SleepStress {
     public void user() {
         SleepingPoller.dither();
         try {
-            sleeper.commands.submit(new PollerCommand(() -> { }), Long.MAX_VALUE);
+            sleeper.commands.submit(new PollerCommand(() -> { }), Deadline.after(Long.MAX_VALUE));
         } catch (final TimeoutException never) {
             throw new IllegalStateException(never);
         }

@@ -1,4 +1,4 @@
-package io.ringpoll.pipeline;
+package io.ringpoll.internal.os;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -54,6 +55,26 @@ class DeadlineTest {
         final AtomicInteger looks = new AtomicInteger();
         assertTrue(Deadline.after(HOUR_NS).await(() -> looks.incrementAndGet() == 3));
         assertEquals(3, looks.get());
+    }
+
+    @Test
+    void shouldParkTheThreadBetweenTwoLooks() {
+        final AtomicInteger looks = new AtomicInteger();
+        // A park takes the permit, so that the next one lasts.
+        LockSupport.unpark(Thread.currentThread());
+        assertTrue(Deadline.after(HOUR_NS).await(() -> looks.incrementAndGet() == 2));
+        final long startNs = System.nanoTime();
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+        assertTrue(System.nanoTime() - startNs >= TimeUnit.MILLISECONDS.toNanos(90), "the permit was still there");
+    }
+
+    @Test
+    void shouldParkWithoutTheInterrupt() {
+        final AtomicInteger looks = new AtomicInteger();
+        Thread.currentThread().interrupt();
+        assertTrue(Deadline.after(HOUR_NS).await(() -> looks.incrementAndGet() > 1 && !Thread.currentThread().isInterrupted()));
+        assertEquals(2, looks.get());
+        assertTrue(Thread.interrupted());
     }
 
     @Test

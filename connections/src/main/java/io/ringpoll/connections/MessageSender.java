@@ -5,13 +5,16 @@ import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
 
 /**
- * The sends of one connection: credits from the peer, buffers, and room in the send queue.
+ * The sending side of one connection: credits from the peer, buffers, room in the send queue, and the open claim.
  *
- * <p>Belongs to the polling thread. A message costs a credit and a buffer; credit messages and the goodbye have room of their own
- * in the send queue. One send in {@link ConnectionSizes#signalInterval} is signalled, and its completion releases all before it:
- * of as many sends as that, one is signalled, so a sender without room always has a completion to wait for.
+ * <p>Belongs to the polling thread; after the end of the set to the thread that gives the claim back. A message costs a credit
+ * and a buffer; credit messages and the goodbye have room of their own in the send queue. One send in {@link
+ * ConnectionSizes#signalInterval} is signalled, and its completion releases all before it: of as many sends as that, one is
+ * signalled, so a sender without room always has a completion to wait for.
  */
-final class SendWindow {
+final class MessageSender {
+    private static final int NONE = -1;
+
     private final Connection connection;
     private final LocalMemoryRegion region;
     private final int firstOffset;
@@ -20,6 +23,7 @@ final class SendWindow {
     private final int buffers;
     private final int signalInterval;
     private final int maxCreditSends;
+    private int maxMessageBytes;
     /** The peer's receives for messages. */
     private int window;
     /** Number of messages for which the peer has posted receives, as far as this side knows. */
@@ -30,8 +34,12 @@ final class SendWindow {
     private long sendsCompleted;
     private int unsignalled;
     private int nextOffset;
+    private int claimedOffset = NONE;
+    private int claimedLength;
+    /** Whether a message was refused for lack of room, and no room has been taken notice of since. */
+    private boolean refused;
 
-    SendWindow(final Connection connection, final MessageBuffers memory, final ConnectionSizes sizes) {
+    MessageSender(final Connection connection, final MessageBuffers memory, final ConnectionSizes sizes) {
         this.connection = connection;
         region = memory.region();
         buffers = sizes.window();
@@ -43,24 +51,79 @@ final class SendWindow {
         maxCreditSends = sizes.creditSends();
     }
 
-    /** Sets the window that both sides have agreed on; before the first send. */
-    void open(final int agreedWindow) {
+    /** Sets the window and the maximum length that both sides have agreed on; before the first send. */
+    void open(final int agreedWindow, final int agreedMessageBytes) {
         window = agreedWindow;
         credits = agreedWindow;
+        maxMessageBytes = agreedMessageBytes;
     }
 
-    /** Whether a message can be posted. */
-    boolean hasRoom() {
-        return credits > 0 && messagesPosted - messagesCompleted < buffers;
-    }
-
-    /** Offset of the buffer for the next message. */
-    int nextOffset() {
-        return nextOffset;
+    int maxMessageBytes() {
+        return maxMessageBytes;
     }
 
     int credits() {
         return credits;
+    }
+
+    /** Claims the buffer for the next message; the result is that of {@link MessageConnection#tryClaim}. */
+    int tryClaim(final int lengthBytes, final boolean isOpen) {
+        final int next = nextOffset(lengthBytes, isOpen);
+        if (next >= 0) {
+            claimedOffset = next;
+            claimedLength = lengthBytes;
+        }
+        return next;
+    }
+
+    /** Offset of the buffer for the next message, or the negative result of a refused claim. */
+    int nextOffset(final int lengthBytes, final boolean isOpen) {
+        if (lengthBytes < 0 || lengthBytes > maxMessageBytes) {
+            throw new IllegalArgumentException(
+                "a message of " + lengthBytes + " bytes; " + this + " carries 0 to " + maxMessageBytes);
+        }
+        if (claimedOffset != NONE) {
+            throw new IllegalStateException("a claim of " + this + " is open: commit or abort it first");
+        }
+        if (!isOpen) {
+            return MessageConnection.NOT_CONNECTED;
+        }
+        if (!hasRoom()) {
+            refused = true;
+            return MessageConnection.NO_CREDIT;
+        }
+        return nextOffset;
+    }
+
+    /** Ends the claim with an index; returns the claimed length. */
+    int endClaim(final int index) {
+        if (index != claimedOffset || index == NONE) {
+            throw new IllegalStateException("index " + index + " is not claimed on " + this);
+        }
+        claimedOffset = NONE;
+        return claimedLength;
+    }
+
+    boolean hasClaim() {
+        return claimedOffset != NONE;
+    }
+
+    /** Whether there is room again after a refusal, which is forgotten then. */
+    boolean takeRefusal() {
+        final boolean isOver = refused && hasRoom();
+        if (isOver) {
+            refused = false;
+        }
+        return isOver;
+    }
+
+    /** Whether a message was refused since {@link #takeRefusal}. */
+    boolean isRefused() {
+        return refused;
+    }
+
+    private boolean hasRoom() {
+        return credits > 0 && messagesPosted - messagesCompleted < buffers;
     }
 
     /** Adds credits that the peer has returned. */
@@ -113,5 +176,10 @@ final class SendWindow {
             unsignalled = signalled ? 0 : unsignalled + 1;
         }
         return posted;
+    }
+
+    @Override
+    public String toString() {
+        return MessageConnection.nameOf(connection);
     }
 }

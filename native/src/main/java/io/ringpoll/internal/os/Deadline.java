@@ -1,4 +1,4 @@
-package io.ringpoll.pipeline;
+package io.ringpoll.internal.os;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
@@ -10,7 +10,7 @@ import java.util.function.BooleanSupplier;
  *
  * <p>Immutable. An interrupt ends no wait, so that a stop is never left half done; the interrupt flag is restored after the wait.
  */
-final class Deadline {
+public final class Deadline {
     private static final long PARK_NS = 50_000;
 
     private final long timeoutNs;
@@ -22,33 +22,60 @@ final class Deadline {
         this.atNs = System.nanoTime() + timeoutNs;
     }
 
-    /** A deadline that is a time-out from now; a negative time-out is 0. */
-    static Deadline after(final long timeoutNs) {
+    /**
+     * A deadline that is a time-out from now.
+     *
+     * @param timeoutNs in nanoseconds; negative for 0
+     * @return the deadline
+     */
+    public static Deadline after(final long timeoutNs) {
         return new Deadline(Math.max(0, timeoutNs));
     }
 
-    /** On the clock of {@link System#nanoTime()}. */
-    long atNs() {
+    /**
+     * The time of the deadline, to be compared by difference.
+     *
+     * @return on the clock of {@link System#nanoTime()}
+     */
+    public long atNs() {
         return atNs;
     }
 
-    /** The remaining time in nanoseconds; 0 after the deadline. */
-    long leftNs() {
+    /**
+     * The remaining time.
+     *
+     * @return nanoseconds; 0 after the deadline
+     */
+    public long leftNs() {
         return Math.max(0, atNs - System.nanoTime());
     }
 
-    boolean isOver() {
+    /**
+     * Whether the deadline has passed.
+     *
+     * @return true also for a time-out of 0
+     */
+    public boolean isOver() {
         return leftNs() == 0;
     }
 
-    /** The whole time-out, for messages. */
-    String timeout() {
+    /**
+     * The whole time-out, for messages.
+     *
+     * @return with its unit
+     */
+    public String timeout() {
         final long timeoutMs = TimeUnit.NANOSECONDS.toMillis(timeoutNs);
         return timeoutMs > 0 ? timeoutMs + " ms" : timeoutNs + " ns";
     }
 
-    /** Waits until a condition holds; returns false if it did not by the deadline. */
-    boolean await(final BooleanSupplier condition) {
+    /**
+     * Waits until a condition holds.
+     *
+     * @param condition checked at least once
+     * @return false if it did not by the deadline
+     */
+    public boolean await(final BooleanSupplier condition) {
         boolean interrupted = false;
         boolean holds = condition.getAsBoolean();
         while (!holds && !isOver()) {
@@ -61,8 +88,13 @@ final class Deadline {
         return holds;
     }
 
-    /** Waits until a thread has ended or was never started; returns false if it runs at the deadline. */
-    boolean join(final Thread thread) {
+    /**
+     * Waits until a thread has ended or was never started.
+     *
+     * @param thread another one
+     * @return false if it runs at the deadline
+     */
+    public boolean join(final Thread thread) {
         boolean interrupted = false;
         while (thread.isAlive() && !isOver()) {
             try {
@@ -75,8 +107,13 @@ final class Deadline {
         return !thread.isAlive();
     }
 
-    /** Acquires a lock; returns false if it was not free by the deadline. */
-    boolean tryLock(final Lock lock) {
+    /**
+     * Acquires a lock.
+     *
+     * @param lock to be released by the caller
+     * @return false if it was not free by the deadline
+     */
+    public boolean tryLock(final Lock lock) {
         boolean interrupted = false;
         boolean locked = lock.tryLock();
         while (!locked && !isOver()) {

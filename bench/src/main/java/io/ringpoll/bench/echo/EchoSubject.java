@@ -1,0 +1,39 @@
+package io.ringpoll.bench.echo;
+
+import java.io.IOException;
+
+/** The contestants, the layer first. */
+enum EchoSubject {
+    /** The module {@code connections}. */
+    LAYER("ringpoll"),
+    /** The same by hand on the pipeline. */
+    BY_HAND("by-hand"),
+    /** Plain C on librpma. */
+    C("c"),
+    /** Netty over TCP. */
+    NETTY("netty"),
+    /** Aeron IPC. */
+    AERON_IPC("aeron-ipc");
+
+    private final String label;
+
+    EchoSubject(final String label) {
+        this.label = label;
+    }
+
+    /** Its label in results. */
+    String label() {
+        return label;
+    }
+
+    /** Opens its connections; its threads sleep at the gate. */
+    EchoContestant open(final EchoScale scale, final EchoThreads threads) throws IOException {
+        return switch (this) {
+            case LAYER -> new LayerEcho(scale, threads);
+            case BY_HAND -> new HandEcho(scale, threads);
+            case C -> new CEchoContestant(scale, threads);
+            case NETTY -> new NettyEcho(scale, threads);
+            case AERON_IPC -> new AeronEcho(scale, threads);
+        };
+    }
+}

@@ -1,0 +1,91 @@
+package io.ringpoll.bench.instructions;
+
+import io.ringpoll.bench.baseline.Traffic;
+import io.ringpoll.bench.handoff.CHandOff;
+import io.ringpoll.bench.handoff.HandOff;
+import io.ringpoll.bench.handoff.RingpollHandOff;
+import io.ringpoll.bench.micro.PollBenchmark;
+import io.ringpoll.bench.micro.PostBenchmark;
+import io.ringpoll.internal.binding.Libraries;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+
+/** What is counted: the same work by ringpoll and in C. The names are those of the measurements of time. */
+enum InstructionPoint {
+    /** A poll of an empty queue through librpma. */
+    EMPTY_POLL("poll/empty/librpma", "call",
+        () -> poll(0, "rpma_cq_get_wc", PollBenchmark::librpma), () -> poll(0, "rpma_cq_get_wc", PollBenchmark::librpmaInC)),
+    /** A poll of 32 completions, with the count of the budget. */
+    COUNTED_POLL("poll/32/librpma-counted", "call",
+        () -> poll(HandOffSubject.BATCH, "rpma_cq_get_wc", PollBenchmark::librpmaCounted),
+        () -> poll(HandOffSubject.BATCH, "rpma_cq_get_wc", PollBenchmark::librpmaInC)),
+    /** A write, posted and polled. */
+    WRITE("post/write/64-bytes", "write", () -> post(PostBenchmark::binding), () -> post(PostBenchmark::inC)),
+    /** The duty cycle of a poller, for a full batch. */
+    POLLER("poller", "batch of 32", () -> poller(new RingpollHandOff(), "bench-poller"),
+        () -> poller(CHandOff.withThreads(), "bench-c-poller")),
+    /** The only handler. */
+    HANDLER("handler", "completion", () -> handler(new RingpollHandOff(), 1, "bench-handler-0"),
+        () -> handler(CHandOff.withThreads(), 1, "bench-c-hand-0")),
+    /** The handler of half of the completions: sends and writes. */
+    SEND_HANDLER("handler/send-write-of-3", "completion", () -> handler(new RingpollHandOff(), 3, "bench-handler-0"),
+        () -> handler(CHandOff.withThreads(), 3, "bench-c-hand-0")),
+    /** The handler of errors, one of 1,024 completions; it looks at each. */
+    ERROR_HANDLER("handler/error-of-3", "completion", () -> handler(new RingpollHandOff(), 3, "bench-handler-2"),
+        () -> handler(CHandOff.withThreads(), 3, "bench-c-hand-2"));
+
+    private final String label;
+    private final String unit;
+    private final Supplier<Subject> ringpoll;
+    private final Supplier<Subject> baseline;
+
+    InstructionPoint(final String label, final String unit, final Supplier<Subject> ringpoll, final Supplier<Subject> baseline) {
+        this.label = label;
+        this.unit = unit;
+        this.ringpoll = ringpoll;
+        this.baseline = baseline;
+    }
+
+    /** Its name in results. */
+    String label() {
+        return label;
+    }
+
+    /** What the instructions of a figure have done. */
+    String unit() {
+        return unit;
+    }
+
+    /** Starts the work of a contestant: {@link RingpollHandOff#NAME} or {@link CHandOff#NAME}. */
+    Subject start(final String contestant) {
+        return (contestant.equals(CHandOff.NAME) ? baseline : ringpoll).get();
+    }
+
+    private static Subject poll(final int batch, final String function, final Consumer<PollBenchmark> calls) {
+        final PollBenchmark benchmark = new PollBenchmark();
+        benchmark.batch = batch;
+        benchmark.setUp();
+        return new CallSubject(() -> calls.accept(benchmark), address(function), benchmark::tearDown);
+    }
+
+    private static Subject post(final Consumer<PostBenchmark> calls) {
+        final PostBenchmark benchmark = new PostBenchmark();
+        benchmark.operation = Traffic.Operation.WRITE;
+        benchmark.sizeBytes = 64;
+        benchmark.posts = PostBenchmark.Posts.COUNTED;
+        benchmark.setUp();
+        return new CallSubject(() -> calls.accept(benchmark), address("rpma_write"), benchmark::tearDown);
+    }
+
+    private static long address(final String function) {
+        return Libraries.current().rpma().find(function).orElseThrow().address();
+    }
+
+    private static Subject poller(final HandOff handOff, final String thread) {
+        return new HandOffSubject(handOff, 1, thread, true, HandOffSubject.BATCH);
+    }
+
+    private static Subject handler(final HandOff handOff, final int handlers, final String thread) {
+        return new HandOffSubject(handOff, handlers, thread, false, 1);
+    }
+}

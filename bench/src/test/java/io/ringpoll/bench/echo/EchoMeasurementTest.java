@@ -1,0 +1,35 @@
+package io.ringpoll.bench.echo;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.bench.handoff.HotCpus;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Checks that every contestant answers every message; the figures of a loaded machine are not checked. */
+@Timeout(120)
+class EchoMeasurementTest {
+    @Test
+    void shouldMeasureAllContestantsInBothModes() throws Exception {
+        final EchoConfig config = new EchoConfig(List.of(new EchoScale(3, 8, 4)), 2, 0, 5, 10, 1);
+        final EchoReport report = new EchoMeasurement(config, HotCpus.planned(1)).run();
+        assertEquals(List.of(), report.faults());
+        final Set<String> turns = new HashSet<>();
+        for (final JsonNode window : new ObjectMapper().readTree(report.toJson()).path("windows")) {
+            turns.add(window.path("connections").asInt() + " " + window.path("mode").asText() + " "
+                + window.path("contestant").asText());
+        }
+        final Set<String> expected = new HashSet<>();
+        for (final String mode : List.of("throughput", "ping-pong")) {
+            for (final String contestant : List.of("ringpoll", "by-hand", "c", "netty", "aeron-ipc")) {
+                expected.add("3 " + mode + " " + contestant);
+            }
+        }
+        assertEquals(expected, turns);
+    }
+}

@@ -1,0 +1,135 @@
+package io.ringpoll.cli.pages;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The programs of the pages about Apache Ratis, run with the JVM flags of docs/ratis-quickstart.md. */
+@Timeout(value = 300, unit = TimeUnit.SECONDS)
+class RatisPagesTest {
+    private static final Page QUICKSTART = Page.read(Page.ROOT.resolve("docs/ratis-quickstart.md"));
+    private static final Page COMMIT_INDEX = Page.read(Page.ROOT.resolve("docs/internals/ratis-commit-index.md"));
+    private static final String SUM = "ReplicatedSum";
+    private static final String REPRODUCER = "CommitIndexReproducer";
+    private static final Pattern FLAG = Pattern.compile("(?<= )-(?:-|Dorg)[\\w.=/-]+");
+    private static final String HOST = "127.0.0.1";
+    private static final int SERVERS = 3;
+    private static final int LIMIT_S = 120;
+
+    @TempDir
+    private Path folder;
+    private final List<Process> processes = new ArrayList<>();
+
+    @AfterEach
+    void end() throws InterruptedException {
+        for (final Process process : processes) {
+            process.destroyForcibly();
+            assertTrue(process.waitFor(LIMIT_S, TimeUnit.SECONDS), "a killed process does not end");
+        }
+    }
+
+    @Test
+    void shouldAddInOneProcessAndContinueWithTheStoredLogs() throws Exception {
+        compile(SUM, block(QUICKSTART, "java"));
+        final String data = folder.resolve("data").toString();
+        assertEquals(block(QUICKSTART, "text"), output(SUM, "all", data));
+        assertEquals("sum: 10100\n", output(SUM, "all", data));
+    }
+
+    /** Over the engine's Netty transport, since processes cannot reach each other on the loopback device. */
+    @Test
+    void shouldAddInAProcessForEachServerWithOneOfThemKilled() throws Exception {
+        compile(SUM, replaced(replaced(block(QUICKSTART, "java"), "new RdmaRpcType()",
+            "org.apache.ratis.rpc.SupportedRpcType.NETTY"),
+            "RaftServerConfigKeys.setStorageDir(properties, List.of(folder));",
+            "RaftServerConfigKeys.setStorageDir(properties, List.of(folder));"
+                + "org.apache.ratis.netty.NettyConfigKeys.Server.setPort(properties, Integer.parseInt("
+                + "new ArrayList<>(group.getPeers()).get(number).getAddress().split(\":\")[1]));"));
+        final List<String> addresses = new ArrayList<>();
+        for (int i = 0; i < SERVERS; i++) {
+            try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName(HOST))) {
+                addresses.add(HOST + ":" + free.getLocalPort());
+            }
+        }
+        for (int i = 0; i < SERVERS; i++) {
+            server(i, addresses);
+        }
+        assertEquals("sum: 5050\n", output(SUM, words(List.of("client"), addresses)));
+        processes.getFirst().destroyForcibly().waitFor();
+        assertEquals("sum: 10100\n", output(SUM, words(List.of("client"), addresses)));
+        server(0, addresses);
+        assertEquals("sum: 15150\n", output(SUM, words(List.of("client"), addresses)));
+    }
+
+    /** If it fails with a newer engine, the defect may be fixed. */
+    @Test
+    void shouldReproduceTheDefectOfTheEngine() throws Exception {
+        compile(REPRODUCER, block(COMMIT_INDEX, "java"));
+        assertEquals(block(COMMIT_INDEX, "text"), output(REPRODUCER));
+    }
+
+    private void server(final int number, final List<String> addresses) throws IOException {
+        start("server-" + number, SUM, words(
+            List.of("server", Integer.toString(number), folder.resolve("data-" + number).toString()), addresses));
+    }
+
+    private static String[] words(final List<String> first, final List<String> rest) {
+        return Stream.concat(first.stream(), rest.stream()).toArray(String[]::new);
+    }
+
+    private Process start(final String name, final String program, final String... arguments) throws IOException {
+        final List<String> command = new ArrayList<>();
+        command.add(ProcessHandle.current().info().command().orElseThrow());
+        FLAG.matcher(QUICKSTART.blocks().stream().map(Page.Block::text).filter(text -> text.contains(SUM + " all"))
+            .findFirst().orElseThrow()).results().map(MatchResult::group).forEach(command::add);
+        assertTrue(command.size() > SERVERS, () -> "the flags of the page: " + command);
+        command.addAll(List.of("-cp", folder + ":" + System.getProperty("java.class.path"), program));
+        command.addAll(List.of(arguments));
+        final Process process = new ProcessBuilder(command).redirectError(folder.resolve(name + ".err").toFile())
+            .redirectOutput(folder.resolve(name + ".out").toFile()).start();
+        processes.add(process);
+        return process;
+    }
+
+    /** Runs a process to its end; returns what it has printed. */
+    private String output(final String program, final String... arguments) throws IOException, InterruptedException {
+        final Process process = start("last", program, arguments);
+        final boolean ended = process.waitFor(LIMIT_S, TimeUnit.SECONDS);
+        final String printed = Files.readString(folder.resolve("last.out"));
+        final String logged = Files.readString(folder.resolve("last.err"));
+        assertTrue(ended, () -> "it does not end: " + printed + logged);
+        assertEquals(0, process.exitValue(), () -> printed + logged);
+        return printed;
+    }
+
+    private void compile(final String name, final String program) throws IOException {
+        final Path source = Files.writeString(folder.resolve(name + ".java"), program);
+        assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, "-proc:none", "-d", folder.toString(),
+            "-cp", System.getProperty("java.class.path"), source.toString()));
+    }
+
+    private static String block(final Page page, final String language) {
+        return page.blocks().stream().filter(block -> block.language().equals(language)).findFirst().orElseThrow().text();
+    }
+
+    private static String replaced(final String text, final String part, final String by) {
+        assertTrue(text.contains(part), () -> "the program does not contain " + part);
+        return text.replace(part, by);
+    }
+}

@@ -1,0 +1,192 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import org.agrona.concurrent.UnsafeBuffer;
+
+/**
+ * The receiving side of one connection: posted receives, credits owed to the peer, and messages: the handled one, retained ones,
+ * and those that wait because the listener has refused one.
+ *
+ * <p>Belongs to the polling thread; after the end of the set to the thread that releases retained messages. A buffer is posted,
+ * or waiting, or retained, or passed to the listener.
+ */
+final class MessageReceiver {
+    private static final int NONE = -1;
+
+    private final MessageConnection owner;
+    private final Connection connection;
+    private final ConnectionListener listener;
+    private final LocalMemoryRegion region;
+    private final UnsafeBuffer bytes;
+    private final int strideBytes;
+    /** By buffer: 0, or the number of the retained message in it. */
+    private final long[] retainedAs;
+    /** Buffers and lengths of waiting messages, in order. */
+    private final int[] waitingBuffers;
+    private final int[] waitingLengths;
+    private int firstWaiting;
+    private int waiting;
+    private int posted;
+    private int retained;
+    private long retentions;
+    private int maxMessageBytes;
+    /** Number of messages that the peer may still send. */
+    private int granted;
+    private int owed;
+    /** Buffer of the message that is being handled. */
+    private int handledBuffer = NONE;
+    private boolean handledIsRetained;
+
+    MessageReceiver(final MessageConnection owner, final MessageBuffers memory, final UnsafeBuffer bytes,
+        final ConnectionSizes sizes, final ConnectionListener listener) {
+        this.owner = owner;
+        this.listener = listener;
+        this.bytes = bytes;
+        connection = owner.connection();
+        region = memory.region();
+        strideBytes = memory.strideBytes();
+        posted = sizes.receives();
+        retainedAs = new long[posted];
+        waitingBuffers = new int[posted];
+        waitingLengths = new int[posted];
+    }
+
+    /** Sets the window and the maximum length that both sides have agreed on; before the first receive completes. */
+    void open(final int agreedWindow, final int agreedMessageBytes) {
+        granted = agreedWindow;
+        maxMessageBytes = agreedMessageBytes;
+    }
+
+    /** Number of receives whose completion has not been handled. */
+    int posted() {
+        return posted;
+    }
+
+    int retained() {
+        return retained;
+    }
+
+    /** Counts the completion of a receive, of any status. */
+    void onCompleted() {
+        posted--;
+    }
+
+    /** Spends a credit of the peer. */
+    void spendCredit() throws ProtocolViolation {
+        if (granted == 0) {
+            throw new ProtocolViolation("a message without credit");
+        }
+        granted--;
+    }
+
+    /** Passes a message to the listener, or lets it wait behind one that the listener has refused. */
+    void deliver(final int buffer, final int lengthBytes) throws ProtocolViolation {
+        if (lengthBytes > maxMessageBytes) {
+            throw new ProtocolViolation("a message of " + lengthBytes + " bytes, over the maximum of " + maxMessageBytes);
+        }
+        if (waiting > 0 || !handle(buffer, lengthBytes)) {
+            addWaiting(buffer, lengthBytes);
+        }
+    }
+
+    /** Passes the waiting messages to the listener until it refuses one; not from within the callback of a message. */
+    void deliverWaiting() {
+        while (waiting > 0 && handledBuffer == NONE && owner.isOpen() &&
+            handle(waitingBuffers[firstWaiting], waitingLengths[firstWaiting])) {
+            firstWaiting = firstWaiting + 1 == waitingBuffers.length ? 0 : firstWaiting + 1;
+            waiting--;
+        }
+    }
+
+    private void addWaiting(final int buffer, final int lengthBytes) {
+        final int last = (firstWaiting + waiting) % waitingBuffers.length;
+        waitingBuffers[last] = buffer;
+        waitingLengths[last] = lengthBytes;
+        waiting++;
+    }
+
+    /** Passes a message to the listener; false if the listener has refused it. */
+    private boolean handle(final int buffer, final int lengthBytes) {
+        handledBuffer = buffer;
+        boolean handled = true;
+        try {
+            handled = listener.onMessage(owner, bytes, buffer * strideBytes, lengthBytes);
+        } catch (final Throwable failure) {
+            owner.poller().onListenerException(failure);
+        }
+        handledBuffer = NONE;
+        if (handledIsRetained) {
+            handledIsRetained = false;
+            return true;
+        }
+        if (handled) {
+            finish(buffer);
+        }
+        return handled;
+    }
+
+    /** Retains the message that is being handled; returns its handle. */
+    long retain() {
+        if (handledBuffer == NONE || handledIsRetained) {
+            throw new IllegalStateException(
+                handledIsRetained ? "the message is retained already" : "no message of " + owner + " is being handled");
+        }
+        handledIsRetained = true;
+        retained++;
+        retainedAs[handledBuffer] = ++retentions;
+        return retentions << Integer.SIZE | handledBuffer;
+    }
+
+    /** Ends the retention of a message; returns its buffer, or a negative number if its callback has not returned. */
+    int release(final long message) {
+        final int buffer = (int) message;
+        if (buffer < 0 || buffer >= retainedAs.length || retainedAs[buffer] == 0 ||
+            retainedAs[buffer] << Integer.SIZE != (message & -1L << Integer.SIZE)) {
+            throw new IllegalStateException("message " + Long.toHexString(message) + " is not retained");
+        }
+        retainedAs[buffer] = 0;
+        retained--;
+        if (buffer == handledBuffer) {
+            // Valid until the callback returns, whose result counts again.
+            handledIsRetained = false;
+            return NONE;
+        }
+        return buffer;
+    }
+
+    /** Posts the receive of a handled message again and owes its credit, if the connection is open. */
+    void finish(final int buffer) {
+        if (owner.isOpen()) {
+            owed++;
+            repost(buffer);
+        }
+    }
+
+    /** Posts a receive again, if the connection is open. */
+    void repost(final int buffer) {
+        if (!owner.isOpen()) {
+            return;
+        }
+        if (connection.receive(region, (long) buffer * strideBytes, strideBytes, WorkRequestId.receive(buffer))) {
+            posted++;
+        } else {
+            owner.fail("the receive queue is full");
+        }
+    }
+
+    /** Whether an empty message must return the credits, because the peer has no more left than are owed. */
+    boolean isCreditDue() {
+        return owed > 0 && owed >= granted;
+    }
+
+    int owed() {
+        return owed;
+    }
+
+    /** The owed credits have been returned. */
+    void onReturned() {
+        granted += owed;
+        owed = 0;
+    }
+}

@@ -1,0 +1,233 @@
+package io.ringpoll.connections;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.TestDevice;
+import java.net.ConnectException;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import org.agrona.concurrent.UnsafeBuffer;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The close of a set with any time-out, again, and by any thread; and the time-outs of a connect. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Tag(TestDevice.TAG)
+class CloseTest {
+    private static final long HALF_A_SECOND = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long[] NO_TIME = {0, -1, Long.MIN_VALUE};
+
+    private final Recorder server = new Recorder();
+    private final Recorder client = new Recorder();
+
+    @Test
+    void shouldReturnTheSameFromEachClose() throws Exception {
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            pair.connect();
+            assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+            assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+            assertTrue(pair.client().close(0));
+        }
+    }
+
+    @Test
+    void shouldNotWaitWithoutTimeAndContinueWithTime() throws Exception {
+        for (final long timeoutNs : NO_TIME) {
+            final CountDownLatch entered = new CountDownLatch(1);
+            final CountDownLatch left = new CountDownLatch(1);
+            try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+                pair.connect().execute(() -> {
+                    entered.countDown();
+                    awaitUninterruptibly(left);
+                });
+                entered.await();
+                assertFalse(pair.client().close(timeoutNs));
+                assertEquals(1, pair.client().connections());
+                left.countDown();
+                assertTrue(pair.client().close(Long.MAX_VALUE));
+                assertEquals(0, pair.client().connections());
+            }
+        }
+    }
+
+    @Test
+    void shouldCloseForAnInterruptedThread() throws Exception {
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            pair.connect();
+            Thread.currentThread().interrupt();
+            assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+            assertTrue(Thread.interrupted());
+        }
+    }
+
+    @Test
+    void shouldSayGoodbyeToAPeerWhoseConnectionIsBeingEstablished() throws Exception {
+        boolean isGoodbye = false;
+        // The peer must fetch its event within a second: on a busy machine it may be late.
+        for (int attempt = 0; attempt < 10 && !isGoodbye; attempt++) {
+            try (ConnectionSet set = SetPair.builder().listener(server).start();
+                RawClient raw = new RawClient(set.listen(0), RawClient.HELLO.encode(), false)) {
+                while (set.connections() == 0) {
+                    Thread.sleep(1);
+                }
+                final Thread closing = Thread.ofPlatform().daemon().start(() -> set.close(SetPair.TEN_SECONDS));
+                // Without a goodbye the connection would be released now.
+                for (int i = 0; i < 200 && set.connections() > 0; i++) {
+                    Thread.sleep(1);
+                }
+                raw.fetchEvent();
+                isGoodbye = raw.isEstablished() && raw.nextKind() == Immediate.GOODBYE;
+                closing.join();
+                assertTrue(set.close(0));
+            }
+        }
+        assertTrue(isGoodbye, "no attempt has got a goodbye");
+        assertEquals(List.of(), server.all);
+    }
+
+    @Test
+    void shouldWaitForTheLastTaskOfEachConnection() throws Exception {
+        shouldWaitForTheLastTask(HALF_A_SECOND / 5, set -> { });
+    }
+
+    @Test
+    void shouldGiveASlowEventThreadItsWholeTime() throws Exception {
+        shouldWaitForTheLastTask(6 * HALF_A_SECOND, set -> assertFalse(set.close(0)));
+    }
+
+    private void shouldWaitForTheLastTask(final long delayNs, final Consumer<ConnectionSet> firstClose) {
+        final CountDownLatch freed = new CountDownLatch(1);
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), "0");
+            ConnectionSet set = ConnectionSet.builder().name("waiting").peer(peer).listener(client).start()) {
+            final MessageConnection connection = request(set, peer, silent.port());
+            final Thread polling = set.pipelines().getFirst().pollerThread();
+            // On the event thread, when the place of the connection is free.
+            connection.established().whenComplete((never, failure) -> {
+                freed.countDown();
+                Deadline.after(HALF_A_SECOND).join(polling);
+                LockSupport.parkNanos(delayNs);
+            });
+            set.events().watch(connection, SetPair.TEN_SECONDS);
+            firstClose.accept(set);
+            assertTrue(set.close(SetPair.TEN_SECONDS));
+            assertEquals(0, freed.getCount());
+            assertEquals(0, connection.buffer().capacity(), "the memory has not been given back");
+        }
+    }
+
+    @Test
+    void shouldRefuseSendsOnAnyThreadAfterTheEndOfTheSet() throws Exception {
+        final UnsafeBuffer message = new UnsafeBuffer(new byte[1]);
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            final MessageConnection connection = pair.connect();
+            assertThrows(IllegalStateException.class, () -> connection.trySend(message, 0, 1));
+            assertThrows(IllegalStateException.class, connection::resume);
+            pair.server().close();
+            assertEquals("disconnected PEER_CLOSED", client.await("disconnected"));
+            assertThrows(IllegalStateException.class, () -> connection.tryClaim(1), "its set is open");
+            assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+            assertFalse(connection.trySend(message, 0, 1));
+            assertEquals(MessageConnection.NOT_CONNECTED, connection.tryClaim(1));
+            connection.resume();
+            final String refusal = assertThrows(IllegalStateException.class, connection::retain).getMessage();
+            assertTrue(refusal.endsWith(" has no polling thread: its set is closed"), refusal);
+        }
+    }
+
+    @Test
+    void shouldNotWaitForAConnectionWithoutTime() throws Exception {
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), "0");
+            ConnectionSet clients = SetPair.builder().listener(client).start()) {
+            for (final long timeoutNs : NO_TIME) {
+                final String message = assertThrows(ConnectException.class,
+                    () -> clients.connect(TestDevice.address(), silent.port(), timeoutNs)).getMessage();
+                // By this thread or by that of the events.
+                assertTrue(message.contains(": ") && message.contains("not established"), message);
+            }
+        }
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            assertTrue(pair.client().connect(TestDevice.address(), pair.port(), Long.MAX_VALUE).isConnected());
+        }
+    }
+
+    @Test
+    void shouldRefuseWhatCannotBeStarted() {
+        assertTrue(refusal(SetPair.builder().maxMessageBytes(Integer.MAX_VALUE)).contains("bytes of buffers"));
+        assertTrue(refusal(SetPair.builder().maxMessageBytes(Integer.MAX_VALUE - 63).messagesInFlight(1))
+            .contains("8589934336 bytes of buffers"));
+        assertTrue(refusal(SetPair.builder().pollers(100_000)).contains("there are 100000 pollers: use 1 to 1024"));
+        assertEquals("the name contains a control character", refusal(SetPair.builder().name("a\tb")));
+    }
+
+    @Test
+    void shouldNameTheArgumentThatIsNull() throws Exception {
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            final MessageConnection connection = pair.connect();
+            assertEquals("the source of the message is null",
+                assertThrows(NullPointerException.class, () -> connection.trySend(null, 0, 0)).getMessage());
+            assertEquals("the task is null",
+                assertThrows(NullPointerException.class, () -> connection.execute(null)).getMessage());
+            assertThrows(IndexOutOfBoundsException.class, () -> connection.trySend(new UnsafeBuffer(new byte[1]), 2, 0));
+        }
+    }
+
+    @Test
+    void shouldCloseItselfWhenAPipelineHasEnded() throws Exception {
+        try (SetPair pair = SetPair.of(builder -> builder.pollers(2), server, client)) {
+            final MessageConnection connection = pair.connect();
+            server.await("connected");
+            assertEquals("connected", client.await("connected"));
+            pair.connect();
+            server.await("connected");
+            pair.client().pipelines().getFirst().close();
+            assertFalse(connection.execute(() -> { }));
+            final String message = assertThrows(IllegalStateException.class, pair::connect).getMessage();
+            assertTrue(message.contains("the pipeline of thread ") && message.endsWith(" is CLOSED"), message);
+            assertThrows(IllegalStateException.class, () -> pair.client().listen(0));
+            pair.client().awaitClose();
+            assertTrue(pair.client().isClosed());
+            assertFalse(connection.isConnected());
+            assertTrue(connection.disconnectDetail().startsWith("the pipeline of thread "), connection.disconnectDetail());
+            assertEquals(message, assertThrows(IllegalStateException.class, pair::connect).getMessage()
+                .replace(" is closed: ", " is closing: "));
+            // On a slow machine it may have given up after 10 seconds: continues then.
+            assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+            assertEquals(1, client.all.stream().filter("disconnected FAILED"::equals).count());
+            assertEquals(1, client.all.stream().filter("disconnected CLOSED"::equals).count());
+        }
+    }
+
+    private static MessageConnection request(final ConnectionSet set, final Peer peer, final int port) {
+        try (ConnectionConfig queues = set.config().sizes().newConfig(1000);
+            ConnectionRequest request = peer.request(TestDevice.address(), Integer.toString(port), queues)) {
+            return set.make(request, null);
+        }
+    }
+
+    private String refusal(final ConnectionSetBuilder description) {
+        return assertThrows(IllegalArgumentException.class, () -> description.listener(server).start().close()).getMessage();
+    }
+
+    private static void awaitUninterruptibly(final CountDownLatch latch) {
+        boolean isOver = false;
+        while (!isOver) {
+            try {
+                isOver = latch.await(1, TimeUnit.MINUTES);
+            } catch (final InterruptedException again) {
+                // The test ends it.
+            }
+        }
+    }
+}

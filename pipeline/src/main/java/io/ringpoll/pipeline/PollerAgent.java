@@ -1,0 +1,384 @@
+package io.ringpoll.pipeline;
+
+import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.internal.poller.CompletionPoller;
+import io.ringpoll.internal.poller.CompletionPoller.Outcome;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.Lock;
+import java.util.function.BooleanSupplier;
+import org.agrona.ErrorHandler;
+import org.agrona.concurrent.Agent;
+
+/**
+ * The poller of a pipeline as an agent that the user's threads start, invoke and close.
+ *
+ * <p>One thread at a time is inside: it has the lease, a word with its id that costs a compare-and-swap for each duty cycle. The
+ * invoking thread may change between two duty cycles; the next thread then takes over the commands and the polls of all queues. A
+ * second thread during a duty cycle is refused. A thread that waits for the poller, and has made the latest duty cycle, makes the
+ * next ones itself, because no other thread may do so. A thread that closes the pipeline does the same if the invoking thread has
+ * ended, and otherwise ends the poller if no thread invokes it.
+ * <pre>
+ *   NEW -&gt; STARTED -&gt; ENDED
+ *    |                  ^
+ *    +------------------+
+ * </pre>
+ */
+final class PollerAgent implements Agent, Polling {
+    private static final VarHandle LEASE;
+    private static final long FREE = 0;
+    /** Maximum time for which a closing thread waits for the next invocation. */
+    private static final long INVOCATION_NS = TimeUnit.SECONDS.toNanos(1);
+    /** Maximum time for which {@link #onClose} waits for the duty cycle of another thread. */
+    private static final long CYCLE_NS = TimeUnit.SECONDS.toNanos(1);
+    /** Each look of a waiting thread is a command, and nobody may execute them. */
+    private static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    static {
+        try {
+            LEASE = MethodHandles.lookup().findVarHandle(PollerAgent.class, "lease", long.class);
+        } catch (final ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** The states of an agent. */
+    private enum State {
+        NEW, STARTED, ENDED
+    }
+
+    private final CompletionPoller poller;
+    private final Handlers handlers;
+    /** Null if no handler has a time-out. */
+    private final IdleCalls idleCalls;
+    private final CompletionSlab slab;
+    private final ErrorHandler onDied;
+    /** Id of the thread inside, negative if it waits for the poller or ends it; {@link #FREE} if there is none. */
+    @SuppressWarnings("unused")
+    private long lease;
+    /** The thread of the latest duty cycle; written by the thread inside. */
+    private volatile Thread invoker;
+    /** Written by the thread inside. */
+    private volatile State state = State.NEW;
+    private volatile boolean running = true;
+    private volatile boolean retained;
+
+    PollerAgent(
+        final CompletionPoller poller, final Handlers handlers, final IdleCalls idleCalls, final CompletionSlab slab,
+        final ErrorHandler onDied) {
+        this.poller = poller;
+        this.handlers = handlers;
+        this.idleCalls = idleCalls;
+        this.slab = slab;
+        this.onDied = onDied;
+    }
+
+    @Override
+    public String roleName() {
+        return poller.roleName();
+    }
+
+    @Override
+    public void onStart() {
+        final Thread caller = Thread.currentThread();
+        final long holder = enter(caller.threadId());
+        if (holder != FREE) {
+            throw refusal(holder, "started");
+        }
+        try {
+            if (!running || state != State.NEW) {
+                throw new IllegalStateException("agent " + roleName() + " cannot be started: it " +
+                    (state == State.STARTED ? "has been started before" : "has ended, or its pipeline is closed"));
+            }
+            begin(caller);
+        } finally {
+            leave();
+        }
+    }
+
+    @Override
+    public int doWork() {
+        if (state == State.ENDED) {
+            // The user's runner continues; no thread needs the lease any more.
+            return 0;
+        }
+        final Thread caller = Thread.currentThread();
+        final long holder = enter(caller.threadId());
+        if (holder != FREE) {
+            if (holder < FREE && holder != -caller.threadId()) {
+                // The other thread waits for the poller, and makes this duty cycle.
+                return 0;
+            }
+            throw refusal(holder, "invoked");
+        }
+        try {
+            return doCycle(caller);
+        } finally {
+            leave();
+        }
+    }
+
+    @Override
+    public void onClose() {
+        stop();
+        final Thread caller = Thread.currentThread();
+        final long id = caller.threadId();
+        if (!isHolder((long) LEASE.getVolatile(this), id) &&
+            !Deadline.after(CYCLE_NS).await(() -> tryEnd(caller, id))) {
+            throw refusal((long) LEASE.getVolatile(this), "closed");
+        }
+        // Else a handler or task closes the agent, which ends after this duty cycle.
+    }
+
+    @Override
+    public Thread thread() {
+        return invoker;
+    }
+
+    @Override
+    public void start() {
+        slab.retain();
+        retained = true;
+    }
+
+    @Override
+    public void stop() {
+        running = false;
+        poller.stop();
+    }
+
+    @Override
+    public boolean hasStarted() {
+        return retained;
+    }
+
+    @Override
+    public boolean isAlive() {
+        return state != State.ENDED;
+    }
+
+    @Override
+    public boolean isCaller() {
+        return isHolder((long) LEASE.getVolatile(this), Thread.currentThread().threadId());
+    }
+
+    @Override
+    public boolean await(final Deadline deadline, final BooleanSupplier condition) {
+        return deadline.await(() -> {
+            do {
+                if (condition.getAsBoolean()) {
+                    return true;
+                }
+            } while (!deadline.isOver() && makeOwnCycle() == Outcome.WORKED);
+            return condition.getAsBoolean();
+        });
+    }
+
+    @Override
+    public boolean tryLock(final Deadline deadline, final Lock lock) {
+        return invoker == Thread.currentThread() ? await(deadline, lock::tryLock) : deadline.tryLock(lock);
+    }
+
+    @Override
+    public boolean awaitEmptyRound(final Deadline deadline) {
+        if (invoker != Thread.currentThread()) {
+            return PollerThread.awaitEmptyRound(poller, deadline);
+        }
+        return deadline.await(() -> {
+            Outcome outcome;
+            do {
+                outcome = makeOwnCycle();
+            } while (outcome == Outcome.WORKED && !deadline.isOver());
+            return outcome == Outcome.EMPTY;
+        });
+    }
+
+    @Override
+    public void replaceEndedThread() {
+        final Thread latest = invoker;
+        final Thread caller = Thread.currentThread();
+        if (latest != null && !latest.isAlive() && enter(-caller.threadId()) == FREE) {
+            try {
+                if (state == State.STARTED && invoker == latest) {
+                    takeOver(caller);
+                }
+            } finally {
+                leave();
+            }
+        }
+    }
+
+    @Override
+    public TimeoutException explain(final TimeoutException late) {
+        final Thread latest = invoker;
+        if (state != State.STARTED) {
+            return late;
+        }
+        final boolean inCycle = (long) LEASE.getVolatile(this) != FREE;
+        final TimeoutException explained = new TimeoutException(late.getMessage() + ": agent " + roleName() +
+            (inCycle ? " is in a duty cycle of thread " + latest.getName() :
+                " was not invoked in this time, and last by thread " + latest.getName() +
+                    (latest.isAlive() ? "" : ", which has ended")));
+        explained.initCause(late);
+        return explained;
+    }
+
+    @Override
+    public boolean awaitEnd(final Deadline deadline) {
+        if (!retained) {
+            return true;
+        }
+        final Thread caller = Thread.currentThread();
+        if (state == State.STARTED && invoker != caller) {
+            Deadline.after(Math.min(INVOCATION_NS, deadline.leftNs() / 2))
+                .await(() -> state == State.ENDED || !invoker.isAlive());
+        }
+        return deadline.await(() -> tryEnd(caller, -caller.threadId()));
+    }
+
+    @Override
+    public long lookNs() {
+        return LOOK_NS;
+    }
+
+    /** Takes the lease if it is free; returns its value before. */
+    private long enter(final long id) {
+        return (long) LEASE.compareAndExchange(this, FREE, id);
+    }
+
+    private void leave() {
+        LEASE.setRelease(this, FREE);
+    }
+
+    private static boolean isHolder(final long holder, final long threadId) {
+        return Math.abs(holder) == threadId;
+    }
+
+    private void begin(final Thread caller) {
+        try {
+            poller.onStart();
+            invoker = caller;
+            state = State.STARTED;
+            handlers.onPollerStart();
+        } catch (final HandlerNotStarted notStarted) {
+            final PipelineStartException failure = new PipelineStartException("handler " + notStarted.roleName() +
+                " did not start: " + ErrorRecorder.describe(notStarted.getCause()), notStarted.getCause());
+            die(failure);
+            throw failure;
+        } catch (final Throwable failure) {
+            die(failure);
+            throw failure;
+        }
+    }
+
+    /** Makes a duty cycle, the last one if the end has been requested; with the lease. */
+    private int doCycle(final Thread caller) {
+        if (state != State.STARTED) {
+            if (state == State.NEW) {
+                throw new IllegalStateException("agent " + roleName() +
+                    " has not been started: AgentRunner and AgentInvoker.start() call onStart before doWork");
+            }
+            return 0;
+        }
+        if (caller != invoker) {
+            takeOver(caller);
+        }
+        int workCount = 0;
+        if (running) {
+            try {
+                workCount = poller.doWork();
+                if (idleCalls != null && (workCount > 0 || poller.outcome() == Outcome.EMPTY)) {
+                    idleCalls.onRound(workCount);
+                }
+            } catch (final Throwable failure) {
+                die(failure);
+                throw failure;
+            }
+        }
+        if (!running) {
+            end();
+        }
+        return workCount;
+    }
+
+    /** Makes the calling thread the polling thread; with the lease, between two duty cycles. */
+    private void takeOver(final Thread caller) {
+        poller.onHandOver();
+        handlers.onHandOver();
+        // Last: a thread that is no longer the invoker submits commands, and does not execute them.
+        invoker = caller;
+    }
+
+    /**
+     * Makes a duty cycle if the calling thread has made the latest one.
+     *
+     * @return null if another thread makes the duty cycles, or the poller has ended
+     */
+    private Outcome makeOwnCycle() {
+        final Thread caller = Thread.currentThread();
+        if (invoker != caller || enter(-caller.threadId()) != FREE) {
+            return null;
+        }
+        try {
+            if (invoker != caller || state != State.STARTED) {
+                return null;
+            }
+            doCycle(caller);
+            return state == State.STARTED ? poller.outcome() : null;
+        } catch (final Throwable recorded) {
+            // The pipeline has halted.
+            return null;
+        } finally {
+            leave();
+        }
+    }
+
+    /** Ends the poller unless a thread is inside; returns whether it has ended. */
+    private boolean tryEnd(final Thread caller, final long id) {
+        if (state != State.ENDED && enter(id) == FREE) {
+            try {
+                if (state == State.STARTED && invoker != caller) {
+                    takeOver(caller);
+                }
+                end();
+            } finally {
+                leave();
+            }
+        }
+        return state == State.ENDED;
+    }
+
+    /** Halts the pipeline and ends the poller; with the lease. */
+    private void die(final Throwable failure) {
+        stop();
+        onDied.onError(failure);
+        end();
+    }
+
+    /** Ends the poller and the handlers on its thread; with the lease. */
+    private void end() {
+        if (state != State.ENDED) {
+            try {
+                poller.onClose();
+            } finally {
+                handlers.onPollerEnd();
+                state = State.ENDED;
+                slab.release();
+            }
+        }
+    }
+
+    private IllegalStateException refusal(final long holder, final String verb) {
+        final Thread caller = Thread.currentThread();
+        if (isHolder(holder, caller.threadId())) {
+            return new IllegalStateException("agent " + roleName() + " cannot be " + verb +
+                " in its own duty cycle, by a handler or task on thread " + caller.getName());
+        }
+        final Thread latest = invoker;
+        final String other = latest != null && isHolder(holder, latest.threadId()) ? latest.getName() : "#" + Math.abs(holder);
+        return new IllegalStateException("agent " + roleName() + " cannot be " + verb + " by thread " + caller.getName() +
+            " during the duty cycle of thread " + other + ": one thread at a time invokes an agent");
+    }
+}

@@ -1,0 +1,85 @@
+package io.ringpoll.internal.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.pipeline.WaitMode;
+import io.ringpoll.poller.PollerCounters;
+import io.ringpoll.testing.TestDevice;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The default poller of nodes: it spins after work, then sleeps until a completion event. */
+@Tag(TestDevice.TAG)
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class AdaptivePollerTest {
+    /** Nothing but the requests of the test wakes the poller. */
+    private static final PeerBounds SILENT = PeerBounds.DEFAULT.withKeepalive(100_000, 200_000);
+    private static final long SPIN_NS = TimeUnit.MICROSECONDS.toNanos(50);
+    private static final int SLEEPS = 3;
+    private static final int REQUESTS = 20;
+    private static final long MANY_POLLS = 100_000;
+
+    private final Nodes nodes = new Nodes();
+
+    @AfterEach
+    void close() {
+        nodes.close();
+    }
+
+    private NodePoller poller;
+    private PollerCounters counters;
+
+    /** Connects two nodes that share a poller. */
+    private Link connect(final long spinNs) throws Exception {
+        final PollerConfig config = new PollerConfig(true, -1, WaitMode.BLOCK, spinNs, HandlerThreads.POLLER, WaitMode.BLOCK);
+        final Nodes.Server server = nodes.server(Nodes.config("server", config).with(SILENT), Nodes::echo);
+        final Node client = nodes.node(Nodes.config("client", config).with(SILENT), Nodes::echo, new TransportCounters());
+        final Link link = Nodes.connect(client, server.port());
+        Nodes.assertEchoed(link, Nodes.random(10));
+        poller = client.poller();
+        counters = poller.counters();
+        return link;
+    }
+
+    @Test
+    void shouldPollOncePerSleepWhileIdle() throws Exception {
+        connect(SPIN_NS);
+        awaitSleeps(SLEEPS);
+        final long sleepsBefore = counters.sleeps();
+        final long pollsBefore = counters.polls();
+        awaitSleeps(SLEEPS);
+        final long polls = counters.polls() - pollsBefore;
+        // The counters are read one after the other: one sleep more.
+        final long sleeps = counters.sleeps() - sleepsBefore + 1;
+        assertTrue(polls <= sleeps * poller.queues(), () -> polls + " polls in " + sleeps + " sleeps");
+    }
+
+    @Test
+    void shouldBeWokenByRequestsThatFindItAsleep() throws Exception {
+        final Link link = connect(SPIN_NS);
+        final long events = counters.events();
+        // A late completion may have woken it first: then this request raises no event.
+        while (counters.events() < events + REQUESTS) {
+            awaitSleeps(1);
+            Nodes.assertEchoed(link, Nodes.random(10));
+        }
+    }
+
+    @Test
+    void shouldSpinAfterWorkForAsLongAsConfigured() throws Exception {
+        connect(TimeUnit.HOURS.toNanos(1));
+        final long sleeps = counters.sleeps();
+        final long polls = counters.polls();
+        Nodes.await("many polls", () -> counters.polls() - polls > MANY_POLLS);
+        assertEquals(sleeps, counters.sleeps());
+    }
+
+    private void awaitSleeps(final int more) throws InterruptedException {
+        final long before = counters.sleeps();
+        Nodes.await("sleeps of the poller", () -> counters.sleeps() >= before + more);
+    }
+}

@@ -1,0 +1,35 @@
+package io.ringpoll.ratis;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+import io.ringpoll.testing.TestDevice;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.NullAndEmptySource;
+
+@Tag(TestDevice.TAG)
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class LocalDeviceTest {
+    @ParameterizedTest
+    @NullAndEmptySource
+    void shouldFindADeviceOfThisMachineWithoutAnAddress(final String host) throws Exception {
+        final LocalDevice device = LocalDevice.open(host);
+        device.peer().close();
+        final InetAddress address = InetAddress.getByName(device.address());
+        assertNotNull(NetworkInterface.getByInetAddress(address), device.address());
+        assertFalse(address.isLinkLocalAddress(), device.address());
+    }
+
+    @Test
+    void shouldOpenTheDeviceOfAnAddress() throws Exception {
+        final LocalDevice device = LocalDevice.open(TestDevice.address());
+        device.peer().close();
+        assertFalse(device.address().isEmpty());
+    }
+}
