@@ -24,6 +24,9 @@ enum InstructionPoint {
     /** The duty cycle of a poller, for a full batch. */
     POLLER("poller", "batch of 32", () -> poller(new RingpollHandOff(), "bench-poller"),
         () -> poller(CHandOff.withThreads(), "bench-c-poller")),
+    /** A poll of a poller whose queues are all empty. */
+    EMPTY_ROUND("poller/50-queues-empty", "poll", () -> round(new RingpollHandOff(), "bench-poller"),
+        () -> round(CHandOff.withThreads(), "bench-c-poller")),
     /** The only handler. */
     HANDLER("handler", "completion", () -> handler(new RingpollHandOff(), 1, "bench-handler-0"),
         () -> handler(CHandOff.withThreads(), 1, "bench-c-hand-0")),
@@ -33,6 +36,9 @@ enum InstructionPoint {
     /** The handler of errors, one of 1,024 completions; it looks at each. */
     ERROR_HANDLER("handler/error-of-3", "completion", () -> handler(new RingpollHandOff(), 3, "bench-handler-2"),
         () -> handler(CHandOff.withThreads(), 3, "bench-c-hand-2"));
+
+    /** Fewer than a poller polls in an adaptive round. */
+    private static final int QUEUES = 50;
 
     private final String label;
     private final String unit;
@@ -83,6 +89,10 @@ enum InstructionPoint {
 
     private static Subject poller(final HandOff handOff, final String thread) {
         return new HandOffSubject(handOff, 1, thread, true, HandOffSubject.BATCH);
+    }
+
+    private static Subject round(final HandOff handOff, final String thread) {
+        return new RoundSubject(handOff, QUEUES, thread, address("rpma_cq_get_wc"));
     }
 
     private static Subject handler(final HandOff handOff, final int handlers, final String thread) {

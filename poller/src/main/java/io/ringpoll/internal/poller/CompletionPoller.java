@@ -6,8 +6,6 @@ import io.ringpoll.poller.QueueFault;
 import io.ringpoll.verbs.CompletionBudget;
 import io.ringpoll.verbs.IbvWc;
 import io.ringpoll.verbs.WorkCompletions;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeoutException;
 import org.agrona.ErrorHandler;
@@ -77,7 +75,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private final QueueRound round = new QueueRound();
     private final CommandQueue commands = new CommandQueue();
     private final QueueRegistry queues;
-    private final List<PollerCommand> awaitingEmptyRound = new ArrayList<>();
+    private final EmptyRoundWaits waits = new EmptyRoundWaits();
     /** Set before the start. */
     private int emptyPollsOfSingleQueue = 1;
     /** A copy of {@link #paused} for other threads. */
@@ -238,34 +236,10 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             return 0;
         }
         final int size = round.size;
-        if (size > largestPlainRound) {
-            return doAdaptiveRound(size);
+        if (size == 1) {
+            return doSingleQueue();
         }
-        final PolledQueue[] polledQueues = round.queues;
-        final int changes = round.changes;
-        final boolean isSingle = size == 1;
-        int workCount = 0;
-        int position = round.first;
-        for (int left = size; left > 0; left--) {
-            final int claimed = ring.claim(batchLimit);
-            if (claimed <= 0) {
-                round.first = position;
-                return endWithoutSlots(claimed, workCount);
-            }
-            if (stall.isActive()) {
-                stall.end();
-            }
-            final PolledQueue polled = polledQueues[position];
-            workCount += poll(polled, claimed, isSingle);
-            if (round.changes != changes || handlesInPlace && paused) {
-                // A handler on this thread paused this poller; or it, a queue's poll or the error handler added or removed a
-                // queue: the remaining queues are left to the next round, and this was not an empty round.
-                round.startAfter(polled, position);
-                return endRound(Math.max(1, workCount));
-            }
-            position = position + 1 == size ? 0 : position + 1;
-        }
-        return endRound(workCount);
+        return size > largestPlainRound ? doAdaptiveRound(size) : doPlainRound(size);
     }
 
     /**
@@ -282,7 +256,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             round.sleeper = null;
         }
         commands.onClose();
-        failAwaiting(PollerState.ENDED);
+        waits.fail(PollerState.ENDED);
         queues.onClose();
     }
 
@@ -369,7 +343,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
 
     /** Number of pending waits for an empty round; polling thread, or any thread while none runs the poller. */
     int awaitingEmptyRound() {
-        return awaitingEmptyRound.size();
+        return waits.size();
     }
 
     /** Makes this poller sleep on completion events; before any queue is added. Returns its idle strategy. */
@@ -401,45 +375,157 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     }
 
     /**
+     * Polls the single queue of a round, and again after a full batch or an empty poll.
+     *
+     * <p>The three kinds of rounds are methods of their own: the JIT compiler optimizes each without the others.
+     */
+    private int doSingleQueue() {
+        final PolledQueue polled = round.queues[0];
+        final int changes = round.changes;
+        final int limit = batchLimit;
+        // A handler on this thread may remove the queue.
+        final int mostBatches = handlesInPlace ? 1 : POLLS_OF_SINGLE_QUEUE;
+        int slots = ring.claim(limit);
+        if (slots <= 0) {
+            return endWithoutSlots(slots, 0);
+        }
+        if (stall.isActive()) {
+            stall.end();
+        }
+        int emptyPolls = 0;
+        int fullBatches = 0;
+        int partial = 0;
+        int count = 0;
+        try {
+            while (slots > 0) {
+                final int offset = ring.claimedOffset();
+                count = pollInto(polled, offset, slots);
+                if (count == 0 && ++emptyPolls < emptyPollsOfSingleQueue && round.changes == changes) {
+                    continue;
+                }
+                if (count <= 0) {
+                    break;
+                }
+                if (count == limit) {
+                    fullBatches++;
+                } else {
+                    partial = count;
+                }
+                publishBatch(polled, offset, count);
+                if (partial != 0 || fullBatches == mostBatches || round.changes != changes) {
+                    // Also if a poll of a user's queue removed the queue.
+                    break;
+                }
+                slots = ring.claim(limit);
+            }
+        } finally {
+            tally.onEmptyPolls(emptyPolls);
+            onPublished(fullBatches, partial);
+        }
+        final int published = fullBatches * limit + partial;
+        final int workCount = count < 0 ? published + publishFault(polled, ring.claimedOffset(), count) : published;
+        if (endsEarly(changes)) {
+            round.startAfter(polled, 0);
+            return endRound(Math.max(1, workCount));
+        }
+        return endRound(workCount);
+    }
+
+    /** Polls every queue once. */
+    private int doPlainRound(final int size) {
+        final PolledQueue[] polledQueues = round.queues;
+        final int changes = round.changes;
+        final int limit = batchLimit;
+        int workCount = 0;
+        int position = round.first;
+        int slots = 0;
+        int offset = 0;
+        for (int left = size; left > 0; left--) {
+            // An empty poll leaves its slots to the next one.
+            if (slots < limit) {
+                slots = ring.claim(limit);
+                if (slots <= 0) {
+                    round.first = position;
+                    return endWithoutSlots(slots, workCount);
+                }
+                if (stall.isActive()) {
+                    stall.end();
+                }
+                offset = ring.claimedOffset();
+            }
+            final PolledQueue polled = polledQueues[position];
+            final int count = pollInto(polled, offset, slots);
+            if (count == 0) {
+                tally.onEmptyPolls(1);
+            } else {
+                slots = 0;
+                workCount += publish(polled, offset, count);
+            }
+            if (endsEarly(changes)) {
+                round.startAfter(polled, position);
+                return endRound(Math.max(1, workCount));
+            }
+            position = position + 1 == size ? 0 : position + 1;
+        }
+        return endRound(workCount);
+    }
+
+    /**
+     * Whether a round ends before all queues were polled: a handler on this thread paused this poller; or it, a queue's poll or
+     * the error handler added or removed a queue. The remaining queues are left to the next round, and this was not an empty one.
+     */
+    private boolean endsEarly(final int changes) {
+        return round.changes != changes || handlesInPlace && paused;
+    }
+
+    /**
      * Polls every queue once, and up to {@value RecentQueues#POLLS} recent queues after each {@value RecentQueues#INTERVAL} of
      * these first polls. The second polls make a round longer by an eighth at most. In a round of n queues a queue is polled at
      * least once and at most 1 + n / {@value RecentQueues#INTERVAL} times, rounded up, each time up to the batch limit.
-     *
-     * <p>A method of its own: the JIT compiler optimizes the loop of small rounds, the usual ones, without this one.
      */
     private int doAdaptiveRound(final int size) {
         final PolledQueue[] polledQueues = round.queues;
         final RecentQueues recent = round.recent;
         final int changes = round.changes;
+        final int limit = batchLimit;
         int workCount = 0;
         int position = round.first;
         int firstPolls = size;
         int secondPolls = 0;
+        int slots = 0;
+        int offset = 0;
         while (firstPolls > 0 || secondPolls > 0) {
-            final int claimed = ring.claim(batchLimit);
-            if (claimed <= 0) {
-                round.first = position;
-                return endWithoutSlots(claimed, workCount);
-            }
-            if (stall.isActive()) {
-                stall.end();
+            if (slots < limit) {
+                slots = ring.claim(limit);
+                if (slots <= 0) {
+                    round.first = position;
+                    return endWithoutSlots(slots, workCount);
+                }
+                if (stall.isActive()) {
+                    stall.end();
+                }
+                offset = ring.claimedOffset();
             }
             final boolean isFirst = secondPolls == 0;
             final PolledQueue polled = isFirst ? polledQueues[position] : recent.next();
             // A failed queue remains in the round, and among the recent queues, until the end of the duty cycle.
-            final int count = polled.state == QueueState.FAILED ? 0 : poll(polled, claimed, false);
-            workCount += count;
-            if (count > 0) {
+            final boolean hasFailed = polled.state == QueueState.FAILED;
+            final int count = hasFailed ? 0 : pollInto(polled, offset, slots);
+            if (count == 0) {
+                tally.onEmptyPolls(hasFailed ? 0 : 1);
+                if (isFirst) {
+                    recent.onEmpty(polled);
+                }
+            } else {
+                slots = 0;
+                workCount += publish(polled, offset, count);
                 recent.onCompletions(polled);
-            } else if (isFirst) {
-                recent.onEmpty(polled);
             }
-            if (paused || round.changes != changes) {
-                // As above, also if no handler runs in place: a removed queue is not polled, and the list may be shorter.
+            if (endsEarly(changes)) {
+                // Also if no handler runs in place: a removed queue is not polled, and the list may be shorter.
                 if (isFirst) {
                     round.startAfter(polled, position);
                 }
-                // Not an empty round, as some queues were not polled.
                 return endRound(Math.max(1, workCount));
             }
             if (isFirst) {
@@ -469,70 +555,38 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             if (tally.hasBatches()) {
                 tally.flush();
             }
-            completeEmptyRound();
+            waits.onEmptyRound(ring);
         }
         return workCount;
     }
 
     /**
-     * Polls a queue and publishes the batch; polls a single queue again after a full batch or an empty poll.
+     * Publishes what a poll has written into claimed slots.
      *
-     * @param claimed  slots, at least 1
-     * @param isSingle whether there is no other queue in the round
+     * @param offset of the first claimed slot
+     * @param count  completions; negative: the poll has failed
      * @return number of completions and faults published
      */
-    private int poll(final PolledQueue polled, final int claimed, final boolean isSingle) {
-        final CompletionBudget budget = polled.budget;
-        final int limit = batchLimit;
-        // A handler on this thread may remove the queue.
-        final int mostBatches = isSingle && !handlesInPlace ? POLLS_OF_SINGLE_QUEUE : 1;
-        final int mostEmptyPolls = isSingle ? emptyPollsOfSingleQueue : 1;
-        final int changes = round.changes;
-        int emptyPolls = 0;
-        int slots = claimed;
-        int fullBatches = 0;
-        int partial = 0;
-        int count;
+    private int publish(final PolledQueue polled, final int offset, final int count) {
+        if (count < 0) {
+            return publishFault(polled, offset, count);
+        }
         try {
-            while (true) {
-                final int offset = ring.claimedOffset();
-                count = polled.faultCode == 0 ? pollInto(polled, offset, slots) : polled.faultCode;
-                if (count == 0 && ++emptyPolls < mostEmptyPolls && round.changes == changes) {
-                    continue;
-                }
-                if (count <= 0) {
-                    break;
-                }
-                if (count == limit) {
-                    fullBatches++;
-                } else {
-                    partial = count;
-                }
-                if (budget != null) {
-                    // Before the publication: handlers post again into the capacity that these completions release.
-                    budget.onPolledByPoller(records, offset / IbvWc.SIZE_BYTES, count);
-                }
-                ring.publish(count, polled.index);
-                if (partial != 0 || fullBatches == mostBatches || round.changes != changes) {
-                    // Also if a poll of a user's queue removed the queue.
-                    break;
-                }
-                slots = ring.claim(limit);
-                if (slots <= 0) {
-                    break;
-                }
-            }
+            publishBatch(polled, offset, count);
         } finally {
             // After the publication, so that handlers do not wait for it; also if an in-place handler throws.
-            tally.onEmptyPolls(emptyPolls);
-            onPublished(fullBatches, partial);
+            onPublished(0, count);
         }
-        // The error handler may have removed a queue after an exception of its poll.
-        if (count < 0 && polled.state != QueueState.REMOVED) {
-            publishFault(polled, ring.claimedOffset(), count);
-            return fullBatches * limit + 1;
+        return count;
+    }
+
+    private void publishBatch(final PolledQueue polled, final int offset, final int count) {
+        final CompletionBudget budget = polled.budget;
+        if (budget != null) {
+            // Before the publication: handlers post again into the capacity that these completions release.
+            budget.onPolledByPoller(records, offset / IbvWc.SIZE_BYTES, count);
         }
-        return fullBatches * limit + partial;
+        ring.publish(count, polled.index);
     }
 
     /** Counts published completions: batches of the maximum size, and a smaller one of any size. */
@@ -549,7 +603,11 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         }
     }
 
+    /** Polls a queue into claimed slots; negative: it has failed, now or, by a report of another thread, before. */
     private int pollInto(final PolledQueue polled, final int offset, final int slots) {
+        if (polled.faultCode != 0) {
+            return polled.faultCode;
+        }
         try {
             return polled.poll(records, slabAddress, offset, slots);
         } catch (final Throwable thrown) {
@@ -566,7 +624,11 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         }
     }
 
-    private void publishFault(final PolledQueue polled, final int offset, final int code) {
+    /** Returns the number of faults published: 0 if the error handler has removed the queue after an exception of its poll. */
+    private int publishFault(final PolledQueue polled, final int offset, final int code) {
+        if (polled.state == QueueState.REMOVED) {
+            return 0;
+        }
         polled.faultCode = code;
         polled.state = QueueState.FAILED;
         failed = true;
@@ -583,13 +645,14 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             event.code = code;
             event.commit();
         }
+        return 1;
     }
 
     private int endWithoutSlots(final int claimed, final int workCount) {
         tally.flush();
         if (claimed == SlotRing.HALTED) {
             outcome = Outcome.HALTED.ordinal();
-            failAwaiting(PollerState.HALTED);
+            waits.fail(PollerState.HALTED);
             if (stall.isActive()) {
                 stall.end();
             }
@@ -604,7 +667,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
     private void onPause() {
         paused = true;
         pausedCopy = true;
-        failAwaiting(PollerState.PAUSED);
+        waits.fail(PollerState.PAUSED);
     }
 
     private void onResume() {
@@ -617,9 +680,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         if (paused || state.isFinal()) {
             empty.fail(state.predicate());
         } else {
-            awaitingEmptyRound.removeIf(PollerCommand::isAbandoned);
-            awaitingEmptyRound.add(empty);
-            emptyRoundAwaited = true;
+            waits.add(empty);
         }
     }
 
@@ -628,28 +689,6 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
             failed = false;
             round.removeFailed();
             counters.queues.setRelease(round.size);
-        }
-    }
-
-    private void completeEmptyRound() {
-        if (emptyRoundAwaited) {
-            if (ring.isHalted()) {
-                // A round without queues claims no slot and does not detect the halt.
-                failAwaiting(PollerState.HALTED);
-            } else {
-                emptyRoundAwaited = false;
-                awaitingEmptyRound.forEach(PollerCommand::complete);
-                awaitingEmptyRound.clear();
-            }
-        }
-    }
-
-    /** Fails the waits for an empty round, which cannot occur in this state. */
-    private void failAwaiting(final PollerState state) {
-        if (emptyRoundAwaited) {
-            emptyRoundAwaited = false;
-            awaitingEmptyRound.forEach(waiting -> waiting.fail(state.predicate()));
-            awaitingEmptyRound.clear();
         }
     }
 }

@@ -10,5 +10,7 @@ abstract class CompletionPollerHotFields extends CompletionPollerPadding {
     boolean paused;
     /** Whether a queue has failed in this duty cycle. */
     boolean failed;
-    boolean emptyRoundAwaited;
+    /** No gap in which the JVM would place a small field of the subclass. */
+    boolean p10;
+    boolean p11;
 }
