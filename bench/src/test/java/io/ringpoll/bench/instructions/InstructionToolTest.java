@@ -59,7 +59,8 @@ class InstructionToolTest {
 
     @Test
     void shouldCountTheInstructionsOfAPollerAndAHandler() throws IOException, InterruptedException {
-        for (final InstructionPoint point : new InstructionPoint[] {InstructionPoint.POLLER, InstructionPoint.ERROR_HANDLER}) {
+        for (final InstructionPoint point : new InstructionPoint[] {
+            InstructionPoint.POLLER, InstructionPoint.EMPTY_ROUND, InstructionPoint.ERROR_HANDLER}) {
             final InstructionCount theirs = InstructionTool.count(point, CHandOff.NAME, true);
             assertTrue(theirs.in(Place.BASELINE) > 1, () -> point + ": " + theirs);
         }
