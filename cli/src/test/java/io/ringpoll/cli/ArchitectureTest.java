@@ -44,7 +44,7 @@ class ArchitectureTest {
         "poller", Set.of("native"),
         "pipeline", Set.of("native", "poller"),
         "connections", Set.of("native", "pipeline"),
-        "ratis", Set.of("native", "poller", "pipeline"),
+        "ratis", Set.of("native", "poller", "pipeline", "connections"),
         "tuning", Set.of("native", "pipeline"),
         "bench", LIBRARIES,
         "verify", LIBRARIES,

@@ -97,7 +97,7 @@ public final class ConnectionSet implements AutoCloseable {
             return device;
         } finally {
             if (!opened) {
-                events.stop(Deadline.after(ADOPTION_NS));
+                events.stop(ADOPTION_NS);
             }
         }
     }
@@ -131,7 +131,7 @@ public final class ConnectionSet implements AutoCloseable {
                 if (started != null) {
                     started.close();
                 }
-                events.stop(Deadline.after(ADOPTION_NS));
+                events.stop(ADOPTION_NS);
                 releaseMemory();
             }
         }
@@ -403,7 +403,7 @@ public final class ConnectionSet implements AutoCloseable {
             }
             if (!polling) {
                 adopt(deadline);
-                releasedAll = unended() == 0 && events.stop(orLater(deadline));
+                releasedAll = unended() == 0 && events.stop(orLater(deadline).leftNs());
             }
             if (releasedAll) {
                 releaseMemory();

@@ -95,7 +95,7 @@ public final class Node implements AutoCloseable {
         try (SharedReceiveQueueConfig sizes = SharedReceiveQueueConfig.create()) {
             return peer.sharedReceiveQueue(sizes.rqSize(mostReceives).rcqSize(mostReceives));
         } catch (final RuntimeException | Error failure) {
-            keeper.abandon();
+            keeper.stop(0);
             throw failure;
         }
     }
@@ -116,7 +116,7 @@ public final class Node implements AutoCloseable {
 
     /** Releases the resources of a node that failed to open; its poller may be null. */
     private void releaseAll(final NodePoller opened) {
-        keeper.abandon();
+        keeper.stop(0);
         if (opened == null || leave(opened)) {
             CloseHelper.close(failure -> warn("a resource could not be released: " + failure), receiveQueue);
         }

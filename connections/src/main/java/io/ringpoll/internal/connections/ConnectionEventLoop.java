@@ -1,0 +1,378 @@
+package io.ringpoll.internal.connections;
+
+import io.ringpoll.internal.connections.KeptConnection.Phase;
+import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.os.DescriptorPoll;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.RpmaError;
+import io.ringpoll.rpma.RpmaException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Keeps the connections of a protocol on a thread of its own: accepts requests of peers, handles connection events, ends phases
+ * at their deadlines, and closes queue pairs. Other threads submit commands.
+ * <pre>
+ *   CONNECTING --established--&gt; ESTABLISHED --&gt; ENDING --disconnect--&gt; DISCONNECTING --release--&gt; RELEASED
+ *     |  |                         ^   `-----------------disconnect------^  ^                       ^
+ *     |  `--&gt; ENDING --established-'                                        |                       |
+ *     `----------------------------------disconnect-------------------------'---------release-------'
+ * </pre>
+ *
+ * <p>A connection that was not established is ENDING if the peer may use it already. A protocol extends this class: it decides
+ * about requests, and what ends a phase. Its methods are called on the thread.
+ *
+ * @param <C> the protocol's class of connections
+ */
+public abstract class ConnectionEventLoop<C> {
+    private static final int TICK_MS = 50;
+    private static final int IDLE_TICK_MS = 1000;
+    private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final DescriptorPoll descriptors = new DescriptorPoll();
+    private final ConcurrentLinkedQueue<Runnable> commands = new ConcurrentLinkedQueue<>();
+    private final Map<C, KeptConnection<C>> connections = new IdentityHashMap<>();
+    private final List<Endpoint> endpoints = new ArrayList<>();
+    private final Thread thread;
+    private volatile boolean stopped;
+
+    /**
+     * Creates the thread.
+     *
+     * @param threadName its name
+     */
+    @SuppressWarnings("this-escape")
+    protected ConnectionEventLoop(final String threadName) {
+        thread = Thread.ofPlatform().daemon().name(threadName).unstarted(this::run);
+    }
+
+    /** Starts the thread. */
+    public final void start() {
+        thread.start();
+    }
+
+    /**
+     * Whether the thread is the calling one.
+     *
+     * @return false on all other threads
+     */
+    public final boolean isCurrentThread() {
+        return Thread.currentThread() == thread;
+    }
+
+    /**
+     * Accepts requests of peers.
+     *
+     * @param endpoint closed by {@link #closeEndpoints}, or at the end of the thread
+     */
+    public final void listen(final Endpoint endpoint) {
+        execute(() -> {
+            endpoints.add(endpoint);
+            descriptors.add(endpoint.fd(), () -> accept(endpoint));
+        });
+    }
+
+    /**
+     * Ends the thread, started or not, whatever it keeps.
+     *
+     * @param timeoutNs to wait for its end, in nanoseconds
+     * @return false if it has not ended in time
+     */
+    public final boolean stop(final long timeoutNs) {
+        stopped = true;
+        descriptors.wakeUp();
+        return join(timeoutNs);
+    }
+
+    /**
+     * Waits for the end of the thread, regardless of interrupts.
+     *
+     * @param timeoutNs in nanoseconds
+     * @return false if it has not ended in time
+     */
+    protected final boolean join(final long timeoutNs) {
+        if (!Deadline.after(timeoutNs).join(thread)) {
+            return false;
+        }
+        descriptors.close();
+        return true;
+    }
+
+    /**
+     * Executes a command on the thread; any thread.
+     *
+     * @param command a failure is passed to {@link #onDefect}
+     */
+    protected final void execute(final Runnable command) {
+        commands.add(command);
+        descriptors.wakeUp();
+    }
+
+    private void run() {
+        while (!stopped && !isComplete()) {
+            try {
+                descriptors.await(isTimed() ? TICK_MS : IDLE_TICK_MS);
+                for (Runnable command = commands.poll(); command != null; command = commands.poll()) {
+                    command.run();
+                }
+                if (isTimed()) {
+                    tick();
+                }
+                onRound();
+            } catch (final RuntimeException | Error failure) {
+                // Without this thread, no connection would begin or end again. The cause may last.
+                onDefect(failure);
+                LockSupport.parkNanos(PAUSE_NS);
+            }
+        }
+        closeEndpoints();
+    }
+
+    private void tick() {
+        final long nowNs = System.nanoTime();
+        for (final KeptConnection<C> kept : all()) {
+            onTick(kept, nowNs);
+            if (kept.phase() != Phase.ESTABLISHED && kept.isOverdue(nowNs)) {
+                onDeadline(kept);
+            }
+        }
+    }
+
+    private void accept(final Endpoint endpoint) {
+        // The close of an unaccepted request rejects it.
+        try (ConnectionConfig config = newConnectionConfig();
+            ConnectionRequest request = endpoint.nextRequest(config, 0).orElse(null)) {
+            if (request != null) {
+                onRequest(request);
+            }
+        } catch (final IOException | RpmaException | IllegalStateException | IllegalArgumentException rejected) {
+            // Or a peer that no longer waits.
+            onRejected(rejected);
+        }
+    }
+
+    /**
+     * Keeps a connection that has been requested or accepted.
+     *
+     * @param owner      the connection of the protocol
+     * @param connection its queue pair, closed by {@link #release}
+     * @param timeoutNs  to be established, in nanoseconds
+     * @return the connection in its first phase
+     */
+    protected final KeptConnection<C> keep(final C owner, final Connection connection, final long timeoutNs) {
+        final KeptConnection<C> kept = new KeptConnection<>(owner, connection, timeoutNs);
+        connections.put(owner, kept);
+        descriptors.add(connection.eventFd(), () -> readEvent(kept));
+        return kept;
+    }
+
+    /**
+     * Finds a kept connection.
+     *
+     * @param owner the connection of the protocol
+     * @return null if it has been released, or never kept
+     */
+    protected final KeptConnection<C> kept(final C owner) {
+        return connections.get(owner);
+    }
+
+    /**
+     * The connections that are kept now.
+     *
+     * @return a copy
+     */
+    protected final List<KeptConnection<C>> all() {
+        return List.copyOf(connections.values());
+    }
+
+    /**
+     * Whether no connection is kept.
+     *
+     * @return false from {@link #keep} to {@link #release}
+     */
+    protected final boolean isEmpty() {
+        return connections.isEmpty();
+    }
+
+    /**
+     * Handles the event of a connection that waits to be handled, if there is one.
+     *
+     * @param kept the connection
+     */
+    protected final void readEvent(final KeptConnection<C> kept) {
+        final Optional<ConnectionEvent> some;
+        try {
+            some = kept.connection().nextEvent(0);
+        } catch (final RpmaException failed) {
+            if (failed.code() == RpmaError.UNKNOWN) {
+                // Of an event that says nothing about the connection itself, such as a changed address of the device.
+                onDefect(failed);
+            } else {
+                onEventFailure(kept, failed);
+            }
+            return;
+        }
+        if (some.isPresent() && some.get() != ConnectionEvent.ESTABLISHED) {
+            onLost(kept, some.get());
+        } else if (some.isPresent() && kept.isAwaited()) {
+            onEstablished(kept);
+        }
+    }
+
+    /**
+     * Disconnects from the peer.
+     *
+     * @param kept      the connection, which begins the phase {@link Phase#DISCONNECTING}
+     * @param timeoutNs of the phase, in nanoseconds
+     * @return false if it is not connected: there will be no event
+     */
+    protected final boolean disconnect(final KeptConnection<C> kept, final long timeoutNs) {
+        kept.enter(Phase.DISCONNECTING, timeoutNs);
+        return kept.disconnect();
+    }
+
+    /**
+     * Closes the queue pair of a connection that is not polled, disconnected or not; {@link #onReleased} follows. Idempotent.
+     *
+     * @param kept the connection
+     */
+    protected final void release(final KeptConnection<C> kept) {
+        if (kept.phase() == Phase.RELEASED) {
+            return;
+        }
+        kept.disconnect();
+        kept.enter(Phase.RELEASED, 0);
+        connections.remove(kept.owner());
+        descriptors.remove(kept.connection().eventFd());
+        try {
+            kept.connection().close();
+        } finally {
+            // A failed call has released the queue pair, too: its place is free, and the device no longer uses its memory.
+            onReleased(kept);
+        }
+    }
+
+    /** Accepts no more requests. */
+    protected final void closeEndpoints() {
+        for (final Endpoint endpoint : endpoints) {
+            descriptors.remove(endpoint.fd());
+            endpoint.close();
+        }
+        endpoints.clear();
+    }
+
+    /**
+     * Whether connections have deadlines or other duties, so that the thread must wake up often.
+     *
+     * @return by default, whether there is one that is not in the phase {@link Phase#ESTABLISHED}
+     */
+    protected boolean isTimed() {
+        for (final KeptConnection<C> kept : connections.values()) {
+            if (kept.phase() != Phase.ESTABLISHED) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Whether the thread has nothing to do any more, and ends.
+     *
+     * @return by default, false until {@link #stop}
+     */
+    protected boolean isComplete() {
+        return false;
+    }
+
+    /** Called at least once a second. */
+    protected void onRound() {
+        // Nothing to do for the connections together.
+    }
+
+    /**
+     * Called about every 50 ms for each connection, while {@link #isTimed}.
+     *
+     * @param kept  the connection
+     * @param nowNs the time
+     */
+    protected void onTick(final KeptConnection<C> kept, final long nowNs) {
+        // Nothing but the deadline.
+    }
+
+    /**
+     * The configuration for the next accepted connection.
+     *
+     * @return closed after its use
+     */
+    protected abstract ConnectionConfig newConnectionConfig();
+
+    /**
+     * Accepts a request and keeps its connection, or leaves it, or throws an exception, which rejects it.
+     *
+     * @param request closed after the call
+     * @throws IOException if the peer violates the protocol
+     */
+    protected abstract void onRequest(ConnectionRequest request) throws IOException;
+
+    /**
+     * A request was rejected, or its peer no longer waits.
+     *
+     * @param reason the exception
+     */
+    protected abstract void onRejected(Exception reason);
+
+    /**
+     * The connection is established; it begins the phase {@link Phase#ESTABLISHED} here, unless the peer is refused.
+     *
+     * @param kept in the phase {@link Phase#CONNECTING}, or {@link Phase#ENDING} before it was established
+     */
+    protected abstract void onEstablished(KeptConnection<C> kept);
+
+    /**
+     * The peer has left, or was never there.
+     *
+     * @param kept  the connection, in any phase
+     * @param event one of an end
+     */
+    protected abstract void onLost(KeptConnection<C> kept, ConnectionEvent event);
+
+    /**
+     * The events of a connection cannot be read.
+     *
+     * @param kept   the connection, in any phase
+     * @param failed the failure
+     */
+    protected abstract void onEventFailure(KeptConnection<C> kept, RpmaException failed);
+
+    /**
+     * A phase has not ended in time.
+     *
+     * @param kept in a phase other than {@link Phase#ESTABLISHED}; called again at the next tick if it has the same deadline
+     */
+    protected abstract void onDeadline(KeptConnection<C> kept);
+
+    /**
+     * The queue pair is closed.
+     *
+     * @param kept the connection, for the last time
+     */
+    protected abstract void onReleased(KeptConnection<C> kept);
+
+    /**
+     * An exception that belongs to no connection, or is not expected.
+     *
+     * @param failure the exception
+     */
+    protected abstract void onDefect(Throwable failure);
+}

@@ -1,0 +1,180 @@
+package io.ringpoll.internal.connections;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.internal.connections.KeptConnection.Phase;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.testing.CallFault;
+import io.ringpoll.testing.TestDevice;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A protocol that accepts everything; calls into the loopback device fail. */
+@Timeout(60)
+class ConnectionEventLoopTest {
+    private static final int IO_ERROR = 5;
+    private static final int TIMEOUT_MS = 20_000;
+    private static final long TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MS);
+
+    private final AtomicBoolean refusesConfig = new AtomicBoolean();
+    private final BlockingQueue<String> events = new LinkedBlockingQueue<>();
+    private final Peer peer = Peer.ofLocal(TestDevice.address());
+    private final List<Connection> clients = new ArrayList<>();
+    private final Recording loop = new Recording();
+
+    @AfterEach
+    void close() {
+        CallFault.plan(0, 0);
+        refusesConfig.set(false);
+        loop.releaseAll();
+        assertTrue(loop.stop(TIMEOUT_NS));
+        clients.forEach(Connection::close);
+        peer.close();
+    }
+
+    private int listen() {
+        final Endpoint endpoint = peer.listen(TestDevice.address(), "0");
+        final int port = endpoint.port();
+        loop.listen(endpoint);
+        return port;
+    }
+
+    private Connection request(final int port) {
+        try (ConnectionRequest request = peer.request(TestDevice.address(), Integer.toString(port))) {
+            clients.add(request.connect());
+            return clients.getLast();
+        }
+    }
+
+    private String next() throws InterruptedException {
+        return String.valueOf(events.poll(TIMEOUT_NS, TimeUnit.NANOSECONDS));
+    }
+
+    private void establish(final Connection client) throws InterruptedException {
+        assertEquals(ConnectionEvent.ESTABLISHED, client.nextEvent(TIMEOUT_MS).orElseThrow());
+        assertEquals("established", next());
+    }
+
+    @Test
+    void shouldAcceptAtSeveralEndpoints() throws Exception {
+        loop.start();
+        final int first = listen();
+        final int second = listen();
+        // In this order: then the loop has both.
+        establish(request(second));
+        establish(request(first));
+    }
+
+    @Test
+    void shouldPauseAfterADefectThatLasts() throws Exception {
+        loop.start();
+        final int port = listen();
+        refusesConfig.set(true);
+        final Connection client = request(port);
+        assertEquals("defect", next());
+        final int more = 50;
+        final long startNs = System.nanoTime();
+        for (int i = 0; i < more; i++) {
+            assertEquals("defect", next());
+        }
+        assertTrue(System.nanoTime() - startNs >= TimeUnit.MILLISECONDS.toNanos(more - 1), "a busy loop");
+        refusesConfig.set(false);
+        assertEquals(ConnectionEvent.ESTABLISHED, client.nextEvent(TIMEOUT_MS).orElseThrow());
+    }
+
+    @Test
+    void shouldReportThatTheEventsOfAConnectionCannotBeRead() throws Exception {
+        loop.start();
+        final int port = listen();
+        String reported;
+        int call = 0;
+        do {
+            final Connection client = request(port);
+            establish(client);
+            CallFault.plan(++call, IO_ERROR);
+            try {
+                client.disconnect();
+                reported = next();
+            } catch (final RpmaException planned) {
+                reported = "planned";
+            }
+            CallFault.plan(0, 0);
+        } while (!"unreadable".equals(reported) && call < 10);
+        assertEquals("unreadable", reported);
+        assertEquals("lost", next());
+    }
+
+    /** Records the calls of its loop. */
+    private final class Recording extends ConnectionEventLoop<Object> {
+        Recording() {
+            super("recording");
+        }
+
+        void releaseAll() {
+            execute(() -> all().forEach(this::release));
+        }
+
+        @Override
+        protected ConnectionConfig newConnectionConfig() {
+            if (refusesConfig.get()) {
+                throw new AssertionError("lasts");
+            }
+            return ConnectionConfig.create();
+        }
+
+        @Override
+        protected void onRequest(final ConnectionRequest request) {
+            keep(new Object(), request.connect(), TIMEOUT_NS);
+        }
+
+        @Override
+        protected void onRejected(final Exception reason) {
+            events.add("rejected");
+        }
+
+        @Override
+        protected void onEstablished(final KeptConnection<Object> kept) {
+            kept.enter(Phase.ESTABLISHED, 0);
+            events.add("established");
+        }
+
+        @Override
+        protected void onLost(final KeptConnection<Object> kept, final ConnectionEvent event) {
+            events.add("lost");
+        }
+
+        @Override
+        protected void onEventFailure(final KeptConnection<Object> kept, final RpmaException failed) {
+            events.add("unreadable");
+        }
+
+        @Override
+        protected void onDeadline(final KeptConnection<Object> kept) {
+            events.add("deadline");
+        }
+
+        @Override
+        protected void onReleased(final KeptConnection<Object> kept) {
+            events.add("released");
+        }
+
+        @Override
+        protected void onDefect(final Throwable failure) {
+            events.add(failure instanceof AssertionError ? "defect" : failure.toString());
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the keeping of connections. */
+package io.ringpoll.internal.connections;
