@@ -65,7 +65,7 @@ class DeviceTest {
 
     @Test
     void shouldRefuseADeviceThatDoesNotExist() {
-        assertEquals("unknown device 'hardware'; choose auto, loopback or rdma",
+        assertEquals(Device.DEVICE_PROPERTY + ": unknown device 'hardware'; choose auto, loopback or rdma",
             process().property(Device.DEVICE_PROPERTY, "hardware").run(DeviceProgram.class));
     }
 

@@ -105,9 +105,17 @@ public final class Device {
             return chosen;
         }
         if (property != null && !property.isBlank()) {
-            return DeviceKind.parse(property.strip());
+            return kindIn(property, DEVICE_PROPERTY);
         }
-        return variable != null && !variable.isBlank() ? DeviceKind.parse(variable.strip()) : DeviceKind.AUTO;
+        return variable != null && !variable.isBlank() ? kindIn(variable, DEVICE_VARIABLE) : DeviceKind.AUTO;
+    }
+
+    private static DeviceKind kindIn(final String text, final String setting) {
+        try {
+            return DeviceKind.parse(text.strip());
+        } catch (final DeviceException unknown) {
+            throw new DeviceException(setting + ": " + unknown.getMessage(), unknown);
+        }
     }
 
     /** Loads the libraries of a device; those of a device that was loaded before stay in use. */

@@ -98,7 +98,7 @@ final class LatencyOptions {
         address.check();
         require(warmUpSeconds >= 0 && warmUpSeconds <= 3600, "--warm-up " + warmUpSeconds + " is not from 0 to 3600 seconds");
         require(durationSeconds == null || durationSeconds > 0 && durationSeconds <= TimeUnit.DAYS.toSeconds(7),
-            "--duration " + durationSeconds + " is not from above 0 to a week's seconds");
+            "--duration " + durationSeconds + " is not a time above 0 and up to a week");
         require(iterations == null || iterations > 0, "--iterations " + iterations + " is not positive");
         require(durationSeconds == null || iterations == null, "--duration and --iterations exclude each other");
         require(leadInMs >= 0 && leadInMs <= 60_000, "--lead-in " + leadInMs + " is not from 0 to 60000 milliseconds");

@@ -141,8 +141,12 @@ public final class CommandRunner {
     /** Messages of ringpoll name the valid values; those of picocli get a suggestion here. */
     private static String refusal(final ParameterException refused) {
         // The position of a word counts those of the launcher, which means nothing to its user.
+        // A user of commands does not need to know the types of Java.
         final String reason = oneLine(String.valueOf(refused.getMessage()))
-            .replaceFirst("^(Unmatched argument) at index \\d+", "$1");
+            .replaceFirst("^(Unmatched argument) at index \\d+", "$1")
+            .replaceFirst("(?<=') is not a double$", " is not a number, such as 1.5")
+            .replaceFirst("(?<=') is not an int$", " is not a whole number up to " + Integer.MAX_VALUE)
+            .replaceFirst("(?<=') is not a long$", " is not a whole number up to " + Long.MAX_VALUE);
         final boolean ours = refused.getClass() == ParameterException.class && refused.getArgSpec() == null;
         return ours ? reason :
             reason + suggestion(refused) + "see '" + typed(refused.getCommandLine()) + " --help'";

@@ -30,7 +30,7 @@ public final class SeedOptions {
     /** Rejects an invalid time. */
     public void check() {
         Execution.require(spec, seconds > 0 && seconds <= LONGEST_SECONDS,
-            "--seconds " + seconds + " is not from above 0 to a year");
+            "--seconds " + seconds + " is not a time above 0 and up to a year");
     }
 
     /**

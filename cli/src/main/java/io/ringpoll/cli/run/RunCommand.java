@@ -148,6 +148,8 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
         RpmaLog.threshold(LogLevel.DISABLED);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
+        require(settled.role() == Role.BOTH || Device.current().kind() != DeviceKind.LOOPBACK,
+            "--role " + role + " needs an RDMA device: the loopback device does not connect processes; leave --role out");
         progress.println(Device.current().description());
         final MainJob job = new MainJob(settled.withAddress(address.host(progress)), progress);
         final CountDownLatch reported = new CountDownLatch(1);
@@ -188,7 +190,8 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
 
     private RunConfig config() {
         require(
-            seconds > 0 && seconds <= TimeUnit.DAYS.toSeconds(365), "--seconds " + seconds + " is not from above 0 to a year");
+            seconds > 0 && seconds <= TimeUnit.DAYS.toSeconds(365),
+            "--seconds " + seconds + " is not a time above 0 and up to a year");
         final double warmUpSeconds = warmUp != null ? warmUp : soak ? SOAK_WARM_UP_SECONDS : WARM_UP_SECONDS;
         require(warmUpSeconds >= 0 && warmUpSeconds <= LONGEST_WARM_UP_SECONDS,
             "--warm-up " + warmUpSeconds + " is not from 0 to " + LONGEST_WARM_UP_SECONDS + " seconds");

@@ -31,7 +31,7 @@ class FuzzCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "--seconds=0 | --seconds 0.0 is not from above 0 to a year",
+        "--seconds=0 | --seconds 0.0 is not a time above 0 and up to a year",
         "--inputs=-1 | --inputs -1 is not 1 or more",
         "--inputs=0 | --inputs 0 is not 1 or more",
         "--wildly | Unknown option: '--wildly'; see './ringpoll fuzz --help'",

@@ -108,7 +108,7 @@ class CommandRunnerTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
         "--round=3|ringpoll example: Unknown option: '--round=3'; did you mean --rounds? ",
-        "--rounds=x|ringpoll example: Invalid value for option '--rounds': 'x' is not an int; ",
+        "--rounds=x|ringpoll example: Invalid value for option '--rounds': 'x' is not a whole number up to 2147483647; ",
         "--rounds|ringpoll example: Missing required parameter for option '--rounds' (<rounds>); ",
         "extra|ringpoll example: Unmatched argument: 'extra'; "})
     void shouldPointToTheHelpForWrongUsage(final String argument, final String message) {

@@ -3,6 +3,7 @@ package io.ringpoll.cli.run;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -210,9 +211,19 @@ class RunCommandTest {
         assertTrue(allocated.get("seconds").asDouble() >= 0.2, calls::out);
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"server", "client"})
+    void shouldRefuseOneSideOnTheLoopbackDeviceWhichConnectsNoProcesses(final String role) {
+        assumeTrue(TestDevice.isLoopback(), "another device connects processes");
+        assertEquals(2, execute("--role", role, "--operations", "10"));
+        assertEquals("ringpoll run: --role " + role +
+            " needs an RDMA device: the loopback device does not connect processes; leave --role out", calls.err().strip());
+    }
+
     @Test
     @Tag(TestDevice.TAG)
     void shouldReportThatThereIsNoServer() {
+        assumeFalse(TestDevice.isLoopback(), "the loopback device does not connect processes");
         assertEquals(1, execute("--role", "client", "--operations", "10", "--address", ADDRESS + ":7459"));
         assertTrue(
             calls.err().contains("no connection to " + ADDRESS + ", port 7459 (is the server there?)"), calls.err());

@@ -158,7 +158,8 @@ class StatCommandTest {
         "--interval=0 | --interval 0.0 is not from 0.01 to 86400 seconds",
         "--count=0 | --count 0 is below 1",
         "--openmetrics --json | --openmetrics excludes --json and --count",
-        "--interval=soon | Invalid value for option '--interval': 'soon' is not a double; see './ringpoll stat --help'",
+        "--interval=soon | Invalid value for option '--interval': 'soon' is not a number, such as 1.5; see " +
+            "'./ringpoll stat --help'",
         "all | Unmatched argument: 'all'; see './ringpoll stat --help'",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) throws Exception {

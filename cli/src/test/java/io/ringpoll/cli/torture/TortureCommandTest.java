@@ -29,11 +29,12 @@ class TortureCommandTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
-        "--seconds=0 | --seconds 0.0 is not from above 0 to a year",
-        "--seconds=NaN | --seconds NaN is not from above 0 to a year",
+        "--seconds=0 | --seconds 0.0 is not a time above 0 and up to a year",
+        "--seconds=NaN | --seconds NaN is not a time above 0 and up to a year",
         "--scenes=-1 | --scenes -1 is not 1 or more",
         "--scenes=0 | --scenes 0 is not 1 or more",
-        "--seed=x | Invalid value for option '--seed': 'x' is not a long; see './ringpoll torture --help'",
+        "--seed=x | Invalid value for option '--seed': 'x' is not a whole number up to 9223372036854775807; see " +
+            "'./ringpoll torture --help'",
         "--gently | Unknown option: '--gently'; see './ringpoll torture --help'",
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String argument, final String message) {
