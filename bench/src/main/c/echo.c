@@ -293,7 +293,7 @@ static int connect_line(struct baseline_echo *echo, struct rpma_ep *endpoint, co
     return await_established(&echo->client.lines[i]) != 0 || await_established(&echo->server.lines[i]) != 0 ? -1 : 0;
 }
 
-/* The send queue has room for the sends whose completions have not been polled yet, too. */
+/* The send queue also has room for sends with completions that have not been polled yet. */
 static int connect_all(struct baseline_echo *echo, const char *address, const char *port)
 {
     const uint32_t sends = BASELINE_ECHO_SENDS_PER_WINDOW * echo->options.window;

@@ -8,7 +8,7 @@
  *
  * usage: ringpoll-steps TID COUNT SECONDS
  *
- * The thread is stopped while the caller, who reads how far the thread has got, has its turn, which it ends by a line:
+ * The program and its caller take turns. The thread is stopped during the caller's turn, which ends with a line from the caller:
  *     stopped             before the first instruction; the caller's turn
  *     done STEPS          after COUNT instructions, or fewer if SECONDS are over or the thread has ended; the caller's turn
  *     at ADDRESS COUNT    a line for each address (hexadecimal) at which the thread has arrived, and how often; it runs again

@@ -27,7 +27,7 @@ record ConnectionSizes(int window, int maxMessageBytes) {
         return Math.max(1, window / 2);
     }
 
-    /** Maximum number of credit messages whose completion is unknown. */
+    /** Maximum number of credit messages without a known completion. */
     int creditSends() {
         return signalInterval();
     }

@@ -58,7 +58,7 @@ final class MessageReceiver {
         maxMessageBytes = agreedMessageBytes;
     }
 
-    /** Number of receives whose completion has not been handled. */
+    /** Number of receives without a handled completion. */
     int posted() {
         return posted;
     }
@@ -148,7 +148,7 @@ final class MessageReceiver {
         retainedAs[buffer] = 0;
         retained--;
         if (buffer == handledBuffer) {
-            // Valid until the callback returns, whose result counts again.
+            // Valid until the callback returns; its result counts again.
             handledIsRetained = false;
             return NONE;
         }

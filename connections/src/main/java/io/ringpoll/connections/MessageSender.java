@@ -7,7 +7,7 @@ import io.ringpoll.rpma.LocalMemoryRegion;
 /**
  * The sending side of one connection: credits from the peer, buffers, room in the send queue, and the open claim.
  *
- * <p>Belongs to the polling thread; after the end of the set to the thread that gives the claim back. A message costs a credit
+ * <p>Belongs to the polling thread; after the end of the set to the thread that returns the claim. A message costs a credit
  * and a buffer; credit messages and the goodbye have room of their own in the send queue. One send in {@link
  * ConnectionSizes#signalInterval} is signalled, and its completion releases all before it: of as many sends as that, one is
  * signalled, so a sender without room always has a completion to wait for.

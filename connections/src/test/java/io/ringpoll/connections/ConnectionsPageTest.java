@@ -28,7 +28,7 @@ class ConnectionsPageTest {
     private static final Path PAGE = Path.of("..", "docs", "guide", "connections.md");
     private static final Pattern PROGRAM = Pattern.compile("```java\n(import .*?\n)```", Pattern.DOTALL);
     private static final int MAX_LINES = 60;
-    /** For a hundred thousand answers in a JVM with one core, which a busy machine gives to others most of the time. */
+    /** For a hundred thousand answers in a JVM with one core, on a busy machine. */
     private static final int TIMEOUT_S = 200;
 
     @TempDir

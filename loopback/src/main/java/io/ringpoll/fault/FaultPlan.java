@@ -31,7 +31,7 @@ public record FaultPlan(long seed, List<FaultRule> rules) {
      * Reads a plan's text: rules with commas between them, behind {@code seed=N,} if there is one.
      *
      * @param text for instance {@code "seed=7,status:rem-access-err:write@100,delay:2ms@~1000"}
-     * @return the plan, whose {@link #toString()} is this text again, but for numbers and times that can be written shorter
+     * @return the plan; its {@link #toString()} is this text again, except that numbers and times may be shorter
      * @throws IllegalArgumentException with one line that names the invalid part and the reason
      */
     public static FaultPlan parse(final String text) {

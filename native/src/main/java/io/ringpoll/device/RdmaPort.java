@@ -20,7 +20,7 @@ import java.util.Set;
  * @param number     number of the port, from 1
  * @param state      logical state, for instance {@code ACTIVE} or {@code DOWN}; empty if it cannot be read
  * @param infiniBand whether the link layer is InfiniBand; Ethernet otherwise
- * @param iWarp      whether the device is an RNIC, whose GIDs hold no IP addresses
+ * @param iWarp      whether the device is an RNIC; its GIDs hold no IP addresses
  * @param interfaces names of the network interfaces that carry IP addresses for the port
  * @param gids       the entries of its GID table; of a RoCE port these are its IP addresses
  * @see <a href="https://www.kernel.org/doc/Documentation/ABI/stable/sysfs-class-infiniband">sysfs-class-infiniband</a>

@@ -61,7 +61,7 @@ public final class CompletionBudget {
     /** 1 while one of two posting threads looks for room. */
     private static final int LOCK = 4 * APART;
 
-    /** The distance from a count of polled completions to that of the poller, whose queue other threads may poll too. */
+    /** The distance from a count of polled completions to that of the poller; other threads may poll its queue, too. */
     private static final int OF_POLLER = 2 * APART;
 
     private static final int LENGTH = 6 * APART;
@@ -115,7 +115,7 @@ public final class CompletionBudget {
     }
 
     /**
-     * Takes back the latest {@link #reserveSend}, whose request was not accepted.
+     * Takes back the latest {@link #reserveSend}: its request was not accepted.
      *
      * @param signalled as for {@link #reserveSend}
      */
@@ -147,7 +147,7 @@ public final class CompletionBudget {
         return room || refuse(RECEIVES_REFUSED);
     }
 
-    /** Takes back the latest {@link #reserveReceive}, whose receive was not accepted. */
+    /** Takes back the latest {@link #reserveReceive}: its receive was not accepted. */
     public void cancelReceive() {
         COUNT.setRelease(counts, RECEIVES_POSTED, counts[RECEIVES_POSTED] - 1);
     }

@@ -29,8 +29,8 @@ public interface CompletionQueue {
     String name();
 
     /**
-     * The object that all views of one queue have in common. A poller refuses a queue whose completions another poller takes, and
-     * recognises it by this.
+     * The object that all views of one queue have in common. By this object, a poller recognises and refuses a queue that another
+     * poller polls.
      *
      * @return this queue, unless it is a view of another one; the same at each call
      */

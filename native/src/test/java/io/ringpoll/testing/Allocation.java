@@ -20,8 +20,8 @@ public final class Allocation {
 
     /**
      * Fails if an action allocates after warm-up. The JVM itself may allocate a little in one round, when it compiles or
-     * specialises; an allocation of the action shows in every round. What an action allocates only until C2 has compiled it does
-     * not count, however late that is.
+     * specialises; an allocation of the action shows in every round. Allocations that end when C2 has compiled the action do not
+     * count, however late that is.
      */
     public static void assertNone(final Runnable action) {
         assumeTrue(ManagementFactory.getThreadMXBean() instanceof ThreadMXBean, "this JVM does not count allocated bytes");

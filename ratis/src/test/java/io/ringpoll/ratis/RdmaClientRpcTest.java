@@ -268,7 +268,7 @@ class RdmaClientRpcTest {
         assertEquals(2, other.get(30, TimeUnit.SECONDS).get(30, TimeUnit.SECONDS).getCallId());
     }
 
-    /** By default, the thread of a reply serves the connections of all clients of the process, also of those to come. */
+    /** By default, the thread of a reply serves the connections of all clients of the process, also of later ones. */
     @Test
     void shouldConnectOnAThreadOfItsOwnForTheFirstRequestOfAnotherClient() throws Exception {
         final RdmaClientRpc rpc = client();

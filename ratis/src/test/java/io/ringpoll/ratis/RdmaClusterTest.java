@@ -47,7 +47,7 @@ class RdmaClusterTest {
     /** A leader resigns if no follower has replied for this time, which a busy machine must not cause. */
     private static final TimeDuration ELECTION_MAX = TimeDuration.valueOf(3, TimeUnit.SECONDS);
     /**
-     * A leader that has resigned does not stand for election for this time. With one of three servers stopped, it may be the only
+     * A leader that has resigned does not become a candidate for this time. With one of three servers stopped, it may be the only
      * one with a complete log: the others cannot replace it meanwhile. The engine's default is 10 seconds.
      */
     private static final TimeDuration RESIGNED = TimeDuration.valueOf(500, TimeUnit.MILLISECONDS);

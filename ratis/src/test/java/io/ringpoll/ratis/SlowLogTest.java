@@ -83,7 +83,7 @@ class SlowLogTest {
                 .setGroup(group).setStateMachineRegistry(id -> new BaseStateMachine()).build();
             servers.add(server);
         }
-        // The first one finds the others when it stands for election.
+        // The first one is started last: the others are running when it becomes a candidate.
         for (final RaftServer server : servers.reversed()) {
             server.start();
         }

@@ -67,7 +67,7 @@ public final class CEcho implements AutoCloseable {
     /**
      * Starts a turn, after the end of the last one.
      *
-     * @param pingPong true for one message in flight at all, on one connection after the other, whose round trips are recorded
+     * @param pingPong true to record round trips, with one message in flight at a time, on one connection after the other
      * @param fromNs   begin of the recording time
      * @param untilNs  end of the recording time
      */

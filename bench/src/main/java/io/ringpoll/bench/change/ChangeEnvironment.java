@@ -22,7 +22,7 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The state of the machine at a measurement: what is measured, by which build, and the settings that a change may concern.
+ * The state of the machine at a measurement: the measured quantity, the build, and the settings that a change may concern.
  *
  * @param root as JSON: time, host, build, machine, results of the doctor, and the shortest counted gap
  */

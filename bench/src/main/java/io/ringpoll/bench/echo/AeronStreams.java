@@ -18,7 +18,7 @@ import org.agrona.IoUtil;
 
 /**
  * An embedded media driver of Aeron without threads, a client, and for each connection an exclusive publication in each
- * direction, whose session id is the index of the connection.
+ * direction. The session id of a publication is the index of the connection.
  *
  * <p>The driver only moves the limits of the publications. A thread of its own would take a CPU from the two that are measured,
  * so the client's thread invokes it when a publication is at its limit.

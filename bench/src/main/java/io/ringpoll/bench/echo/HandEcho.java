@@ -30,7 +30,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 final class HandEcho extends JavaEcho {
     private static final int TIMEOUT_MS = 5_000;
-    /** The send queue has room for the sends whose completions have not been polled yet, too. */
+    /** The send queue also has room for sends with completions that have not been polled yet. */
     private static final int SENDS_PER_WINDOW = 4;
 
     private final UnsafeBuffer message = new UnsafeBuffer(new byte[EchoScale.MESSAGE_BYTES]);

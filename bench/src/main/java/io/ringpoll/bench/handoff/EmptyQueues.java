@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Completion queues that remain empty, as many for ringpoll as for C, for pollers whose round contains more than the busy queue.
+ * Empty completion queues for pollers with one busy queue and idle ones. ringpoll and C get the same number.
  *
  * <p>The queues are separate objects of librpma on one synthetic device without a program. Used by one thread, except that a
  * poller polls the queues.

@@ -15,9 +15,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The Disruptor as its user guide tunes it: one producer, preallocated events, the wait strategy for the CPUs that there are. The
- * completions of a poll are claimed and published as one range. {@code tryNext(n)} claims, and the producer waits by itself while
- * the ring is full, because {@code next(n)} would park.
+ * The Disruptor, tuned as in its user guide: one producer, preallocated events, a wait strategy for the available CPUs. The
+ * completions of a poll are claimed and published as one range. The producer claims by {@code tryNext(n)} and has its own wait
+ * for a full ring, because {@code next(n)} would park.
  *
  * @see <a href="https://lmax-exchange.github.io/disruptor/user-guide/index.html#_tuning_options">user guide: tuning options</a>
  * @see <a href="https://lmax-exchange.github.io/disruptor/javadoc/com.lmax.disruptor/com/lmax/disruptor/RingBuffer.html">

@@ -159,7 +159,7 @@ public final class Replication {
     }
 
     /**
-     * The figures as one JSON object: in a comparison, the costs beside Netty's in {@code results}; and those of each contestant.
+     * The figures of each contestant as one JSON object; in a comparison, {@code results} has the costs relative to Netty.
      *
      * @return its text
      */

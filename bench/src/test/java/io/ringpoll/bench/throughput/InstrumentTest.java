@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Tests the measuring instrument: it shows no difference between equals, and shows one of a tenth.
  *
- * <p>An interval of 95 % excludes the truth in one of twenty measurements. So a measurement is repeated up to three times, which
- * an instrument with a bias, for instance one that favours the first of each round, fails three times. A measurement whose
- * threads had to share their CPUs with others, so that too few of its turns are valid, does not count, and is made again.
+ * <p>An interval of 95 % excludes the true value in one of twenty measurements, so a measurement may fail twice. An instrument
+ * with a bias, for instance one that favours the first of each round, fails all three attempts. If other programs used the CPUs
+ * and too few turns are valid, the measurement does not count and is repeated.
  */
 @Timeout(180)
 class InstrumentTest {

@@ -142,7 +142,7 @@ public final class NativeLibrary {
      * {@link CallTurn}, as for {@link #critical}.
      *
      * @param descriptor the function's parameters and result
-     * @return a handle whose leading parameters are the turn and the function's address as a segment
+     * @return a handle; its leading parameters are the turn and the function's address as a segment
      */
     @SuppressWarnings("restricted")
     public static MethodHandle criticalPointer(final FunctionDescriptor descriptor) {
@@ -153,7 +153,7 @@ public final class NativeLibrary {
      * Creates a handle that calls the function at the address in its first argument; the function may block.
      *
      * @param descriptor the function's parameters and result
-     * @return a handle whose leading parameter is the function's address as a segment
+     * @return a handle; its leading parameter is the function's address as a segment
      */
     @SuppressWarnings("restricted")
     public static MethodHandle plainPointer(final FunctionDescriptor descriptor) {

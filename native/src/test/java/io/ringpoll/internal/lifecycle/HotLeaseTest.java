@@ -183,7 +183,7 @@ class HotLeaseTest {
         });
     }
 
-    /** What is done within a call. */
+    /** The work within a call. */
     @FunctionalInterface
     private interface Body {
         void run() throws InterruptedException;

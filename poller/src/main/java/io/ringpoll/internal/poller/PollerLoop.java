@@ -47,7 +47,7 @@ public final class PollerLoop implements Runnable {
     }
 
     /**
-     * Creates a loop whose idle strategy does more than to idle; before queues are added to the poller.
+     * Creates a loop with an extended idle strategy; before queues are added to the poller.
      *
      * @param poller       agent to run
      * @param idleStrategy called after empty rounds; used by this loop only, unless it is event-driven

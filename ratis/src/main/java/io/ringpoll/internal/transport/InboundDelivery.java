@@ -18,7 +18,7 @@ final class InboundDelivery {
     private final Intake intake;
     private final ReorderBuffer<Incoming> messages;
 
-    /** Creates the delivery for a link whose rendezvous is set. */
+    /** Creates the delivery for a link that has its rendezvous. */
     InboundDelivery(final Link link, final Node node, final Credits credits, final Credits urgentCredits) {
         this.link = link;
         this.credits = credits;

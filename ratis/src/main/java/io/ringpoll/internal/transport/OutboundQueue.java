@@ -40,7 +40,7 @@ final class OutboundQueue {
     /** Whether a ping of the peer is unanswered. */
     private boolean pongDue;
 
-    /** Creates the queue of a link whose connection, buffers and rendezvous are set. */
+    /** Creates the queue of a link that has its connection, buffers and rendezvous. */
     OutboundQueue(final Link link, final Node node, final Credits credits, final Credits urgentCredits) {
         this.node = node;
         peer = link.peer();
@@ -179,7 +179,7 @@ final class OutboundQueue {
         return posted;
     }
 
-    /** Removes a frame whose message could not be written: it waits until it has been. */
+    /** Removes the frame of a message that could not be written; the message waits. */
     void remove(final Outgoing frame) {
         waiting.remove(frame);
         onWaiting(-1, -frame.messageLength());

@@ -128,7 +128,7 @@ final class PipelineUnderTest {
             Thread.onSpinWait();
         }
         violations.expect(!hasLiveThread(), name + ": a thread of it does not end: " + liveThread());
-        // If the pipeline closes itself meanwhile, the call above had its time-out, and that thread takes what is left over.
+        // If the pipeline closes itself meanwhile, the call above reached its time-out, and the closing thread takes the rest.
         final PipelineReport last = pipeline.close(PATIENCE_NS);
         violations.expect(last.equals(pipeline.stop(0)), name + ": a further call did not report " + last);
         violations.expect(last.equals(closing) || !closing.inTime(), name + ": further calls reported " + last +
