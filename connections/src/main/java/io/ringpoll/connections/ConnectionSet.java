@@ -2,6 +2,7 @@ package io.ringpoll.connections;
 
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceException;
+import io.ringpoll.device.DeviceKind;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.pipeline.Pipeline;
@@ -241,7 +242,8 @@ public final class ConnectionSet implements AutoCloseable {
 
     private static ConnectException failed(final String host, final int port, final Throwable cause) {
         final ConnectException exception = new ConnectException("cannot connect to " + host + ":" + port +
-            (cause.getMessage() == null ? "" : ": " + cause.getMessage()));
+            (cause.getMessage() == null ? "" : ": " + cause.getMessage()) + (Device.current().kind() == DeviceKind.LOOPBACK ?
+            "; the loopback device connects within this process only" : ""));
         exception.initCause(cause);
         return exception;
     }
