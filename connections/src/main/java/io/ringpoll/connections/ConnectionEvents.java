@@ -179,6 +179,11 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     @Override
     protected void onEstablished(final KeptConnection<MessageConnection> kept) {
         final MessageConnection connection = kept.owner();
+        if (connection.endReason() != null && !isClosedHere(kept)) {
+            // Too late: the listener knows nothing of it.
+            end(kept);
+            return;
+        }
         try {
             if (!connection.isGreeted()) {
                 connection.greet(set.hello(), Hello.decode(connection.connection().privateData()));

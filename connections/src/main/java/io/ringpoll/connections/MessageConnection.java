@@ -587,7 +587,7 @@ public final class MessageConnection {
     private void onRoom() {
         if (sender.takeRefusal()) {
             receiver.deliverWaiting();
-            if (!sender.isRefused() && open) {
+            if (!sender.isRefused() && open && sender.hasRoomLeft()) {
                 try {
                     listener.onDrained(this);
                 } catch (final Throwable failure) {

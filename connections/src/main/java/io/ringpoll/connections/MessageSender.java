@@ -122,6 +122,12 @@ final class MessageSender {
         return refused;
     }
 
+    /** Whether there is room left; if there is none, the refusal that was taken counts again. */
+    boolean hasRoomLeft() {
+        refused = !hasRoom();
+        return !refused;
+    }
+
     private boolean hasRoom() {
         return credits > 0 && messagesPosted - messagesCompleted < buffers;
     }

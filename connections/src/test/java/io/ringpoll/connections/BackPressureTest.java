@@ -156,6 +156,41 @@ class BackPressureTest {
         }
     }
 
+    @Test
+    void shouldReportRoomThatAWaitingMessageHasLeft() throws Exception {
+        final Recorder server = new Recorder() {
+            @Override
+            public void onConnected(final MessageConnection accepted) {
+                send(accepted, "first");
+            }
+
+            @Override
+            public boolean onMessage(
+                final MessageConnection accepted, final DirectBuffer buffer, final int offset, final int length) {
+                final boolean isAnswered = accepted.trySend(buffer, offset, length);
+                add(isAnswered ? "answered" : "refused");
+                return isAnswered;
+            }
+
+            @Override
+            public void onDrained(final MessageConnection accepted) {
+                add("drained " + accepted.credits());
+            }
+        };
+        final Retainer retainer = new Retainer();
+        try (SetPair pair = SetPair.of(builder -> builder.messagesInFlight(1), server, retainer)) {
+            final MessageConnection connection = pair.connect();
+            retainer.await("message first");
+            call(connection, () -> send(connection, "request"));
+            server.await("refused");
+            call(connection, () -> connection.release(retainer.retained.remove()));
+            // The answer takes the credit that the first message has returned.
+            retainer.await("message request");
+            call(connection, () -> connection.release(retainer.retained.remove()));
+            assertEquals("drained 1", server.await("drained"));
+        }
+    }
+
     /** Both sides echo all messages for ever: each message needs credit to be answered. */
     @Test
     void shouldNotStopWhenBothWindowsAreFull() throws Exception {

@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.os.Deadline;
+import io.ringpoll.os.DescriptorPoll;
+import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
@@ -14,6 +17,7 @@ import io.ringpoll.testing.TestDevice;
 import java.net.ConnectException;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -159,6 +163,39 @@ class CloseTest {
         }
         try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
             assertTrue(pair.client().connect(TestDevice.address(), pair.port(), Long.MAX_VALUE).isConnected());
+        }
+    }
+
+    @Test
+    void shouldNotBeginAConnectionThatIsEstablishedTooLate() throws Exception {
+        final CountDownLatch busy = new CountDownLatch(1);
+        final CountDownLatch freed = new CountDownLatch(1);
+        try (Peer peer = Peer.ofLocal(TestDevice.address()); Endpoint silent = peer.listen(TestDevice.address(), "0");
+            Endpoint late = peer.listen(TestDevice.address(), "0");
+            ConnectionSet set = ConnectionSet.builder().name("late").peer(peer).listener(client).start()) {
+            final MessageConnection first = request(set, peer, silent.port());
+            // On the event thread, which handles the time-out after this and the answer after both.
+            first.established().whenComplete((never, failure) -> {
+                busy.countDown();
+                awaitUninterruptibly(freed);
+            });
+            set.events().watch(first, SetPair.TEN_SECONDS);
+            first.close();
+            busy.await();
+            final MessageConnection second = request(set, peer, late.port());
+            set.events().watch(second, 0);
+            try (ConnectionRequest request = late.nextRequest(RawClient.TIMEOUT_MS).orElseThrow();
+                Connection accepted = request.connect(RawClient.HELLO.encode());
+                DescriptorPoll descriptors = new DescriptorPoll()) {
+                descriptors.add(second.connection().eventFd(), () -> { });
+                descriptors.await(RawClient.TIMEOUT_MS);
+                freed.countDown();
+                final Throwable failure = assertThrows(ExecutionException.class, () -> second.established().get()).getCause();
+                assertEquals("PEER_LOST not established in time", failure.getMessage());
+                assertEquals(ConnectionEvent.ESTABLISHED, accepted.nextEvent(RawClient.TIMEOUT_MS).orElseThrow());
+            }
+            assertTrue(set.close(SetPair.TEN_SECONDS));
+            assertEquals(List.of(), client.all);
         }
     }
 

@@ -9,9 +9,12 @@ import io.ringpoll.device.DeviceKind;
 import io.ringpoll.verify.seeds.SeededRun;
 import io.ringpoll.verify.torture.Torture;
 import io.ringpoll.verify.torture.TortureReport;
-import io.ringpoll.verify.torture.lifecycle.JvmKind;
-import io.ringpoll.verify.torture.lifecycle.LifecycleReport;
-import io.ringpoll.verify.torture.lifecycle.LifecycleTorture;
+import io.ringpoll.verify.torture.connections.ConnectionScenes;
+import io.ringpoll.verify.torture.lifecycle.LifecycleScenes;
+import io.ringpoll.verify.torture.supervised.JvmKind;
+import io.ringpoll.verify.torture.supervised.SceneKind;
+import io.ringpoll.verify.torture.supervised.SupervisedReport;
+import io.ringpoll.verify.torture.supervised.SupervisedTorture;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
@@ -25,7 +28,8 @@ import picocli.CommandLine.Spec;
 /**
  * {@code ./ringpoll torture}: plays random scenes, one after the other, until one fails or the time is over.
  *
- * <p>With {@code --lifecycle} the scenes start, change and end pipelines, and run in child processes.
+ * <p>With {@code --lifecycle} the scenes start, change and end pipelines, with {@code --connections} sets of message connections;
+ * both run in child processes.
  *
  * <p>Exit codes: 0 if all passed; 1 if one failed, or could not be played; 2 for wrong usage.
  */
@@ -35,7 +39,8 @@ import picocli.CommandLine.Spec;
     sortOptions = false,
     description = "Random connections, pollers, handlers and faults on the loopback device; each work request is checked by " +
         "its identity against a model of its expected end. With --lifecycle: random calls of all public methods of " +
-        "pipelines, groups, queues and connections from several threads and from handlers, in supervised child processes.")
+        "pipelines, groups, queues and connections from several threads and from handlers, in supervised child processes. " +
+        "With --connections: sets of message connections that come and go, in such processes, too.")
 public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     @Spec
     private CommandSpec spec;
@@ -53,8 +58,14 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     private boolean lifecycle;
 
     @Option(
+        names = "--connections",
+        description = "Torture sets of message connections; on any RDMA device. --seconds counts as with --lifecycle.")
+    private boolean connections;
+
+    @Option(
         names = "--jvm", paramLabel = "KIND",
-        description = "With --lifecycle: one kind of child process instead of all in turn: ${COMPLETION-CANDIDATES}.")
+        description = "With --lifecycle or --connections: one kind of child process instead of all in turn: "
+            + "${COMPLETION-CANDIDATES}.")
     private JvmKind jvm;
 
     @Option(names = "--json", description = "Print only one JSON object on standard output.")
@@ -68,22 +79,26 @@ public final class TortureCommand implements Callable<Integer>, CheckedOptions {
     public void check() {
         run.check();
         Execution.require(spec, scenes == null || scenes >= 1, "--scenes " + scenes + " is not 1 or more");
-        Execution.require(spec, lifecycle || jvm == null, "--jvm goes with --lifecycle");
+        Execution.require(spec, !lifecycle || !connections, "--lifecycle and --connections are two kinds of scenes: use one");
+        Execution.require(spec, lifecycle || connections || jvm == null, "--jvm goes with --lifecycle or --connections");
     }
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         check();
-        return lifecycle ? tortureLifecycle() : tortureWork();
+        if (lifecycle || connections) {
+            return tortureSupervised(lifecycle ? LifecycleScenes.KIND : ConnectionScenes.KIND);
+        }
+        return tortureWork();
     }
 
-    private int tortureLifecycle() throws IOException, InterruptedException {
+    private int tortureSupervised(final SceneKind kind) throws IOException, InterruptedException {
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
         final SeededRun seeds = run.start();
         progress.println(Device.current().description());
-        final LifecycleReport report =
-            new LifecycleTorture(seeds, scenes(), jvm, AddressOption.ofDevice(progress), progress).play();
+        final SupervisedReport report =
+            new SupervisedTorture(kind, seeds, scenes(), jvm, AddressOption.ofDevice(progress), progress).play();
         if (json) {
             out.println(report.toJson());
             out.flush();

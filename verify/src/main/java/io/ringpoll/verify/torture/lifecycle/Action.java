@@ -3,6 +3,7 @@ package io.ringpoll.verify.torture.lifecycle;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineReport;
 import io.ringpoll.verbs.AsyncEvents;
+import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

@@ -2,6 +2,7 @@ package io.ringpoll.verify.torture.lifecycle;
 
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineStartException;
+import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

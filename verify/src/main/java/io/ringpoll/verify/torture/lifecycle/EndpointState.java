@@ -9,6 +9,7 @@ import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;

@@ -2,6 +2,7 @@ package io.ringpoll.verify.torture.lifecycle;
 
 import io.ringpoll.pipeline.SlotControl;
 import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verify.torture.supervised.Violations;
 
 /**
  * A slot that a handler holds until another thread releases it.

@@ -11,6 +11,9 @@ import io.ringpoll.pipeline.PipelineStartException;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.CompletionQueue;
+import io.ringpoll.verify.torture.supervised.SceneHangs;
+import io.ringpoll.verify.torture.supervised.SupervisedScene;
+import io.ringpoll.verify.torture.supervised.Violations;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -28,7 +31,7 @@ import java.util.function.Consumer;
  *
  * <p>Used by one thread, which starts and joins the others.
  */
-final class LifecycleScene {
+final class LifecycleScene implements SupervisedScene {
     private static final long PATIENCE_MS = TimeUnit.SECONDS.toMillis(60);
     private static final long LONGEST_ABRUPT_NS = TimeUnit.MICROSECONDS.toNanos(500);
     /** A close with more time would wait for half of it for an agent that nobody invokes. */
@@ -56,28 +59,33 @@ final class LifecycleScene {
         this.world = new World(shape, violations);
     }
 
-    /** The prefix of the names of all threads of a scene. */
-    static String prefix(final long seed) {
+    @Override
+    public String threadPrefix() {
         return "lifecycle-" + Long.toHexString(seed) + '-';
     }
 
-    Shape shape() {
+    @Override
+    public Shape shape() {
         return shape;
     }
 
-    Violations violations() {
+    @Override
+    public Violations violations() {
         return violations;
     }
 
-    long completions() {
+    @Override
+    public long events() {
         return completions;
     }
 
-    long calls() {
+    @Override
+    public long operations() {
         return calls;
     }
 
-    void play() throws InterruptedException {
+    @Override
+    public void play() throws InterruptedException {
         try {
             makeQueues();
             if (start()) {
@@ -130,7 +138,7 @@ final class LifecycleScene {
     private boolean start() {
         final boolean interrupted = random.nextInt(INTERRUPTED_START_ONE_IN) == 0;
         for (int i = 0; i < shape.pipelines(); i++) {
-            world.pipelines().add(new PipelineUnderTest(prefix(seed) + i, violations));
+            world.pipelines().add(new PipelineUnderTest(threadPrefix() + i, violations));
         }
         final List<PipelineBuilder> builders = world.pipelines().stream().map(this::describe).toList();
         if (interrupted) {
@@ -253,7 +261,7 @@ final class LifecycleScene {
                 for (int call = 0; call < shape.calls(); call++) {
                     operator.call();
                 }
-            }, prefix(seed) + "operator-" + i));
+            }, threadPrefix() + "operator-" + i));
         }
         world.running(true);
         world.operators().forEach(Thread::start);
@@ -261,7 +269,7 @@ final class LifecycleScene {
         for (final Thread thread : world.operators()) {
             thread.join(Math.max(1, deadlineMs - TimeUnit.NANOSECONDS.toMillis(System.nanoTime())));
             if (thread.isAlive()) {
-                throw new SceneHangs(thread);
+                throw new SceneHangs(thread.getName() + " does not end");
             }
         }
         world.running(false);
@@ -271,7 +279,7 @@ final class LifecycleScene {
     private void end() {
         world.queues().forEach(TorturedQueue::stopFeeding);
         world.release(Integer.MAX_VALUE);
-        final Thread giver = Thread.ofPlatform().daemon().name(prefix(seed) + "giver").start(() -> {
+        final Thread giver = Thread.ofPlatform().daemon().name(threadPrefix() + "giver").start(() -> {
             while (!Thread.currentThread().isInterrupted()) {
                 world.release(Integer.MAX_VALUE);
                 Thread.onSpinWait();

@@ -7,6 +7,7 @@ import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
+import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;

@@ -3,6 +3,7 @@ package io.ringpoll.verify.torture.lifecycle;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineReport;
 import io.ringpoll.pipeline.PipelineState;
+import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;

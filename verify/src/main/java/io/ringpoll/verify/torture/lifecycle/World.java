@@ -4,6 +4,7 @@ import io.ringpoll.pipeline.PipelineGroup;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.VerbsContext;
 import io.ringpoll.verbs.WorkCompletion;
+import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;

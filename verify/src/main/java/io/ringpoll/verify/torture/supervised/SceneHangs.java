@@ -1,13 +1,18 @@
-package io.ringpoll.verify.torture.lifecycle;
+package io.ringpoll.verify.torture.supervised;
 
 import java.util.Map;
 
-/** Thrown if a call of an operator does not return: the scene cannot be ended. */
-final class SceneHangs extends RuntimeException {
+/** Thrown if a scene cannot be ended, for instance because a call of an operator does not return. */
+public final class SceneHangs extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    SceneHangs(final Thread operator) {
-        super(operator.getName() + " does not end");
+    /**
+     * A scene that hangs.
+     *
+     * @param what has not happened in time
+     */
+    public SceneHangs(final String what) {
+        super(what);
     }
 
     /** The stacks of all threads. */

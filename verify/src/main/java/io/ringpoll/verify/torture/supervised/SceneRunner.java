@@ -1,7 +1,5 @@
-package io.ringpoll.verify.torture.lifecycle;
+package io.ringpoll.verify.torture.supervised;
 
-import io.ringpoll.device.Device;
-import io.ringpoll.device.DeviceKind;
 import io.ringpoll.rpma.LogLevel;
 import io.ringpoll.rpma.RpmaLog;
 import io.ringpoll.verify.process.ProcessMemory;
@@ -11,21 +9,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.logging.Level;
-import java.util.logging.Logger;
 
 /**
- * The child process of {@code ./ringpoll torture --lifecycle}: plays scenes and writes a line before and after each.
+ * Plays the scenes of a child process and writes a line before and after each.
  *
  * <pre>
  *   scene SEED SHAPE                    before the scene
- *   done SEED COMPLETIONS CALLS         the scene has passed
+ *   done SEED EVENTS OPERATIONS         the scene has passed
  *   wrong SEED TEXT                     one line for each violation; the process ends with exit code 1
  * </pre>
  */
 public final class SceneRunner {
-    /** Of the handlers' exceptions; retained, because the JVM retains no level otherwise. */
-    private static final Logger HANDLERS = Logger.getLogger("io.ringpoll.pipeline");
     private static final long WARM_UP_SEED = 1;
     private static final int SETTLED_AFTER_SCENES = 20;
     private static final long GROWTH_BYTES = 8 << 20;
@@ -36,48 +30,75 @@ public final class SceneRunner {
 
     private final PrintStream out = System.out;
     private final PrintStream err = System.err;
+    private final Scenes scenes;
     private final String address;
     private final Path countersFolder;
     private final ResourceCensus census;
     private long settledBytes;
     private long settledEvents;
 
-    private SceneRunner(final String address, final Path countersFolder) {
+    /** The scenes of one kind. */
+    public interface Scenes {
+        /**
+         * Creates a scene.
+         *
+         * @param seed           of the scene
+         * @param address        of the device
+         * @param countersFolder folder for counters files
+         * @return to be played once
+         */
+        SupervisedScene scene(long seed, String address, Path countersFolder);
+
+        /**
+         * Opens and loads the resources that the libraries of the device and the JVM load once.
+         *
+         * @param out            receives a line for each step, so that the process is not silent
+         * @param address        of the device
+         * @param countersFolder folder for counters files
+         * @throws InterruptedException if the calling thread is interrupted
+         */
+        default void warmUp(final PrintStream out, final String address, final Path countersFolder) throws InterruptedException {
+            out.println("warm-up");
+            try {
+                scene(WARM_UP_SEED, address, countersFolder).play();
+            } catch (final SceneHangs hang) {
+                out.println(SceneHangs.dump());
+                throw hang;
+            }
+        }
+    }
+
+    private SceneRunner(final Scenes scenes, final String address, final Path countersFolder) {
+        this.scenes = scenes;
         this.address = address;
         this.countersFolder = countersFolder;
         this.census = new ResourceCensus(countersFolder);
     }
 
     /**
-     * Plays scenes.
+     * Plays scenes, and ends the process.
      *
      * @param arguments first seed, number of scenes, seconds, most seconds, address, folder for counters files
+     * @param scenes    the scenes
      * @throws Exception if the scenes cannot be played at all
      */
-    public static void main(final String[] arguments) throws Exception {
+    public static void play(final String[] arguments, final Scenes scenes) throws Exception {
         RpmaLog.threshold(LogLevel.DISABLED);
-        HANDLERS.setLevel(Level.OFF);
         final long firstSeed = Long.parseLong(arguments[0]);
-        final int scenes = Integer.parseInt(arguments[1]);
+        final int count = Integer.parseInt(arguments[1]);
         final double seconds = Double.parseDouble(arguments[2]);
         final double mostSeconds = Double.parseDouble(arguments[3]);
-        final SceneRunner runner = new SceneRunner(arguments[4], Files.createDirectories(Path.of(arguments[5])));
-        System.exit(runner.run(firstSeed, scenes, seconds, mostSeconds) ? 0 : 1);
+        final SceneRunner runner = new SceneRunner(scenes, arguments[4], Files.createDirectories(Path.of(arguments[5])));
+        System.exit(runner.run(firstSeed, count, seconds, mostSeconds) ? 0 : 1);
     }
 
-    private boolean run(final long firstSeed, final int scenes, final double seconds, final double mostSeconds)
-        throws Exception {
-        if (Device.current().kind() == DeviceKind.LOOPBACK) {
-            WarmUp.play(out);
-        } else {
-            // Opens and loads the resources that the libraries of the device and the JVM load once.
-            out.println("warm-up");
-            new LifecycleScene(WARM_UP_SEED, address, countersFolder).play();
-        }
+    private boolean run(final long firstSeed, final int count, final double seconds, final double mostSeconds)
+        throws InterruptedException {
+        scenes.warmUp(out, address, countersFolder);
         final double toPlay = secondsToPlay(seconds, mostSeconds, secondsSinceStart());
         final long endNs = System.nanoTime() + (long) (toPlay * TimeUnit.SECONDS.toNanos(1));
         int played = 0;
-        while (played < scenes && System.nanoTime() - endNs < 0) {
+        while (played < count && System.nanoTime() - endNs < 0) {
             if (!play(firstSeed + played)) {
                 return false;
             }
@@ -91,12 +112,12 @@ public final class SceneRunner {
     }
 
     private boolean play(final long seed) throws InterruptedException {
-        final LifecycleScene scene = new LifecycleScene(seed, address, countersFolder);
+        final SupervisedScene scene = scenes.scene(seed, address, countersFolder);
         out.println("scene " + seed + " " + scene.shape());
         final Map<String, Long> before = census.count();
         try {
             scene.play();
-            census.compare(before, LifecycleScene.prefix(seed), scene.violations());
+            census.compare(before, scene.threadPrefix(), scene.violations());
         } catch (final SceneHangs hang) {
             scene.violations().add(hang.getMessage());
             err.println(SceneHangs.dump());
@@ -105,7 +126,7 @@ public final class SceneRunner {
         }
         scene.violations().lines().forEach(line -> out.println("wrong " + seed + " " + line.replace('\n', ' ')));
         if (scene.violations().isEmpty()) {
-            out.println("done " + seed + " " + scene.completions() + " " + scene.calls());
+            out.println("done " + seed + " " + scene.events() + " " + scene.operations());
         }
         return scene.violations().isEmpty();
     }

@@ -1,4 +1,4 @@
-package io.ringpoll.verify.torture.lifecycle;
+package io.ringpoll.verify.torture.supervised;
 
 import java.io.File;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package io.ringpoll.verify.torture.lifecycle;
+package io.ringpoll.verify.torture.supervised;
 
 import io.ringpoll.verify.seeds.SeededRun;
 import java.io.IOException;
@@ -9,15 +9,16 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The parent of a life-cycle torture: runs batches of scenes in child JVMs of each kind in turn, until one fails or the time is
- * over. The time counts from the first scene of each child, because a JVM takes minutes to start on an emulated CPU.
+ * The parent of a torture in child processes: runs batches of scenes in child JVMs of each kind in turn, until one fails or the
+ * time is over. The time counts from the first scene of each child, because a JVM takes minutes to start on an emulated CPU.
  */
-public final class LifecycleTorture {
+public final class SupervisedTorture {
     /** Long enough to detect leaks, short enough for a turn of each kind of JVM per minute. */
     private static final int SCENES_PER_JVM = 100;
     private static final double SECONDS_PER_JVM = 15;
     private static final double LEAST_SECONDS_PER_JVM = 1;
 
+    private final SceneKind scenesOf;
     private final SeededRun run;
     private final long scenes;
     private final JvmKind kind;
@@ -27,14 +28,16 @@ public final class LifecycleTorture {
     /**
      * Prepares a torture.
      *
+     * @param scenesOf what is played
      * @param run      seed and time
      * @param scenes   number of scenes instead of a time; 0 for the time
      * @param kind     of JVM; null for all in turn
      * @param address  of the device
      * @param progress receives progress lines
      */
-    public LifecycleTorture(
-        final SeededRun run, final long scenes, final JvmKind kind, final String address, final PrintWriter progress) {
+    public SupervisedTorture(final SceneKind scenesOf, final SeededRun run, final long scenes,
+        final JvmKind kind, final String address, final PrintWriter progress) {
+        this.scenesOf = scenesOf;
         this.run = run;
         this.scenes = scenes;
         this.kind = kind;
@@ -49,12 +52,12 @@ public final class LifecycleTorture {
      * @throws IOException          if a child cannot be started
      * @throws InterruptedException if the calling thread is interrupted
      */
-    public LifecycleReport play() throws IOException, InterruptedException {
+    public SupervisedReport play() throws IOException, InterruptedException {
         progress.printf("scenes from seed %d%n", run.firstSeed());
         progress.flush();
         long played = 0;
-        long completions = 0;
-        long calls = 0;
+        long events = 0;
+        long operations = 0;
         double playedSeconds = 0;
         final List<JvmKind> kinds = kind != null ? List.of(kind) :
             Stream.of(JvmKind.values()).filter(JvmKind::isAvailable).toList();
@@ -62,22 +65,24 @@ public final class LifecycleTorture {
         for (int turn = 0; (child == null || child.violations().isEmpty()) && isToGoOn(played, playedSeconds); turn++) {
             final Path folder = Files.createTempDirectory("ringpoll-torture");
             child = new SceneJvm(
-                kinds.get(turn % kinds.size()), address, folder, SceneRunner.class, SceneJvm.LONGEST_SILENCE_NS);
+                kinds.get(turn % kinds.size()), address, folder, scenesOf.main(), SceneJvm.LONGEST_SILENCE_NS);
             final int count = (int) Math.min(SCENES_PER_JVM, scenes > 0 ? scenes - played : SCENES_PER_JVM);
             final double most = scenes > 0 ? Double.MAX_VALUE :
                 Math.max(LEAST_SECONDS_PER_JVM, run.seconds() - playedSeconds);
             child.play(run.firstSeed() + played, count, scenes > 0 || kind != null ? most : SECONDS_PER_JVM, most);
             played += child.scenes();
             playedSeconds += child.playedSeconds();
-            completions += child.completions();
-            calls += child.calls();
-            progress.printf("%,d scenes, %,d calls, %,d completions (%s)%n", played, calls, completions, child.kind());
+            events += child.events();
+            operations += child.operations();
+            progress.printf("%,d scenes, %,d %s, %,d %s (%s)%n", played, operations, scenesOf.operations(), events,
+                scenesOf.events(), child.kind());
             progress.flush();
             if (child.violations().isEmpty()) {
                 delete(folder);
             }
         }
-        return new LifecycleReport(run.firstSeed(), played, calls, completions, playedSeconds, run.elapsedSeconds(), child);
+        return new SupervisedReport(scenesOf, run.firstSeed(), played, operations, events, playedSeconds, run.elapsedSeconds(),
+            child);
     }
 
     private boolean isToGoOn(final long played, final double playedSeconds) {

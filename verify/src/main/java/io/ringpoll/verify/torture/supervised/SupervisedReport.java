@@ -1,4 +1,4 @@
-package io.ringpoll.verify.torture.lifecycle;
+package io.ringpoll.verify.torture.supervised;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -7,18 +7,19 @@ import java.io.PrintWriter;
 import java.util.List;
 
 /**
- * The result of a life-cycle torture.
+ * The result of a torture in child processes.
  *
+ * @param scenesOf      what was played
  * @param firstSeed     seed of the first scene; each further one has the next
  * @param scenes        passed scenes
- * @param calls         calls that operators made in them
- * @param completions   completions received in them
+ * @param operations    their {@link SupervisedScene#operations()}
+ * @param events        their {@link SupervisedScene#events()}
  * @param playedSeconds duration of the scenes
  * @param seconds       duration with the start of the child JVMs
  * @param last          the last child JVM: the failed one, if there was a failure
  */
-public record LifecycleReport(
-    long firstSeed, long scenes, long calls, long completions, double playedSeconds, double seconds, SceneJvm last) {
+public record SupervisedReport(SceneKind scenesOf, long firstSeed, long scenes, long operations, long events,
+    double playedSeconds, double seconds, SceneJvm last) {
     private static final int MOST_SHOWN = 12;
 
     /**
@@ -36,7 +37,7 @@ public record LifecycleReport(
 
     /** The command that plays the failed scene again. */
     private String replay() {
-        return "./ringpoll torture --lifecycle --seed " + last.lastSeed() + " --scenes 1 --jvm " + last.kind();
+        return "./ringpoll torture " + scenesOf.option() + " --seed " + last.lastSeed() + " --scenes 1 --jvm " + last.kind();
     }
 
     /**
@@ -45,11 +46,10 @@ public record LifecycleReport(
      * @param out for people
      */
     public void print(final PrintWriter out) {
-        out.printf(
-            "%,d scenes from seed %d, %,d calls, %,d completions, %.1f s of %.1f s with the start of the child processes%n",
-            scenes, firstSeed, calls, completions, playedSeconds, seconds);
+        out.printf("%,d scenes from seed %d, %,d %s, %,d %s, %.1f s of %.1f s with the start of the child processes%n", scenes,
+            firstSeed, operations, scenesOf.operations(), events, scenesOf.events(), playedSeconds, seconds);
         if (isSound()) {
-            out.println("no crash, no hang, no leak, each completion once, each report as the model predicts");
+            out.println(scenesOf.verdict());
         } else {
             last.lastLines().forEach(out::println);
             violations().stream().limit(MOST_SHOWN).forEach(violation -> out.println("wrong: " + violation));
@@ -74,7 +74,8 @@ public record LifecycleReport(
     public String toJson() {
         final ObjectMapper mapper = new ObjectMapper();
         final ObjectNode root = mapper.createObjectNode();
-        root.put("firstSeed", firstSeed).put("scenes", scenes).put("calls", calls).put("completions", completions)
+        root.put("firstSeed", firstSeed).put("scenes", scenes).put(scenesOf.operations(), operations)
+            .put(scenesOf.events(), events)
             .put("playedSeconds", tenths(playedSeconds)).put("seconds", tenths(seconds)).put("sound", isSound());
         if (!isSound()) {
             root.put("failedSeed", last.lastSeed()).put("scene", last.lastScene()).put("replay", replay());

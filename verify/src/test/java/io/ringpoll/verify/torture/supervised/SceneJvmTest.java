@@ -1,17 +1,14 @@
-package io.ringpoll.verify.torture.lifecycle;
+package io.ringpoll.verify.torture.supervised;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.pipeline.WaitMode;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.LongStream;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,8 +26,8 @@ class SceneJvmTest {
         final SceneJvm jvm = play("1");
         assertEquals(List.of(), jvm.violations());
         assertEquals(1, jvm.scenes());
-        assertEquals(30, jvm.completions());
-        assertEquals(4, jvm.calls());
+        assertEquals(30, jvm.events());
+        assertEquals(4, jvm.operations());
     }
 
     @Test
@@ -78,21 +75,6 @@ class SceneJvmTest {
         final SceneJvm jvm = play("4");
         assertEquals(List.of("this and that"), jvm.violations());
         assertEquals(0, jvm.scenes());
-    }
-
-    @Test
-    void shouldDrawTheSameShapeFromTheSameSeedAndAllKindsFromAFew() {
-        LongStream.range(0, 100).forEach(seed -> assertEquals(shape(seed), shape(seed)));
-        for (final WaitMode idle : WaitMode.values()) {
-            assertTrue(LongStream.range(0, 100).anyMatch(seed -> shape(seed).idle() == idle), idle::toString);
-        }
-        for (final Shape.Hook hook : Shape.Hook.values()) {
-            assertTrue(LongStream.range(0, 200).anyMatch(seed -> shape(seed).hook() == hook), hook::toString);
-        }
-    }
-
-    private static Shape shape(final long seed) {
-        return Shape.draw(new SplittableRandom(seed), true);
     }
 
     private SceneJvm play(final String seed) throws IOException, InterruptedException {

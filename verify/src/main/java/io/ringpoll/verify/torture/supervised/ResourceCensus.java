@@ -1,4 +1,4 @@
-package io.ringpoll.verify.torture.lifecycle;
+package io.ringpoll.verify.torture.supervised;
 
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
@@ -20,7 +20,7 @@ import java.util.stream.Stream;
  *
  * <p>Event descriptors are counted separately: the binding keeps wake-up descriptors in a pool.
  */
-final class ResourceCensus {
+public final class ResourceCensus {
     private static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long LOOK_MS = 5;
     private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
@@ -28,12 +28,21 @@ final class ResourceCensus {
 
     private final Path countersFolder;
 
-    ResourceCensus(final Path countersFolder) {
+    /**
+     * Prepares a census.
+     *
+     * @param countersFolder folder of the counters files of the scenes
+     */
+    public ResourceCensus(final Path countersFolder) {
         this.countersFolder = countersFolder;
     }
 
-    /** The counts that must be the same before and after a scene. */
-    Map<String, Long> count() {
+    /**
+     * The counts that must be the same before and after a scene.
+     *
+     * @return by name
+     */
+    public Map<String, Long> count() {
         final Map<String, Long> counts = new TreeMap<>();
         if (Device.current().kind() == DeviceKind.LOOPBACK) {
             LiveObjects.count().forEach((kind, live) -> counts.put("device " + kind, live));
@@ -45,8 +54,15 @@ final class ResourceCensus {
         return counts;
     }
 
-    /** Waits until the counts are equal to the first ones, and adds a violation if they stay different. */
-    void compare(final Map<String, Long> before, final String threadPrefix, final Violations violations)
+    /**
+     * Waits until the counts are equal to the first ones, and adds a violation if they stay different.
+     *
+     * @param before       the counts before the scene
+     * @param threadPrefix of the names of the threads of the scene
+     * @param violations   of the scene
+     * @throws InterruptedException if the calling thread is interrupted
+     */
+    public void compare(final Map<String, Long> before, final String threadPrefix, final Violations violations)
         throws InterruptedException {
         final long startNs = System.nanoTime();
         Map<String, Long> after = count();

@@ -1,4 +1,4 @@
-package io.ringpoll.verify.torture.lifecycle;
+package io.ringpoll.verify.torture.supervised;
 
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -39,8 +39,8 @@ public final class SceneJvm {
     private String lastScene = "none";
     private long lastSeed;
     private long scenes;
-    private long completions;
-    private long calls;
+    private long events;
+    private long operations;
 
     /**
      * Prepares a child.
@@ -48,7 +48,7 @@ public final class SceneJvm {
      * @param kind             kind of the JVM
      * @param address          address of the interface of the device
      * @param folder           folder for its counters files and its crash report
-     * @param main             {@link SceneRunner}, or a substitute
+     * @param main             plays the scenes with a {@link SceneRunner}, or a substitute
      * @param longestSilenceNs time without output after which it counts as hanging
      */
     SceneJvm(
@@ -156,8 +156,8 @@ public final class SceneJvm {
             }
             case "done" -> {
                 scenes++;
-                completions += Long.parseLong(words[2].split(" ")[0]);
-                calls += Long.parseLong(words[2].split(" ")[1]);
+                events += Long.parseLong(words[2].split(" ")[0]);
+                operations += Long.parseLong(words[2].split(" ")[1]);
             }
             case "wrong" -> violations.add(words[2]);
             default -> {
@@ -211,11 +211,13 @@ public final class SceneJvm {
         return playedNs / (double) TimeUnit.SECONDS.toNanos(1);
     }
 
-    long completions() {
-        return completions;
+    /** As {@link SupervisedScene#events()}, of all passed scenes. */
+    long events() {
+        return events;
     }
 
-    long calls() {
-        return calls;
+    /** As {@link SupervisedScene#operations()}, of all passed scenes. */
+    long operations() {
+        return operations;
     }
 }

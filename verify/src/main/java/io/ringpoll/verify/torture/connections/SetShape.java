@@ -1,0 +1,43 @@
+package io.ringpoll.verify.torture.connections;
+
+import io.ringpoll.pipeline.WaitMode;
+import java.util.SplittableRandom;
+
+/**
+ * The description of one set of a scene.
+ *
+ * @param window         messages in flight
+ * @param maxBytes       maximum length of a message
+ * @param maxConnections of the set
+ * @param pollers        number of polling threads
+ * @param idle           wait of the pollers
+ * @param batchLimit     largest batch of one queue
+ * @param countersFile   whether counters are in a file
+ * @param ownPeer        whether the scene opens the device
+ * @param errors         the error handler
+ */
+record SetShape(int window, int maxBytes, int maxConnections, int pollers, WaitMode idle, int batchLimit, boolean countersFile,
+    boolean ownPeer, Errors errors) {
+    /** Buffers of all connections of a set, at most. */
+    private static final int MAX_MEMORY_BYTES = 48 << 20;
+    private static final int[] LENGTHS = {16, 63, 64, 65, 200, 1000, 4096, 16_384, 100_000};
+
+    /** What a set does with exceptions of callbacks. */
+    enum Errors {
+        LOGGED, HANDLED, THROWN_AGAIN
+    }
+
+    static SetShape draw(final SplittableRandom random, final int connections, final int pollers) {
+        final int window = switch (random.nextInt(4)) {
+            case 0 -> 1;
+            case 1 -> 2;
+            default -> 1 + random.nextInt(connections > 100 ? 8 : 64);
+        };
+        final int most = Math.max(16, MAX_MEMORY_BYTES / connections / (2 * window + 8));
+        final int maxBytes = Math.min(most, LENGTHS[random.nextInt(LENGTHS.length)]);
+        final int maxConnections = random.nextInt(6) == 0 ? 1 + random.nextInt(connections) : 2 * connections + 100;
+        return new SetShape(window, maxBytes, maxConnections, pollers,
+            WaitMode.values()[random.nextInt(WaitMode.values().length)], 1 + random.nextInt(64), random.nextInt(4) == 0,
+            random.nextInt(4) == 0, Errors.values()[random.nextInt(Errors.values().length)]);
+    }
+}
