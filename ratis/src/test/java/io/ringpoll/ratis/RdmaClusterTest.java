@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.RaftClient;
+import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.ReplicationLevel;
 import org.apache.ratis.protocol.Message;
@@ -51,6 +52,12 @@ class RdmaClusterTest {
      * one with a complete log: the others cannot replace it meanwhile. The engine's default is 10 seconds.
      */
     private static final TimeDuration RESIGNED = TimeDuration.valueOf(500, TimeUnit.MILLISECONDS);
+
+    /**
+     * The engine's client sends a request again after its time-out, even the removal of a group: the second one finds none. The
+     * engine's default is 3 seconds, and a busy machine may need longer.
+     */
+    private static final TimeDuration REQUEST = TimeDuration.valueOf(WAIT_MS, TimeUnit.MILLISECONDS);
 
     @TempDir
     private Path folder;
@@ -90,7 +97,9 @@ class RdmaClusterTest {
             server.start();
             servers.add(server);
         }
-        client = RaftClient.newBuilder().setProperties(properties()).setRaftGroup(group).build();
+        final RaftProperties properties = properties();
+        RaftClientConfigKeys.Rpc.setRequestTimeout(properties, REQUEST);
+        client = RaftClient.newBuilder().setProperties(properties).setRaftGroup(group).build();
     }
 
     private static RaftProperties properties() {
