@@ -155,8 +155,10 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
         final CompletableFuture<RaftClientReply> result = new CompletableFuture<>();
         try {
             final MessageLite message = toProto(MessageType.CLIENT_REQUEST, request);
-            final RdmaProxy proxy = getProxies().getProxy(request.getServerId());
-            series.send(number, proxy, () -> send(proxy, request, message, result, failed -> {
+            final RaftPeerId server = request.getServerId();
+            // Opens a connection if there is none.
+            getProxies().getProxy(server);
+            series.send(number, () -> servers.latest(server), proxy -> send(proxy, request, message, result, failed -> {
                 if (failed) {
                     series.failed(number);
                 } else {

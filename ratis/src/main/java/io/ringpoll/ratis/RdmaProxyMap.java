@@ -57,9 +57,14 @@ final class RdmaProxyMap extends PeerProxyMap<RdmaProxy> {
         }
     }
 
+    /** The latest connection to a peer, which may have ended; null before the first. */
+    RdmaProxy latest(final RaftPeerId peer) {
+        return latest.get(peer);
+    }
+
     /** Whether there is an open connection to a peer. */
     boolean isConnected(final RaftPeerId peer) {
-        final RdmaProxy proxy = latest.get(peer);
+        final RdmaProxy proxy = latest(peer);
         return proxy != null && proxy.isOpen();
     }
 

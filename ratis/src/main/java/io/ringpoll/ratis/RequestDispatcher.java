@@ -18,7 +18,6 @@ import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.ReadIndexRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.SetConfigurationRequestProto;
-import org.apache.ratis.proto.RaftProtos.SlidingWindowEntry;
 import org.apache.ratis.proto.RaftProtos.SnapshotManagementRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.proto.RaftProtos.TransferLeadershipRequestProto;
@@ -115,16 +114,13 @@ final class RequestDispatcher implements RequestHandler {
                 .thenApply(ClientProtoUtils::toGroupListReplyProto);
             case GROUP_INFO -> server.getGroupInfoAsync(ClientProtoUtils.toGroupInfoRequest((GroupInfoRequestProto) request))
                 .thenApply(ClientProtoUtils::toGroupInfoReplyProto);
-            case CLIENT_REQUEST -> reply(submitInOrder((RaftClientRequestProto) request));
+            case CLIENT_REQUEST -> reply(submitInOrder(ClientProtoUtils.toRaftClientRequest((RaftClientRequestProto) request)));
             default -> reply(administer(type, request));
         };
     }
 
-    private CompletableFuture<RaftClientReply> submitInOrder(final RaftClientRequestProto message) throws Exception {
-        final RaftClientRequest request = ClientProtoUtils.toRaftClientRequest(message);
-        final SlidingWindowEntry window = message.getRpcRequest().hasSlidingWindowEntry() ?
-            message.getRpcRequest().getSlidingWindowEntry() : null;
-        return refused.submit(request, window, () -> submit(request));
+    private CompletableFuture<RaftClientReply> submitInOrder(final RaftClientRequest request) throws Exception {
+        return refused.submit(request, () -> submit(request));
     }
 
     /**

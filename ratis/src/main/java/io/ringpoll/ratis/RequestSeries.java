@@ -2,6 +2,8 @@ package io.ringpoll.ratis;
 
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.apache.ratis.protocol.RaftClientRequest;
 
 /**
@@ -25,7 +27,7 @@ final class RequestSeries {
     private boolean closed;
 
     /** A request that is not in flight; both components are null if the engine's client will resend it. */
-    private record Waiting(RdmaProxy proxy, Runnable send) {
+    private record Waiting(Supplier<RdmaProxy> connection, Consumer<RdmaProxy> send) {
         private static final Waiting FOR_THE_ENGINE = new Waiting(null, null);
     }
 
@@ -42,13 +44,14 @@ final class RequestSeries {
     /**
      * Sends a request, now or when it is next in order.
      *
-     * @param number of the request
-     * @param proxy  its connection
-     * @param send   sends it without blocking; {@link #answered} or {@link #failed} follows once
+     * @param number     of the request
+     * @param connection returns the latest connection to its server without blocking: the connection may be replaced while the
+     *     request waits
+     * @param send       sends it on a connection without blocking; {@link #answered} or {@link #failed} follows once
      */
-    void send(final long number, final RdmaProxy proxy, final Runnable send) {
+    void send(final long number, final Supplier<RdmaProxy> connection, final Consumer<RdmaProxy> send) {
         synchronized (this) {
-            waiting.put(number, new Waiting(proxy, send));
+            waiting.put(number, new Waiting(connection, send));
         }
         sendDue();
     }
@@ -106,17 +109,14 @@ final class RequestSeries {
 
     private synchronized Runnable nextDue() {
         final Map.Entry<Long, Waiting> first = waiting.firstEntry();
-        sending = first != null && isDue(first.getValue());
+        final RdmaProxy proxy = first == null || first.getValue().send() == null ? null : first.getValue().connection().get();
+        sending = proxy != null && (proxy == current || onTheirWay == 0 || closed);
         if (!sending) {
             return null;
         }
         waiting.pollFirstEntry();
-        current = first.getValue().proxy();
+        current = proxy;
         onTheirWay++;
-        return first.getValue().send();
-    }
-
-    private boolean isDue(final Waiting request) {
-        return request.send() != null && (request.proxy() == current || onTheirWay == 0 || closed);
+        return () -> first.getValue().send().accept(proxy);
     }
 }

@@ -50,7 +50,7 @@ import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests of mixed sizes, which the engine must receive in the order of the client's calls, in a cluster of three servers. */
+/** Sends requests of mixed sizes to three servers, which must store them in the order of the client's calls. */
 @Tag(TestDevice.TAG)
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 @ParameterizedClass
@@ -59,7 +59,7 @@ class OrderedRequestsTest {
     private static final int SERVERS = 3;
     private static final int WAIT_S = 60;
     private static final int LONG_BYTES = 200_000;
-    /** A leader whose JVM or machine pauses must not lose its leadership: the first server becomes the leader, and stays it. */
+    /** The first server remains the leader: longer than pauses of a busy machine. */
     private static final TimeDuration NO_ELECTION = TimeDuration.valueOf(20, TimeUnit.SECONDS);
     private static final SizeInBytes CHUNK = SizeInBytes.valueOf("64KB");
 
@@ -115,7 +115,7 @@ class OrderedRequestsTest {
                 .setGroup(group).setStateMachineRegistry(id -> new Machine(contents)).build();
             CLUSTER.add(server);
         }
-        // The first one finds the others when it stands for election.
+        // The first server last: its election needs a vote of another one.
         for (final RaftServer server : CLUSTER.reversed()) {
             server.start();
         }

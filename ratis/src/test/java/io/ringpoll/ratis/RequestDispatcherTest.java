@@ -42,6 +42,7 @@ import org.apache.ratis.protocol.exceptions.GroupMismatchException;
 import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;
 import org.apache.ratis.protocol.exceptions.NotLeaderException;
 import org.apache.ratis.protocol.exceptions.RaftException;
+import org.apache.ratis.protocol.exceptions.ResourceUnavailableException;
 import org.apache.ratis.protocol.exceptions.ServerNotReadyException;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
@@ -51,10 +52,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class RequestDispatcherTest {
     private static final RaftGroupId GROUP = RaftGroupId.randomId();
+    private static final RaftGroupMemberId MEMBER = RaftGroupMemberId.valueOf(RaftPeerId.valueOf("s"), GROUP);
     private static final ClientId CLIENT = ClientId.randomId();
 
     private final ExecutorService executor = Executors.newCachedThreadPool();
@@ -64,6 +68,7 @@ class RequestDispatcherTest {
     private final RaftServer server = mock(RaftServer.class);
     private RequestHandler handler;
     private volatile RaftException refusal;
+    private volatile CompletableFuture<RaftClientReply> pending;
 
     @BeforeEach
     void serve() throws Exception {
@@ -75,6 +80,9 @@ class RequestDispatcherTest {
             asked.add(request.getCallId());
             if (request.getCallId() == 0) {
                 assertTrue(unblocked.await(30, TimeUnit.SECONDS));
+            }
+            if (pending != null) {
+                return pending;
             }
             final RaftClientReply.Builder reply = RaftClientReply.newBuilder().setRequest(request);
             return CompletableFuture.completedFuture(
@@ -186,11 +194,10 @@ class RequestDispatcherTest {
         assertFalse(appendedBy.contains(Thread.currentThread()));
     }
 
-    /** A new leader refused request 1 and accepted 2 and 3, which were on their way: 1 was stored after them. */
+    /** A server became the leader between requests 1 and 2: 1 was stored after 2 and 3. */
     @Test
-    void shouldRefuseWhatFollowsARefusedRequestUntilItIsSentAgain() throws Exception {
-        final RaftException[] reasons = {new LeaderNotReadyException(RaftGroupMemberId.valueOf(RaftPeerId.valueOf("s"), GROUP)),
-            new NotLeaderException(RaftGroupMemberId.valueOf(RaftPeerId.valueOf("s"), GROUP), null, List.of())};
+    void shouldRefuseLaterRequestsUntilTheClientStartsAgain() throws Exception {
+        final RaftException[] reasons = {new LeaderNotReadyException(MEMBER), new NotLeaderException(MEMBER, null, List.of())};
         for (final RaftException reason : reasons) {
             asked.clear();
             refusal = reason;
@@ -198,33 +205,103 @@ class RequestDispatcherTest {
             refusal = null;
             assertTrue(isRefused(ordered(2, false)));
             assertTrue(isRefused(ordered(3, false)));
-            assertFalse(isRefused(ordered(1, false)));
+            assertFalse(isRefused(ordered(1, true)));
             assertFalse(isRefused(ordered(2, false)));
             assertFalse(isRefused(ordered(3, false)));
             assertEquals(List.of(1L, 1L, 2L, 3L), asked);
         }
     }
 
+    /** The client had received the refusal of request 1 only when it sent 1 and 4: 4 was stored before 2 and 3. */
     @Test
-    void shouldFailWhatFollowsARequestForWhichTheEngineWasNotReady() throws Exception {
+    void shouldRefuseANewRequestUntilAllRefusedOnesAreSentAgain() throws Exception {
+        refusal = new LeaderNotReadyException(MEMBER);
+        assertTrue(isRefused(ordered(1, false)));
+        refusal = null;
+        assertTrue(isRefused(ordered(2, false)));
+        assertTrue(isRefused(ordered(3, false)));
+        asked.clear();
+        assertFalse(isRefused(ordered(1, true)));
+        assertTrue(isRefused(ordered(4, false)));
+        assertFalse(isRefused(ordered(2, true)));
+        assertFalse(isRefused(ordered(3, false)));
+        assertFalse(isRefused(ordered(4, false)));
+        assertFalse(isRefused(ordered(6, false)));
+        assertEquals(List.of(1L, 2L, 3L, 4L, 6L), asked);
+    }
+
+    @Test
+    void shouldRefuseLaterRequestsWhenTheFirstOneIsRefusedAgain() throws Exception {
+        refusal = new LeaderNotReadyException(MEMBER);
+        assertTrue(isRefused(ordered(1, false)));
+        assertTrue(isRefused(ordered(2, false)));
+        assertTrue(isRefused(ordered(1, true)));
+        refusal = null;
+        assertTrue(isRefused(ordered(2, false)));
+        assertFalse(isRefused(ordered(1, true)));
+        assertFalse(isRefused(ordered(2, false)));
+        assertEquals(List.of(1L, 1L, 1L, 2L), asked);
+    }
+
+    /** The engine throws while it starts, and fails the future of a request above its limit of pending writes. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldFailLaterRequestsUntilTheClientStartsAgain(final boolean throwing) throws Exception {
         final RaftServer.Division group = server.getDivision(GROUP);
-        when(server.getDivision(GROUP)).thenThrow(new ServerNotReadyException("starts"));
+        if (throwing) {
+            when(server.getDivision(GROUP)).thenThrow(new ServerNotReadyException("starts"));
+        } else {
+            pending = CompletableFuture.failedFuture(new ResourceUnavailableException("too many"));
+        }
         assertThrows(ExecutionException.class, () -> isRefused(ordered(1, false)));
         doReturn(group).when(server).getDivision(GROUP);
+        pending = null;
+        asked.clear();
         assertThrows(ExecutionException.class, () -> isRefused(ordered(2, false)));
-        assertFalse(isRefused(ordered(1, false)));
+        assertFalse(isRefused(ordered(1, true)));
         assertFalse(isRefused(ordered(2, false)));
         assertEquals(List.of(1L, 2L), asked);
     }
 
+    /** A leader resigned, another one truncated the log, and the first one was elected again. */
     @Test
-    void shouldAcceptTheFirstRequestOfANewSeriesAndThoseThatHaveNoOrder() throws Exception {
-        refusal = new NotLeaderException(RaftGroupMemberId.valueOf(RaftPeerId.valueOf("s"), GROUP), null, List.of());
+    void shouldRefuseLaterRequestsAfterAPendingOneHasLostItsLeader() throws Exception {
+        pending = new CompletableFuture<>();
+        final CompletableFuture<? extends MessageLite> first = handler.handle(MessageType.CLIENT_REQUEST, ordered(1, true));
+        while (asked.isEmpty()) {
+            Thread.onSpinWait();
+        }
+        pending.complete(RaftClientReply.newBuilder().setRequest(ClientProtoUtils.toRaftClientRequest(ordered(1, true)))
+            .setException(new NotLeaderException(MEMBER, null, List.of())).build());
+        first.get(30, TimeUnit.SECONDS);
+        pending = null;
+        assertTrue(isRefused(ordered(2, false)));
+        assertFalse(isRefused(ordered(1, true)));
+        assertFalse(isRefused(ordered(2, false)));
+    }
+
+    @Test
+    void shouldRefuseNeitherUnorderedRequestsNorThoseOfAnotherSeriesOrClient() throws Exception {
+        refusal = new NotLeaderException(MEMBER, null, List.of());
         assertTrue(isRefused(ordered(1, false)));
         refusal = null;
         assertFalse(isRefused(request(7, RaftClientRequest.writeRequestType())));
+        assertFalse(isRefused(ordered(CLIENT, 2, false, false)));
+        assertFalse(isRefused(ordered(ClientId.randomId(), 2, false, true)));
+        assertTrue(isRefused(ordered(2, false)));
         assertFalse(isRefused(ordered(5, true)));
         assertFalse(isRefused(ordered(6, false)));
+    }
+
+    /** The numbers of the two series are independent. */
+    @Test
+    void shouldKeepTheRefusalOfASeriesWhenAnotherOneContinues() throws Exception {
+        refusal = new NotLeaderException(MEMBER, null, List.of());
+        assertTrue(isRefused(ordered(7, false)));
+        refusal = null;
+        assertFalse(isRefused(ordered(CLIENT, 1, true, false)));
+        assertFalse(isRefused(ordered(CLIENT, 2, false, false)));
+        assertTrue(isRefused(ordered(8, false)));
     }
 
     private boolean isRefused(final RaftClientRequestProto request) throws Exception {
@@ -234,10 +311,16 @@ class RequestDispatcherTest {
     }
 
     private static RaftClientRequestProto ordered(final long number, final boolean first) {
+        return ordered(CLIENT, number, first, true);
+    }
+
+    private static RaftClientRequestProto ordered(final ClientId client, final long number, final boolean first,
+        final boolean toLeader) {
+        final RaftClientRequest.Builder request = RaftClientRequest.newBuilder().setClientId(client).setGroupId(GROUP)
+            .setCallId(number).setMessage(Message.EMPTY).setType(RaftClientRequest.writeRequestType())
+            .setSlidingWindowEntry(ProtoUtils.toSlidingWindowEntry(number, first));
         return ClientProtoUtils.toRaftClientRequestProto(
-            RaftClientRequest.newBuilder().setClientId(CLIENT).setServerId(RaftPeerId.valueOf("s")).setGroupId(GROUP)
-                .setCallId(number).setMessage(Message.EMPTY).setType(RaftClientRequest.writeRequestType())
-                .setSlidingWindowEntry(ProtoUtils.toSlidingWindowEntry(number, first)).build());
+            (toLeader ? request.setLeaderId(MEMBER.getPeerId()) : request.setServerId(MEMBER.getPeerId())).build());
     }
 
     private static void append(final RequestHandler handler, final String leader, final long term) throws Exception {

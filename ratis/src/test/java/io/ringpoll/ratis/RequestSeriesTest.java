@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.ratis.proto.RaftProtos.SlidingWindowEntry;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
@@ -31,7 +32,7 @@ class RequestSeriesTest {
 
     private void send(final RdmaProxy proxy, final long... numbers) {
         for (final long number : numbers) {
-            series.send(number, proxy, () -> sent.add(number));
+            series.send(number, () -> proxy, used -> sent.add(number));
         }
     }
 
@@ -113,6 +114,21 @@ class RequestSeriesTest {
         assertSent(0L, 1L);
     }
 
+    /** A closed connection failed each waiting request in turn, and the engine's client then tried another server. */
+    @Test
+    void shouldSendAWaitingRequestOnTheConnectionThatHasReplacedItsFirstOne() {
+        final List<RdmaProxy> used = new ArrayList<>();
+        final AtomicReference<RdmaProxy> latest = new AtomicReference<>(connection);
+        send(connection, 0);
+        series.failed(0);
+        series.send(1, latest::get, used::add);
+        series.send(2, latest::get, used::add);
+        latest.set(next);
+        send(next, 0);
+        assertSent(0L, 0L);
+        assertEquals(List.of(next, next), used);
+    }
+
     @Test
     void shouldSendAllWaitingRequestsOnClose() {
         send(connection, 0, 1);
@@ -172,7 +188,7 @@ class RequestSeriesTest {
 
         private void submit(final long number) {
             final Connection connection = current;
-            series.send(number, connection.proxy, () -> {
+            series.send(number, () -> connection.proxy, used -> {
                 final boolean taken;
                 synchronized (connection) {
                     if (arrivals.incrementAndGet() % 500 == 0) {
