@@ -10,6 +10,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -24,6 +25,9 @@ public final class CountersFolder {
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
     /** Empty if unknown. */
     private static final String PID_NAMESPACE = pidNamespace();
+    /** By process, and its pipelines in the order of their starts. */
+    private static final Comparator<Path> BY_START = Comparator.comparingLong(CountersFolder::pid)
+        .thenComparingLong(CountersFolder::number).thenComparing(Comparator.naturalOrder());
 
     private CountersFolder() {
     }
@@ -43,7 +47,7 @@ public final class CountersFolder {
      * Lists the counters files in a folder.
      *
      * @param folder that need not exist
-     * @return files of running and of ended processes, sorted by name
+     * @return files of running and of ended processes, sorted by process id, then in the order in which they were created
      * @throws UncheckedIOException if the folder cannot be read
      */
     public static List<Path> files(final Path folder) {
@@ -51,7 +55,7 @@ public final class CountersFolder {
             return List.of();
         }
         try (Stream<Path> entries = Files.list(folder)) {
-            return entries.filter(entry -> entry.getFileName().toString().endsWith(SUFFIX)).sorted().toList();
+            return entries.filter(entry -> entry.getFileName().toString().endsWith(SUFFIX)).sorted(BY_START).toList();
         } catch (final IOException unreadable) {
             throw new UncheckedIOException(folder + " cannot be read: " + unreadable.getMessage(), unreadable);
         }
@@ -64,10 +68,18 @@ public final class CountersFolder {
      * @return the process id; -1 if the name contains none
      */
     public static long pid(final Path file) {
-        final String name = file.getFileName().toString();
-        final int end = name.indexOf('-');
+        return part(file, 0);
+    }
+
+    /** The number of a file among those of its process; -1 if the name contains none. */
+    private static long number(final Path file) {
+        return part(file, 1);
+    }
+
+    private static long part(final Path file, final int index) {
+        final String[] parts = file.getFileName().toString().replace(SUFFIX, "").split("-", -1);
         try {
-            return end < 0 ? -1 : Long.parseLong(name.substring(0, end));
+            return parts.length < 2 ? -1 : Long.parseLong(parts[index]);
         } catch (final NumberFormatException notOurs) {
             return -1;
         }

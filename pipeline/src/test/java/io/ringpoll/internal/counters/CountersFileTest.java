@@ -184,6 +184,17 @@ class CountersFileTest {
     }
 
     @Test
+    void shouldListTheFilesOfAProcessInTheOrderOfTheirCreation() throws IOException {
+        final List<Path> files = new ArrayList<>();
+        for (final long pid : new long[] {99, 100}) {
+            for (final int number : new int[] {9, 10, 100}) {
+                files.add(Files.createFile(CountersFolder.newFile(folder, pid, number)));
+            }
+        }
+        assertEquals(files, CountersFolder.files(folder));
+    }
+
+    @Test
     void shouldRestrictFolderAndFileToTheUser() throws IOException {
         final Path own = folder.resolve("own");
         try (CountersFile file = CountersFile.create(own, "orders")) {
