@@ -1,12 +1,12 @@
 package io.ringpoll.verify.run;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.ConnectionEvent;
 import java.nio.ByteOrder;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.agrona.concurrent.UnsafeBuffer;
 
@@ -19,7 +19,6 @@ final class Connections {
     private static final int EVENT_TIMEOUT_MS = 10_000;
     private static final int WATCH_TIMEOUT_MS = 100;
     private static final long AWAIT_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
-    private static final long AWAIT_PARK_NS = 50_000;
 
     /** Offset of the length in the descriptor of a region: after the 8 bytes of its address. */
     private static final int DESCRIPTOR_LENGTH_OFFSET = 8;
@@ -59,14 +58,7 @@ final class Connections {
 
     /** Waits for a condition, 10 seconds at most; false if it did not become true. */
     static boolean await(final BooleanSupplier condition) {
-        final long deadlineNs = System.nanoTime() + AWAIT_TIMEOUT_NS;
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() - deadlineNs > 0) {
-                return false;
-            }
-            LockSupport.parkNanos(AWAIT_PARK_NS);
-        }
-        return true;
+        return Deadline.after(AWAIT_TIMEOUT_NS).await(condition);
     }
 
     /** A descriptor with twice the length of its region, so that librpma permits an operation beyond its end. */

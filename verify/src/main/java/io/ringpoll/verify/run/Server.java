@@ -1,5 +1,6 @@
 package io.ringpoll.verify.run;
 
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.ConnectionRequest;
@@ -9,7 +10,6 @@ import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.CompletionPath;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The server of the main job: accepts connections, and runs a thread for each until its end.
@@ -77,14 +77,9 @@ final class Server implements Runnable {
     /** Stops accepting, and waits until the sessions have ended; any thread. */
     void stop(final long timeoutNs) {
         stopping = true;
-        final long deadlineNs = System.nanoTime() + timeoutNs;
+        final Deadline deadline = Deadline.after(timeoutNs);
         for (final Thread thread : sessions) {
-            try {
-                thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime())));
-            } catch (final InterruptedException interrupted) {
-                Thread.currentThread().interrupt();
-            }
-            if (thread.isAlive()) {
+            if (!deadline.join(thread)) {
                 accounts.complain(thread.getName() + " has not ended");
             }
         }
