@@ -103,7 +103,7 @@ public final class HotCalls {
 
     /**
      * Begins a call: the calling thread is about to read an address and to call C with it. Allocates nothing, unless ownership
-     * moves.
+     * moves away from a live thread.
      *
      * @return the mark, to be left after the call
      * @throws IllegalStateException if another thread's call does not end within 10 seconds

@@ -14,6 +14,7 @@ import io.ringpoll.testing.OtherThread;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -21,6 +22,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 import org.agrona.UnsafeApi;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +32,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class HotCallsTest {
     private static final int CACHE_LINE_BYTES = 64;
+    private static final int MANY = 100_000;
 
     private final HotCalls calls = HotCalls.register(HotCaller.class);
     private final HotCalls partner = calls.registerPartner();
@@ -96,6 +99,31 @@ class HotCallsTest {
         Allocation.assertNone(() -> HotCaller.call(calls));
         takeTurnsOften(calls);
         Allocation.assertNone(() -> HotCaller.call(calls));
+    }
+
+    @Test
+    void shouldTakeOverCallsOfNobodyWithoutAllocation() {
+        final List<HotCalls> free = registerMany();
+        final Iterator<HotCalls> next = free.iterator();
+        Allocation.assertNone(() -> HotCaller.call(nextOf(next)));
+        free.forEach(HotCalls::discard);
+    }
+
+    @Test
+    void shouldTakeOverCallsOfAnEndedThreadWithoutAllocation() throws InterruptedException {
+        final List<HotCalls> orphans = registerMany();
+        final Thread last = new Thread(() -> orphans.forEach(HotCaller::call));
+        last.start();
+        last.join();
+        final Iterator<HotCalls> next = orphans.iterator();
+        Allocation.assertNone(() -> HotCaller.call(nextOf(next)));
+        orphans.forEach(HotCalls::discard);
+    }
+
+    @Test
+    void shouldLookAtTheClassOfAThreadWithoutAllocation() {
+        final Thread other = new Thread(() -> { });
+        Allocation.assertNone(() -> assertTrue(HotFrames.canObserve(other)));
     }
 
     @Test
@@ -462,6 +490,17 @@ class HotCallsTest {
         assertTrue(stuck.getMessage().startsWith("a call into C has not returned for 10 s"), stuck::getMessage);
         owner.end();
         HotCaller.call(calls);
+    }
+
+    /** Instances without an owner, more than are taken over if a take-over allocates nothing. */
+    private static List<HotCalls> registerMany() {
+        return Stream.generate(() -> HotCalls.register(HotCaller.class)).limit(MANY).toList();
+    }
+
+    /** The next instance to be taken over, which this thread does not own. */
+    private static HotCalls nextOf(final Iterator<HotCalls> instances) {
+        assertTrue(instances.hasNext(), MANY + " take-overs, and each round of them has allocated");
+        return instances.next();
     }
 
     private void callManyTimes(final HotCalls some, final int times) {
