@@ -144,7 +144,7 @@ public final class PipelineGroup implements AutoCloseable {
             try {
                 return addQueue(queue, attachment, candidate);
             } catch (final IllegalStateException refused) {
-                if (candidate.state().takesQueues()) {
+                if (takesQueues(candidate)) {
                     throw refused;
                 }
                 // The pipeline has ended meanwhile: try another.
@@ -236,7 +236,8 @@ public final class PipelineGroup implements AutoCloseable {
     }
 
     /**
-     * Drains and stops all pipelines concurrently. A call on a thread of one of them, or by user code that is called during the
+     * Drains and stops all pipelines concurrently, except that agents which the calling thread invokes are closed one after the
+     * other, each with a share of the time. A call on a thread of one of them, or by user code that is called during the
      * close of one, starts the close of all on other threads and returns; several handlers may call it concurrently.
      *
      * @param timeoutNs time-out of the whole call, in nanoseconds; 0 or less does not wait
@@ -266,17 +267,18 @@ public final class PipelineGroup implements AutoCloseable {
 
     private static List<PipelineReport> close(final List<Pipeline> pipelines, final long timeoutNs) {
         final Deadline deadline = Deadline.after(timeoutNs);
-        final List<Thread> closers = new ArrayList<>();
-        Pipeline here = null;
-        for (final Pipeline pipeline : pipelines) {
-            if (here == null) {
-                here = pipeline;
-            } else {
-                closers.add(startClosing(pipeline, deadline));
-            }
+        // Agents that this thread invokes: no other thread makes their duty cycles.
+        final List<Pipeline> here = new ArrayList<>(pipelines.stream()
+            .filter(pipeline -> pipeline.pollerThread() == Thread.currentThread()).toList());
+        final List<Pipeline> elsewhere = new ArrayList<>(pipelines);
+        elsewhere.removeAll(here);
+        if (here.isEmpty() && !elsewhere.isEmpty()) {
+            here.add(elsewhere.removeFirst());
         }
-        if (here != null) {
-            here.close(deadline.leftNs());
+        final List<Thread> closers = elsewhere.stream().map(pipeline -> startClosing(pipeline, deadline)).toList();
+        for (int i = 0; i < here.size(); i++) {
+            // Shares of the time: a slow one leaves some to the next ones.
+            here.get(i).close(deadline.leftNs() / (here.size() - i));
         }
         closers.forEach(deadline::join);
         return pipelines.stream().map(pipeline -> pipeline.close(0)).toList();
@@ -319,7 +321,7 @@ public final class PipelineGroup implements AutoCloseable {
     private Pipeline fewest() {
         Pipeline fewest = null;
         for (final Pipeline pipeline : pipelines) {
-            if (pipeline.state().takesQueues() && (fewest == null || queues(pipeline) < queues(fewest))) {
+            if (takesQueues(pipeline) && (fewest == null || queues(pipeline) < queues(fewest))) {
                 fewest = pipeline;
             }
         }
@@ -328,6 +330,11 @@ public final class PipelineGroup implements AutoCloseable {
                 (pipelines.stream().anyMatch(Pipeline::wasClosedByShutdown) ? " by JVM shutdown" : ""));
         }
         return fewest;
+    }
+
+    /** Not if the user has closed its agent only. */
+    private static boolean takesQueues(final Pipeline pipeline) {
+        return pipeline.state().takesQueues() && !pipeline.poller().state().isFinal();
     }
 
     private static int queues(final Pipeline pipeline) {

@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -22,8 +23,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntFunction;
+import org.agrona.concurrent.Agent;
+import org.agrona.concurrent.AgentInvoker;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Several pipelines, each with its poller, ring and share of the queues. */
 @Timeout(60)
@@ -277,6 +282,58 @@ class PipelineGroupTest {
         assertEquals(2, threads.size());
         assertTrue(threads.stream().noneMatch(Thread::isAlive));
         assertEquals(List.of(), none);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldDrainAllAgentsOfTheClosingThread(final boolean runsToCompletion) {
+        final int count = 10_000;
+        final PipelineGroup group = PipelineGroup.start(3, i -> agent(i, runsToCompletion));
+        for (int i = 0; i < 3; i++) {
+            group.addQueue(new SyntheticQueue("queue " + i, count));
+            final Agent agent = group.pipelines().get(i).agent();
+            final AgentInvoker invoker = new AgentInvoker(Throwable::printStackTrace, null, agent);
+            invoker.start();
+            invoker.invoke();
+        }
+        final PipelineReport complete = new PipelineReport(count, count, 0, 0, true);
+        assertEquals(List.of(complete, complete, complete), group.close(BOUND_NS));
+    }
+
+    @Test
+    void shouldLeaveTimeToTheOtherAgentsOfTheClosingThreadIfAHandlerOfOneIsStuck() {
+        final CountDownLatch release = new CountDownLatch(1);
+        final PipelineGroup group = PipelineGroup.start(2, i -> Pipeline.builder().name("shard-" + i).asAgent().onAll(
+            (wc, sequence, endOfBatch) -> {
+                if (i == 0) {
+                    release.await();
+                }
+            }));
+        for (final Pipeline pipeline : group.pipelines()) {
+            group.addQueue(new SyntheticQueue(pipeline.name(), 100));
+            new AgentInvoker(Throwable::printStackTrace, null, pipeline.agent()).start();
+        }
+        final List<PipelineReport> reports = group.close(TimeUnit.SECONDS.toNanos(2));
+        release.countDown();
+        assertFalse(reports.getFirst().inTime());
+        assertEquals(new PipelineReport(100, 100, 0, 0, true), reports.get(1));
+    }
+
+    @Test
+    void shouldAddNoQueueToAnAgentThatHasBeenClosed() {
+        try (PipelineGroup group = PipelineGroup.start(2, i -> agent(i, true))) {
+            group.pipelines().getFirst().agent().onClose();
+            assertSame(group.pipelines().get(1), group.addQueue(new ScriptedQueue("first")));
+            assertSame(group.pipelines().get(1), group.addQueue(new ScriptedQueue("second")));
+            group.pipelines().get(1).agent().onClose();
+            assertThrows(IllegalStateException.class, () -> group.addQueue(new ScriptedQueue("third")));
+        }
+    }
+
+    private static PipelineBuilder agent(final int i, final boolean runsToCompletion) {
+        final PipelineBuilder description =
+            Pipeline.builder().name("shard-" + i).asAgent().onAll((wc, sequence, endOfBatch) -> { });
+        return runsToCompletion ? description.runToCompletion() : description;
     }
 
     private static void remove(final PipelineGroup group, final CompletionQueue queue) {

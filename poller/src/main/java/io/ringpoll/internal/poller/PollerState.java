@@ -71,8 +71,12 @@ public enum PollerState {
         return predicate;
     }
 
-    /** Whether a poller in this state no longer publishes completions. */
-    boolean isFinal() {
+    /**
+     * Whether a poller in this state no longer publishes completions.
+     *
+     * @return true if it never will again
+     */
+    public boolean isFinal() {
         return this == HALTED || this == STOPPING || this == ENDED;
     }
 }
