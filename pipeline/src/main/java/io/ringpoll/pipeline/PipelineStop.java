@@ -71,9 +71,9 @@ final class PipelineStop {
             final boolean empty = awaitEmptyQueues(deadline);
             final Handlers handlers = pipeline.handlers();
             final long last = handlers.ring().cursor().get();
-            // Two handlers that drain would wait for each other.
-            pipeline.polling().await(deadline, () -> pipeline.failure() != null || handlers.haveOthersPassed(last) ||
-                onHandlersThread > 0 && drainingHandlers.get() > 1);
+            // A task would stop the polling. Two handlers that drain would wait for each other.
+            pipeline.polling().await(deadline, () -> pipeline.failure() != null || pipeline.polling().isCaller() ||
+                handlers.haveOthersPassed(last) || onHandlersThread > 0 && drainingHandlers.get() > 1);
             pipeline.poller().queues().releasePassed();
             return snapshot(PipelineReport.UNKNOWN, empty && handlers.haveOthersPassed(last));
         } finally {

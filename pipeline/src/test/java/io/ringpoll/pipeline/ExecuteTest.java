@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.sun.management.ThreadMXBean;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.ScriptedQueue;
+import io.ringpoll.poller.SyntheticQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import java.lang.management.ManagementFactory;
@@ -256,6 +257,26 @@ class ExecuteTest {
         final List<String> errors = new ArrayList<>();
         pipeline.readErrors(errors::add);
         assertEquals(List.of(), errors);
+    }
+
+    @Test
+    void shouldNotWaitForHandlersWhenATaskDrains() throws InterruptedException {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch drained = new CountDownLatch(1);
+        final AtomicReference<PipelineReport> report = new AtomicReference<>();
+        final CompletionHandler waiting = (wc, sequence, endOfBatch) -> {
+            entered.countDown();
+            drained.await();
+        };
+        try (Pipeline pipeline = Pipeline.builder().onAll(waiting).queue(new SyntheticQueue("queue", 1)).start()) {
+            entered.await();
+            assertTrue(pipeline.execute(() -> {
+                report.set(pipeline.drain(TimeUnit.MINUTES.toNanos(5)));
+                drained.countDown();
+            }));
+            drained.await();
+            assertEquals(new PipelineReport(1, 0, 0, PipelineReport.UNKNOWN, false), report.get());
+        }
     }
 
     private static void awaitExecution(final Pipeline pipeline) throws InterruptedException {
