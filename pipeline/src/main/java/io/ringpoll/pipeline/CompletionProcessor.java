@@ -107,7 +107,7 @@ final class CompletionProcessor implements Runnable {
             if (start()) {
                 process();
                 shutDown();
-                counters.state.setRelease(halted ? HandlerCounters.STATE_HALTED : HandlerCounters.STATE_ENDED);
+                counters.onState(halted ? HandlerCounters.STATE_HALTED : HandlerCounters.STATE_ENDED);
             }
         } finally {
             delivery.end();
@@ -123,7 +123,7 @@ final class CompletionProcessor implements Runnable {
             startGate.failed(config.roleName(), failure);
             return false;
         }
-        counters.state.setRelease(HandlerCounters.STATE_RUNNING);
+        counters.onState(HandlerCounters.STATE_RUNNING);
         startGate.ready(config.roleName());
         return true;
     }
@@ -209,7 +209,7 @@ final class CompletionProcessor implements Runnable {
 
     private void die(final Throwable failure) {
         halted = true;
-        counters.state.setRelease(HandlerCounters.STATE_HALTED);
+        counters.onState(HandlerCounters.STATE_HALTED);
         context.onHandlerHalted(config.roleName(), failure);
     }
 

@@ -32,6 +32,26 @@ final class HandlerCounters {
         causedStallNs = CounterType.CAUSED_STALL_NS.allocate(counters, roleName);
     }
 
+    /** Stores the state, unless the memory of the counters is gone: the end of a handler does not depend on it. */
+    void onState(final long newState) {
+        try {
+            state.setRelease(newState);
+        } catch (final InternalError truncatedFile) {
+            // Not shown any more.
+            return;
+        }
+    }
+
+    /** Counts an exception of the handler, unless the memory of the counters is gone. */
+    void onException() {
+        try {
+            exceptions.incrementRelease();
+        } catch (final InternalError truncatedFile) {
+            // Not shown any more.
+            return;
+        }
+    }
+
     /** Records the number of published slots pending at the start of a batch; handler's thread only. */
     void onBatchBegin(final long lag) {
         if (lag > lagMax.getPlain()) {

@@ -31,7 +31,7 @@ final class HandlerFailures {
 
     /** Counts, records and logs an exception. */
     void record(final Throwable failure) {
-        counters.exceptions.incrementRelease();
+        counters.onException();
         errorLog.onError(failure);
         log(failure);
         if (probe.isEnabled()) {

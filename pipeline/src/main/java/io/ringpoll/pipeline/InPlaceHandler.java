@@ -54,7 +54,7 @@ final class InPlaceHandler implements SlotControl {
             throw new HandlerNotStarted(config.roleName(), failure);
         }
         alive = true;
-        counters.state.setRelease(HandlerCounters.STATE_RUNNING);
+        counters.onState(HandlerCounters.STATE_RUNNING);
     }
 
     /**
@@ -107,7 +107,7 @@ final class InPlaceHandler implements SlotControl {
     void end() {
         if (alive) {
             shutDown();
-            counters.state.setRelease(HandlerCounters.STATE_ENDED);
+            counters.onState(HandlerCounters.STATE_ENDED);
         }
     }
 
@@ -137,7 +137,7 @@ final class InPlaceHandler implements SlotControl {
     }
 
     private void die(final Throwable failure) {
-        counters.state.setRelease(HandlerCounters.STATE_HALTED);
+        counters.onState(HandlerCounters.STATE_HALTED);
         context.onHandlerHalted(config.roleName(), failure);
         shutDown();
     }

@@ -140,7 +140,8 @@ final class BorrowedCounters extends CountersManager {
         for (final KeptCounter counter : counters) {
             try {
                 lost += counter.free() ? 0 : 1;
-            } catch (final RuntimeException failure) {
+            } catch (final Throwable failure) {
+                // An error too: the memory of the manager may be a file that the program has truncated.
                 errors.onError(failure);
             }
         }

@@ -247,10 +247,15 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
      */
     @Override
     public void onClose() {
-        if (stall.isActive()) {
-            stall.end();
+        try {
+            if (stall.isActive()) {
+                stall.end();
+            }
+            tally.flush();
+        } catch (final Throwable failure) {
+            // The memory of the counters is gone: the end does not depend on it.
+            errorHandler.onError(failure);
         }
-        tally.flush();
         if (round.sleeper != null) {
             round.sleeper.close();
             round.sleeper = null;
