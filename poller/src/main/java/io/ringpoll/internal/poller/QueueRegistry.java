@@ -360,7 +360,7 @@ public final class QueueRegistry {
 
     /**
      * Completes a timed-out removal, from this poller or another, that the poller has executed since; and removes the queue from
-     * a poller that will never poll again.
+     * a poller that will never poll again. Ends a claim without a registration, which a stack overflow can leave behind.
      */
     private void endEarlier(final CompletionQueue queue) throws TimeoutException {
         final QueueClaims.Claim claim = QueueClaims.of(underlying(queue));
@@ -370,6 +370,15 @@ public final class QueueRegistry {
             owner.unregister(earlier);
         } else if (earlier != null && owner != this && owner.polledTheLast()) {
             owner.remove(earlier.polled.added, COMMAND_TIMEOUT_NS);
+        } else if (earlier == null && owner != null) {
+            owner.releaseUnregistered(underlying(queue));
+        }
+    }
+
+    /** Ends the claim to a queue unless the queue is registered here. */
+    private synchronized void releaseUnregistered(final Object claimed) {
+        if (registered.values().stream().noneMatch(added -> added.claimed == claimed)) {
+            QueueClaims.release(claimed, this);
         }
     }
 

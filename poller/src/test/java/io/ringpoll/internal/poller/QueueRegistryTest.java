@@ -12,7 +12,6 @@ import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletions;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -197,25 +196,6 @@ class QueueRegistryTest {
             assertEquals("fault code " + code + " of a is not negative",
                 assertThrows(IllegalArgumentException.class, () -> poller.queues().reportFault(queue, code)).getMessage());
         }
-    }
-
-    @Test
-    void shouldReleaseTheClaimOfAQueueThatCannotBeAdded() {
-        final CompletionQueue failing = new CompletionQueue() {
-            @Override
-            public int poll(final WorkCompletions records, final int first, final int maxEntries) {
-                return 0;
-            }
-
-            @Override
-            public String name() {
-                throw new IllegalStateException("no name");
-            }
-        };
-        assertThrows(IllegalStateException.class, () -> poller.queues().add(failing));
-        // Not their number, which falls when queues of other tests are collected.
-        assertNull(QueueClaims.of(failing.underlying()));
-        assertEquals(0, poller.queues().add(queueOfOne()), "an index is lost");
     }
 
     @Test
