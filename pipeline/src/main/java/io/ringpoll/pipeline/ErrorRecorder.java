@@ -8,6 +8,9 @@ import org.agrona.concurrent.errors.DistinctErrorLog;
  * exception cannot be printed or the user's handler throws; any thread.
  */
 final class ErrorRecorder implements ErrorHandler {
+    /** Beyond are only cycles, in which the log would compare two exceptions of a kind forever. */
+    private static final int MAX_CAUSES = 1000;
+
     private final DistinctErrorLog log;
     private final ErrorHandler user;
 
@@ -28,7 +31,7 @@ final class ErrorRecorder implements ErrorHandler {
 
     private void record(final Throwable failure) {
         try {
-            log.record(failure);
+            log.record(finite(failure));
         } catch (final Throwable unprintable) {
             try {
                 log.record(new IllegalStateException(failure.getClass().getName() + ", which cannot be printed"));
@@ -37,6 +40,18 @@ final class ErrorRecorder implements ErrorHandler {
                 return;
             }
         }
+    }
+
+    /** The exception, or one that names its class if its causes are a cycle. */
+    private static Throwable finite(final Throwable failure) {
+        Throwable cause = failure;
+        for (int i = 0; i < MAX_CAUSES; i++) {
+            if (cause == null) {
+                return failure;
+            }
+            cause = cause.getCause();
+        }
+        return new IllegalStateException(failure.getClass().getName() + ", whose causes are a cycle");
     }
 
     /** The message of an exception, or its class name if it has none. */

@@ -170,6 +170,20 @@ class HooksTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
+    void shouldContinueAfterExceptionsThatCauseEachOther(final boolean runsToCompletion) {
+        final Pipeline pipeline = start(runsToCompletion, Pipeline.builder().onAll(ending((wc, sequence, endOfBatch) -> {
+            final IllegalStateException outer = new IllegalStateException("outer");
+            outer.initCause(new IllegalStateException("inner", outer));
+            throw outer;
+        })).queue(queue));
+        add(3);
+        assertEquals(new PipelineReport(3, 3, 0, 0, true), pipeline.close(BOUND_NS));
+        assertEquals(1, ended.get());
+        assertTrue(errors(pipeline).toString().contains("IllegalStateException, whose causes are a cycle"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
     void shouldHaltWhenThePolicyThrowsOrReturnsNull(final boolean throwing) {
         final Pipeline pipeline = Pipeline.builder().onAll(ending((wc, sequence, endOfBatch) -> {
             throw new IllegalStateException("handler");
