@@ -514,8 +514,8 @@ public final class PipelineBuilder {
      * Creates the threads of the pipeline by a factory, for instance in a thread group or with a context class loader. The
      * threads get the names of the poller and the handlers and become daemons before they are started.
      *
-     * @param factory called when the pipeline starts, once for each thread; it returns a new thread each time, which it does not
-     *     start and which runs the task itself
+     * @param factory called when the pipeline starts, once for each thread; it returns a new platform thread each time, which it
+     *     does not start and which runs the task itself
      * @return this
      */
     public PipelineBuilder threadFactory(final ThreadFactory factory) {

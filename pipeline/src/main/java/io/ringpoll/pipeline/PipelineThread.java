@@ -32,7 +32,7 @@ final class PipelineThread {
         thread.setDaemon(true);
     }
 
-    /** Makes threads by a factory of the user, which may return each thread once and must not start it. */
+    /** Makes threads by a factory of the user, which may return each platform thread once and must not start it. */
     static BiFunction<Runnable, String, Thread> madeBy(final ThreadFactory factory) {
         final Set<Thread> returned = Collections.newSetFromMap(new IdentityHashMap<>());
         return (task, name) -> {
@@ -41,6 +41,10 @@ final class PipelineThread {
             if (!isNew || !returned.add(thread)) {
                 throw new IllegalArgumentException("the thread factory returned thread " + thread.getName() +
                     (isNew ? " twice" : ", which has been started") + ": return a new thread each time");
+            }
+            if (thread.isVirtual()) {
+                // It would keep its carrier while it spins or polls, and pinning it to a CPU would pin the carrier.
+                throw new IllegalArgumentException("the thread factory returned a virtual thread: return platform threads");
             }
             thread.setName(name);
             return thread;

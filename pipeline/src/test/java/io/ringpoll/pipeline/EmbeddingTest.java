@@ -69,6 +69,12 @@ class EmbeddingTest {
     }
 
     @Test
+    void shouldRefuseAVirtualThread() {
+        assertEquals("the thread factory returned a virtual thread: return platform threads",
+            refusal(Thread.ofVirtual().factory()::newThread));
+    }
+
+    @Test
     void shouldRefuseAThreadThatItHasAlready() {
         final List<Thread> first = new ArrayList<>();
         assertEquals("the thread factory returned thread ringpoll-all twice: return a new thread each time", refusal(task -> {
