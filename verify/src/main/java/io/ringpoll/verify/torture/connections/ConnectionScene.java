@@ -10,7 +10,9 @@ import io.ringpoll.verify.torture.supervised.SupervisedScene;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -187,7 +189,7 @@ final class ConnectionScene implements SupervisedScene {
     }
 
     private String unfinished(final Model model) {
-        final List<Side> unfinished = new ArrayList<>();
+        final Set<Side> unfinished = new LinkedHashSet<>();
         for (final Side side : world.sides().values()) {
             if (isLive(side) && !side.isRaw() && (!side.hasSent() || side.hasChores() || side.isRefusing())) {
                 unfinished.add(side);
@@ -202,7 +204,7 @@ final class ConnectionScene implements SupervisedScene {
                 unfinished.addAll(pair);
             }
         }
-        return unfinished.isEmpty() ? null : shown(unfinished);
+        return unfinished.isEmpty() ? null : shown(List.copyOf(unfinished));
     }
 
     private static boolean isLive(final Side side) {

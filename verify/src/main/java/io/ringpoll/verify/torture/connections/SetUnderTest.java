@@ -200,7 +200,11 @@ final class SetUnderTest implements ConnectionListener {
 
     void closePeer() {
         if (peer != null) {
-            peer.close();
+            try {
+                peer.close();
+            } catch (final IllegalStateException inUse) {
+                world.violations().add(name + ": " + inUse.getMessage());
+            }
         }
     }
 

@@ -59,11 +59,15 @@ public final class SceneRunner {
          */
         default void warmUp(final PrintStream out, final String address, final Path countersFolder) throws InterruptedException {
             out.println("warm-up");
+            final SupervisedScene scene = scene(WARM_UP_SEED, address, countersFolder);
             try {
-                scene(WARM_UP_SEED, address, countersFolder).play();
+                scene.play();
             } catch (final SceneHangs hang) {
+                scene.violations().add(hang.getMessage());
                 out.println(SceneHangs.dump());
-                throw hang;
+            }
+            if (!scene.violations().isEmpty()) {
+                throw new IllegalStateException("warm-up: " + scene.shape() + ": " + scene.violations().lines());
             }
         }
     }
