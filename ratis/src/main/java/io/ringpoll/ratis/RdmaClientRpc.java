@@ -5,6 +5,7 @@ import io.ringpoll.internal.transport.MessageType;
 import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.NodeConfig;
 import io.ringpoll.internal.transport.PeerRole;
+import io.ringpoll.internal.transport.StreamPacket;
 import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
@@ -35,6 +36,8 @@ import org.apache.ratis.protocol.GroupManagementRequest;
 import org.apache.ratis.protocol.LeaderElectionManagementRequest;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.SnapshotManagementRequest;
@@ -116,12 +119,18 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
 
         private Node open(final NodeConfig config, final Peer peer) throws IOException {
             try {
-                return new Node(config, peer, (type, request) -> CompletableFuture.failedFuture(
-                    new UnsupportedOperationException("a client serves no requests")), counters);
+                return new Node(config, peer, (type, request) -> refuse(request), counters);
             } catch (final RuntimeException e) {
                 CloseHelper.quietClose(peer);
                 throw new IOException(config.name() + " does not open: " + e.getMessage(), e);
             }
+        }
+
+        private static CompletableFuture<MessageLite> refuse(final MessageLite request) {
+            if (request instanceof final StreamPacket packet) {
+                packet.release();
+            }
+            return CompletableFuture.failedFuture(new UnsupportedOperationException("a client serves no requests"));
         }
 
         private synchronized boolean isHandlerThread() {
@@ -319,6 +328,12 @@ final class RdmaClientRpc extends RaftClientRpcWithProxy<RdmaProxy> {
             case final GroupInfoReplyProto info -> ClientProtoUtils.toGroupInfoReply(info);
             default -> ClientProtoUtils.toRaftClientReply((RaftClientReplyProto) message);
         };
+    }
+
+    /** A transport for the streams of this client, with a connection of its own; closed by its owner, or with this client. */
+    RdmaDataStreamClientRpc streamsTo(final RaftPeer primary, final RaftGroupId group, final RaftProperties properties) {
+        return new RdmaDataStreamClientRpc(primary, group,
+            new RdmaProxyMap(node.clientId + "-streams", properties, node::open), node::isHandlerThread, properties);
     }
 
     TransportCounters counters() {

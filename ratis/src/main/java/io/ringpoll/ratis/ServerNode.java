@@ -3,6 +3,7 @@ package io.ringpoll.ratis;
 import io.ringpoll.internal.transport.Node;
 import io.ringpoll.internal.transport.NodeConfig;
 import io.ringpoll.internal.transport.PeerRole;
+import io.ringpoll.internal.transport.RequestHandler;
 import io.ringpoll.internal.transport.TransportCounters;
 import io.ringpoll.rpma.Peer;
 import java.io.IOException;
@@ -29,6 +30,7 @@ final class ServerNode {
     private final TransportCounters counters = new TransportCounters();
     private volatile ExecutorService executor;
     private RdmaServerMetrics metrics;
+    private StreamServer streams;
     private Node node;
     private String host;
     private int port;
@@ -52,7 +54,9 @@ final class ServerNode {
             host = device.address();
             port = own.port();
             executor = Executors.newCachedThreadPool(Thread.ofPlatform().daemon().name(name + "-worker-", 0).factory());
-            node = open(config, device.peer(), new RequestDispatcher(server, executor, RdmaConfigKeys.direct(properties)));
+            streams = new StreamServer(server, executor, address -> open());
+            node = open(config, device.peer(), new StreamRequests(streams,
+                new RequestDispatcher(server, executor, RdmaConfigKeys.direct(properties))));
             metrics = new RdmaServerMetrics(server.getId().toString(), counters);
         }
         return node;
@@ -89,7 +93,7 @@ final class ServerNode {
         return null;
     }
 
-    private Node open(final NodeConfig config, final Peer peer, final RequestDispatcher requests) throws IOException {
+    private Node open(final NodeConfig config, final Peer peer, final RequestHandler requests) throws IOException {
         try {
             return new Node(config, peer, requests, counters);
         } catch (final RuntimeException e) {
@@ -129,15 +133,18 @@ final class ServerNode {
         final Node ended;
         final ExecutorService endedExecutor;
         final RdmaServerMetrics endedMetrics;
+        final StreamServer endedStreams;
         synchronized (this) {
             ended = node;
             endedExecutor = executor;
             endedMetrics = metrics;
+            endedStreams = streams;
             node = null;
         }
         if (ended == null) {
             return;
         }
+        endedStreams.close();
         ended.close();
         endedExecutor.shutdownNow();
         try {

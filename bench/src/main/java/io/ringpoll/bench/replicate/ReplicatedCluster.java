@@ -14,9 +14,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
+import org.apache.ratis.client.DataStreamClient;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.ClientInvocationId;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
@@ -35,7 +37,7 @@ final class ReplicatedCluster implements AutoCloseable {
     private final Contestant contestant;
     private final Path folder;
     private final List<RaftServer> servers = new ArrayList<>();
-    private final List<RecordLog> logs = new ArrayList<>();
+    private final List<StreamLog> logs = new ArrayList<>();
     private final RaftGroup group;
     private RaftClient client;
 
@@ -45,7 +47,8 @@ final class ReplicatedCluster implements AutoCloseable {
         folder = Files.createTempDirectory("ringpoll-replicate");
         final List<RaftPeer> peers = new ArrayList<>();
         for (int i = 0; i < SERVERS; i++) {
-            peers.add(RaftPeer.newBuilder().setId("server-" + i).setAddress(config.address() + ":" + freePort()).build());
+            peers.add(RaftPeer.newBuilder().setId("server-" + i).setAddress(config.address() + ":" + freePort())
+                .setDataStreamAddress(config.address() + ":" + freePort()).build());
         }
         group = RaftGroup.valueOf(RaftGroupId.randomId(), peers);
     }
@@ -69,15 +72,30 @@ final class ReplicatedCluster implements AutoCloseable {
 
     private void startServer(final RaftPeer peer) throws IOException {
         final RaftProperties properties = properties();
-        final int port = Integer.parseInt(peer.getAddress().substring(peer.getAddress().lastIndexOf(':') + 1));
+        final int port = portOf(peer.getAddress());
         contestant.transport().listen(properties, config.address(), port);
+        contestant.transport().listenForStreams(properties, config.address(), portOf(peer.getDataStreamAddress()));
         RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve(peer.getId().toString()).toFile()));
-        final RecordLog log = new RecordLog();
+        final StreamLog log = new StreamLog();
         final RaftServer server = RaftServer.newBuilder().setServerId(peer.getId()).setGroup(group).setProperties(properties)
             .setStateMachine(log).build();
         servers.add(server);
         logs.add(log);
         server.start();
+    }
+
+    private static int portOf(final String address) {
+        return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+    }
+
+    /** A client for data streams, to be closed; their primary server is the first one. */
+    DataStreamClient streams() {
+        return contestant.transport().streams(client, group.getPeer(servers.get(0).getId()), properties());
+    }
+
+    /** Length and sum of a stream at each server. */
+    List<String> sumsOf(final ClientInvocationId stream) {
+        return logs.stream().map(log -> log.sumOf(stream)).toList();
     }
 
     private RaftProperties properties() {

@@ -1,11 +1,16 @@
 package io.ringpoll.bench.replicate;
 
 import io.ringpoll.ratis.RdmaConfigKeys;
+import io.ringpoll.ratis.RdmaDataStreams;
 import io.ringpoll.ratis.RdmaRpcType;
 import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.client.DataStreamClient;
+import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.datastream.SupportedDataStreamType;
 import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.netty.NettyConfigKeys;
+import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.rpc.RpcType;
 import org.apache.ratis.rpc.SupportedRpcType;
 
@@ -18,6 +23,16 @@ public enum Transport {
             RdmaConfigKeys.setServerHost(properties, address);
             RdmaConfigKeys.setServerPort(properties, port);
             properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
+        }
+
+        @Override
+        void listenForStreams(final RaftProperties properties, final String address, final int port) {
+            // Streams have no address of their own.
+        }
+
+        @Override
+        DataStreamClient streams(final RaftClient client, final RaftPeer primary, final RaftProperties properties) {
+            return RdmaDataStreams.newClient(client, primary, properties);
         }
     },
     /** TCP through the engine's Netty transport. */
@@ -46,6 +61,19 @@ public enum Transport {
     /** Sets the transport of servers and clients. */
     void choose(final RaftProperties properties) {
         RaftConfigKeys.Rpc.setType(properties, type);
+    }
+
+    /** Sets the address of a server for data streams: the engine's transport for them, which Netty and gRPC share. */
+    void listenForStreams(final RaftProperties properties, final String address, final int port) {
+        RaftConfigKeys.DataStream.setType(properties, SupportedDataStreamType.NETTY);
+        NettyConfigKeys.DataStream.setHost(properties, address);
+        NettyConfigKeys.DataStream.setPort(properties, port);
+    }
+
+    /** A client for data streams. */
+    DataStreamClient streams(final RaftClient client, final RaftPeer primary, final RaftProperties properties) {
+        RaftConfigKeys.DataStream.setType(properties, SupportedDataStreamType.NETTY);
+        return DataStreamClient.newBuilder(client).setDataStreamServer(primary).setProperties(properties).build();
     }
 
     /** Sets the address of a server. */

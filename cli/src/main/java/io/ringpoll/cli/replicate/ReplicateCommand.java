@@ -5,6 +5,7 @@ import io.ringpoll.bench.replicate.Contestant;
 import io.ringpoll.bench.replicate.ReplicateConfig;
 import io.ringpoll.bench.replicate.Replication;
 import io.ringpoll.bench.replicate.ServerRole;
+import io.ringpoll.bench.replicate.StreamComparison;
 import io.ringpoll.bench.replicate.Transport;
 import io.ringpoll.cli.options.AddressOption;
 import io.ringpoll.cli.options.CheckedOptions;
@@ -75,8 +76,13 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     private Integer maxPayloadBytes;
 
     @Option(
+        names = "--stream", paramLabel = "BYTES",
+        description = "Write data streams of this length, 1 to 1000000000, instead of records.")
+    private Integer streamBytes;
+
+    @Option(
         names = "--window", paramLabel = "N", defaultValue = "1",
-        description = "Maximum number of records in flight (${DEFAULT-VALUE}).")
+        description = "Maximum number of records or streams in flight (${DEFAULT-VALUE}).")
     private int window;
 
     @Option(
@@ -147,6 +153,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         final List<Contestant> contestants = compare ?
             Contestant.compared(properties, variants.stream().map(Contestant::settings).toList()) :
             List.of(Contestant.of(transport, properties));
+        if (streamBytes != null) {
+            return measureStreams(config, contestants, out);
+        }
         final Replication replication = new Replication(config, contestants, leadIn, rounds, spec.commandLine().getErr());
         replication.run();
         if (json) {
@@ -158,6 +167,20 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         if (plots != null) {
             replication.draw(plots);
         }
+        return CommandLine.ExitCode.OK;
+    }
+
+    private int measureStreams(final ReplicateConfig config, final List<Contestant> contestants, final PrintWriter out)
+        throws IOException, InterruptedException, TimeoutException {
+        final StreamComparison streams =
+            new StreamComparison(config, streamBytes, contestants, rounds, spec.commandLine().getErr());
+        streams.run();
+        if (json) {
+            out.println(streams.toJson());
+        } else {
+            streams.print(out);
+        }
+        out.flush();
         return CommandLine.ExitCode.OK;
     }
 
@@ -177,6 +200,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(maxPayloadBytes == null || maxPayloadBytes >= payloadBytes && maxPayloadBytes <= 1_000_000,
             "--payload-max is --payload to 1000000 bytes");
         require(window >= 1 && window <= 10_000, "--window is 1 to 10000");
+        require(streamBytes == null || streamBytes >= 1 && streamBytes <= 1_000_000_000, "--stream is 1 to 1000000000 bytes");
+        require(streamBytes == null || processes.role == null && plots == null && !profile && leadIn == 0 &&
+            maxPayloadBytes == null, "with --stream there is no --role, --plots, --profile, --lead-in or --payload-max");
         require(seconds >= 1, "--seconds " + seconds + " is not 1 or more");
         require(rounds >= 1, "--rounds " + rounds + " is not 1 or more");
         require(warmUpSeconds >= 0, "--warm-up " + warmUpSeconds + " is negative");

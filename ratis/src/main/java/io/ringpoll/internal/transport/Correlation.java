@@ -74,6 +74,11 @@ final class Correlation {
         }
     }
 
+    /** Notifies the handler of the end of the connection; without the lock. */
+    void onEnd() {
+        requests.onEnd();
+    }
+
     /** Removes the outstanding requests at the end of the connection; called with the lock held. */
     List<Reply> removeAll() {
         return pending.removeAll();
@@ -108,6 +113,7 @@ final class Correlation {
         final MessageType type = MessageType.of(header.type());
         final Intake.Ticket ticket = link.begin(header);
         if (ticket == null) {
+            frame.discard();
             return;
         }
         link.peer().increment(Figure.REQUESTS_RECEIVED);

@@ -108,6 +108,6 @@ final class InboundDelivery {
 
     /** Drops the waiting messages at the end of the connection. */
     void clear() {
-        messages.clear();
+        messages.clear().forEach(Incoming::discard);
     }
 }

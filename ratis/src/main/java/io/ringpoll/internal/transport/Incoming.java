@@ -38,8 +38,26 @@ record Incoming(FrameHeader header, MessageLite message, Advertisement advertise
         return new Incoming(header, message(header, bytes), null);
     }
 
+    /** The same frame with the packet of a stream that was read from the peer's memory, and remains in that of the lease. */
+    Incoming withPacket(final RegionPool.Lease lease) throws ProtocolException {
+        return new Incoming(header, StreamPacket.landed(lease, header.messageLength()), null);
+    }
+
+    /** Whether the message is a packet of a stream. */
+    boolean isPacket() throws ProtocolException {
+        return MessageType.of(header.type()).isPacket(header.kind());
+    }
+
+    /** Releases the memory of a message that is not delivered. */
+    void discard() {
+        StreamPacket.discard(message);
+    }
+
     private static MessageLite message(final FrameHeader header, final ByteBuffer bytes) throws ProtocolException {
         final MessageType type = MessageType.of(header.type());
+        if (type.isPacket(header.kind())) {
+            return StreamPacket.copyOf(bytes);
+        }
         try {
             final CodedInputStream in = CodedInputStream.newInstance(bytes);
             final MessageLite message = type.parser(header.kind()).parseFrom(in);

@@ -67,9 +67,9 @@ final class Landing {
         return done == frame.header().messageLength();
     }
 
-    /** The frame with its complete message. */
+    /** The frame with its complete message; a packet of a stream keeps the memory. */
     Incoming decode() throws ProtocolException {
-        return frame.withMessage(lease.buffer(frame.header().messageLength()));
+        return frame.isPacket() ? frame.withPacket(lease) : frame.withMessage(lease.buffer(frame.header().messageLength()));
     }
 
     /** Length of the message. */

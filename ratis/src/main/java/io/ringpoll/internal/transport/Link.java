@@ -319,10 +319,21 @@ public final class Link {
     void onLanded(final int advertised, final ReorderBuffer.Place<Incoming> place, final Incoming message) throws IOException {
         Incoming next;
         synchronized (this) {
+            if (lifecycle.isEnded()) {
+                message.discard();
+                return;
+            }
             next = inbound.claim(place, message);
         }
-        // It returns the credit as well.
-        enqueue(Outgoing.release(advertised));
+        try {
+            // It returns the credit as well.
+            enqueue(Outgoing.release(advertised));
+        } catch (final IOException | RuntimeException failure) {
+            if (next != null) {
+                next.discard();
+            }
+            throw failure;
+        }
         while (next != null) {
             deliver(next);
             synchronized (this) {
@@ -434,6 +445,7 @@ public final class Link {
             node.warnRarely(Count.PEERS_LOST, reason.getMessage() + ": its connection ends");
         }
         node.onEnd(this, reason);
+        correlation.onEnd();
         established().completeExceptionally(reason);
         for (final Reply orphan : orphans) {
             orphan.future().completeExceptionally(

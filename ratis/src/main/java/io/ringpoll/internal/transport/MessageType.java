@@ -2,6 +2,7 @@ package io.ringpoll.internal.transport;
 
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.DataStreamReplyHeaderProto;
 import org.apache.ratis.proto.RaftProtos.GroupInfoReplyProto;
 import org.apache.ratis.proto.RaftProtos.GroupInfoRequestProto;
 import org.apache.ratis.proto.RaftProtos.GroupListReplyProto;
@@ -51,7 +52,9 @@ public enum MessageType {
     /** A client asks for a snapshot. */
     SNAPSHOT_MANAGEMENT(12, SnapshotManagementRequestProto.parser(), RaftClientReplyProto.parser()),
     /** A client pauses or resumes elections. */
-    LEADER_ELECTION_MANAGEMENT(13, LeaderElectionManagementRequestProto.parser(), RaftClientReplyProto.parser());
+    LEADER_ELECTION_MANAGEMENT(13, LeaderElectionManagementRequestProto.parser(), RaftClientReplyProto.parser()),
+    /** A client or a server sends a {@link StreamPacket}, which has no parser. */
+    DATA_STREAM(14, null, DataStreamReplyHeaderProto.parser());
 
     private static final MessageType[] BY_CODE = new MessageType[values().length + 1];
 
@@ -75,7 +78,12 @@ public enum MessageType {
         return code;
     }
 
-    /** The parser of a message of this type in a frame of a kind. */
+    /** Whether a message of this type in a frame of a kind is a {@link StreamPacket}. */
+    boolean isPacket(final byte kind) {
+        return this == DATA_STREAM && kind == FrameKind.REQUEST;
+    }
+
+    /** The parser of a message of this type in a frame of a kind; null for a packet. */
     Parser<? extends MessageLite> parser(final byte kind) {
         return switch (kind) {
             case FrameKind.REQUEST -> request;

@@ -51,6 +51,7 @@ public final class Node implements AutoCloseable {
     private final ReceiveBuffers receives;
     private final RegionPool advertised;
     private final RegionPool landing;
+    private final RegionPool streamMemory;
     private final Admission admission;
     private final ArrayDeque<LocalMemoryRegion> sendMemory = new ArrayDeque<>();
     private final LongMessageThreads longMessages;
@@ -87,6 +88,8 @@ public final class Node implements AutoCloseable {
         receives = new ReceiveBuffers(peer, receiveQueue, config.bufferBytes());
         advertised = new RegionPool(peer, MemoryUsage.READ_SOURCE, config.cachedRegionBytes());
         landing = new RegionPool(peer, MemoryUsage.READ_DESTINATION, config.cachedRegionBytes());
+        streamMemory = new RegionPool(peer, config.cachedRegionBytes(), StreamPacket.TRAILER_BYTES, MemoryUsage.READ_SOURCE,
+            MemoryUsage.READ_DESTINATION);
         poller = openPoller();
     }
 
@@ -301,6 +304,9 @@ public final class Node implements AutoCloseable {
     /** Copies a message to memory that a peer will read. */
     RegionPool.Lease advertised(final MessageLite message, final int lengthBytes) throws IOException {
         assert lengthBytes <= LongMessageThreads.INLINE_BYTES || !isHandlerThread() : "a long message on a handler's thread";
+        if (message instanceof final StreamPacket packet) {
+            return advertised(packet);
+        }
         final RegionPool.Lease lease = advertised.take(lengthBytes);
         try {
             final CodedOutputStream out = CodedOutputStream.newInstance(lease.buffer(lengthBytes));
@@ -311,6 +317,27 @@ public final class Node implements AutoCloseable {
             lease.release();
             throw failure;
         }
+    }
+
+    /** The memory of a received packet as it is, or a copy of the data of another one. */
+    private RegionPool.Lease advertised(final StreamPacket packet) throws IOException {
+        if (packet.lease() != null) {
+            packet.lease().retain();
+            return packet.lease();
+        }
+        final RegionPool.Lease lease = streamMemory.take(packet.getSerializedSize());
+        try {
+            packet.writeTo(lease.buffer(packet.getSerializedSize()));
+            return lease;
+        } catch (final IOException | RuntimeException | Error failure) {
+            lease.release();
+            throw failure;
+        }
+    }
+
+    /** The memory of packets of streams, into which they are read and from which they are forwarded. */
+    RegionPool streamMemory() {
+        return streamMemory;
     }
 
     /** The memory into which messages of peers are read. */
@@ -463,7 +490,7 @@ public final class Node implements AutoCloseable {
         }
         final List<AutoCloseable> resources = new ArrayList<>(List.of(receiveQueue, receives));
         resources.addAll(sendMemory);
-        resources.addAll(List.of(advertised, landing, peer));
+        resources.addAll(List.of(advertised, landing, streamMemory, peer));
         // Each one, whatever happens to the others.
         CloseHelper.closeAll(failure -> warn("a resource could not be released: " + failure), resources);
     }

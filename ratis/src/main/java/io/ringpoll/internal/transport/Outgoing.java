@@ -134,6 +134,8 @@ final class Outgoing {
         new FrameHeader(kind, type, flags, credits, correlationId, payload, messageLength).write(buffer);
         if (advertisement != null) {
             advertisement.write(buffer);
+        } else if (message instanceof final StreamPacket packet) {
+            packet.writeTo(buffer.slice(FrameHeader.LENGTH_BYTES, payload));
         } else if (message != null) {
             final CodedOutputStream out = CodedOutputStream.newInstance(buffer.slice(FrameHeader.LENGTH_BYTES, payload));
             message.writeTo(out);

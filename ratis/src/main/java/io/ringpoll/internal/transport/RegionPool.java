@@ -6,7 +6,9 @@ import io.ringpoll.rpma.Peer;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A pool of registered memory for long messages, in powers of two. Registration costs far more than copying on most devices, so a
@@ -16,22 +18,25 @@ final class RegionPool implements AutoCloseable {
     private static final int MIN_BYTES = 64 * 1024;
 
     private final Peer peer;
-    private final MemoryUsage usage;
+    private final MemoryUsage[] usages;
+    private final boolean readByPeers;
+    private final int trailerBytes;
     private final long maxCachedBytes;
     private final Map<Integer, ArrayDeque<Lease>> free = new HashMap<>();
     private long cachedBytes;
     private boolean closed;
 
-    /** A region in use by one owner until its release. */
+    /** A region in use until its last release; it is taken with one reference. */
     final class Lease {
         private final LocalMemoryRegion region;
         private final byte[] descriptor;
         private final int capacity;
+        private final AtomicInteger references = new AtomicInteger(1);
 
         private Lease(final int capacity) {
             this.capacity = capacity;
-            region = peer.allocate(capacity, usage);
-            descriptor = usage == MemoryUsage.READ_SOURCE ? region.descriptor() : null;
+            region = peer.allocate(capacity, usages);
+            descriptor = readByPeers ? region.descriptor() : null;
         }
 
         LocalMemoryRegion region() {
@@ -58,16 +63,30 @@ final class RegionPool implements AutoCloseable {
             return region.memory().asSlice(0, lengthBytes).asByteBuffer();
         }
 
-        /** Returns the region to the pool; once, and not while the device may access it. */
+        /** Takes another reference; only with one that is not released. */
+        void retain() {
+            references.incrementAndGet();
+        }
+
+        /** Releases a reference, not while the device may access the region; the last one returns it to the pool. */
         void release() {
-            recycle(this);
+            if (references.decrementAndGet() == 0) {
+                recycle(this);
+            }
         }
     }
 
     RegionPool(final Peer peer, final MemoryUsage usage, final long maxCachedBytes) {
+        this(peer, maxCachedBytes, 0, usage);
+    }
+
+    /** A pool whose regions have a number of bytes in addition to a power of two. */
+    RegionPool(final Peer peer, final long maxCachedBytes, final int trailerBytes, final MemoryUsage... usages) {
         this.peer = peer;
-        this.usage = usage;
+        this.usages = usages;
         this.maxCachedBytes = maxCachedBytes;
+        this.trailerBytes = trailerBytes;
+        readByPeers = List.of(usages).contains(MemoryUsage.READ_SOURCE);
     }
 
     /**
@@ -76,7 +95,7 @@ final class RegionPool implements AutoCloseable {
      * @param lengthBytes minimum length
      */
     Lease take(final int lengthBytes) {
-        final int capacity = ceilingPowerOfTwo(Math.max(MIN_BYTES, lengthBytes));
+        final int capacity = ceilingPowerOfTwo(Math.max(MIN_BYTES, lengthBytes - trailerBytes)) + trailerBytes;
         synchronized (this) {
             if (closed) {
                 throw new IllegalStateException("the memory for long messages is closed");
@@ -84,7 +103,9 @@ final class RegionPool implements AutoCloseable {
             final ArrayDeque<Lease> leases = free.get(capacity);
             if (leases != null && !leases.isEmpty()) {
                 cachedBytes -= capacity;
-                return leases.pollLast();
+                final Lease lease = leases.pollLast();
+                lease.references.set(1);
+                return lease;
             }
         }
         return new Lease(capacity);

@@ -119,12 +119,16 @@ final class Rendezvous {
         if (length > LongMessageThreads.INLINE_BYTES) {
             link.later(() -> land(next, remote));
         } else {
-            read(Landing.take(frame, next.place(), node.landing(), remote));
+            read(Landing.take(frame, next.place(), memory(frame), remote));
         }
     }
 
+    private RegionPool memory(final Incoming frame) throws ProtocolException {
+        return frame.isPacket() ? node.streamMemory() : node.landing();
+    }
+
     /** Takes the memory for a message of any length, which may take long; without the lock. */
-    private void land(final Announced next, final RemoteMemoryRegion remote) {
+    private void land(final Announced next, final RemoteMemoryRegion remote) throws ProtocolException {
         boolean isRead = false;
         try {
             synchronized (link) {
@@ -133,7 +137,7 @@ final class Rendezvous {
                     return;
                 }
             }
-            final Landing landing = Landing.take(next.frame(), next.place(), node.landing(), remote);
+            final Landing landing = Landing.take(next.frame(), next.place(), memory(next.frame()), remote);
             synchronized (link) {
                 if (closed) {
                     landing.close();

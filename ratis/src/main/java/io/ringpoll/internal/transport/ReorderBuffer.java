@@ -1,6 +1,8 @@
 package io.ringpoll.internal.transport;
 
 import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Objects;
 
 /**
  * Received messages of one connection that wait for the delivery of an earlier one. A long message reserves its place when it is
@@ -80,8 +82,10 @@ final class ReorderBuffer<M> {
         return delivering ? places.removeFirst().message : null;
     }
 
-    /** Drops all messages. */
-    void clear() {
+    /** Drops all messages; returns those that were complete. */
+    List<M> clear() {
+        final List<M> complete = places.stream().map(place -> place.message).filter(Objects::nonNull).toList();
         places.clear();
+        return complete;
     }
 }

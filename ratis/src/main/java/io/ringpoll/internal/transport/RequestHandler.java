@@ -10,7 +10,7 @@ public interface RequestHandler {
      * Starts to serve a request.
      *
      * @param type    of the request
-     * @param request the message, of the type's class
+     * @param request the message, of the type's class; a {@link StreamPacket} belongs to the handler, which releases it
      * @return completes with the reply, of the type's class, or with the exception for the peer
      */
     CompletableFuture<? extends MessageLite> handle(MessageType type, MessageLite request);
@@ -37,5 +37,10 @@ public interface RequestHandler {
      */
     default RequestHandler forConnection() {
         return this;
+    }
+
+    /** Called once when the connection has ended, on any thread; must not block. No request follows. */
+    default void onEnd() {
+        // A handler that does not distinguish connections has nothing to end.
     }
 }

@@ -74,7 +74,7 @@ class FrameTest {
         assertRefused("version", frame -> frame.put(2, (byte) 2));
         assertRefused("kind", frame -> frame.put(3, (byte) 0));
         assertRefused("kind", frame -> frame.put(3, (byte) 6));
-        assertRefused("type", frame -> frame.put(4, (byte) 14));
+        assertRefused("type", frame -> frame.put(4, (byte) 15));
         for (final int flags : new int[] {3, 4, 127, 128}) {
             assertRefused("flags", frame -> frame.put(5, (byte) flags));
         }

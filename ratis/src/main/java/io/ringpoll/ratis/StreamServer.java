@@ -1,0 +1,73 @@
+package io.ringpoll.ratis;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.util.TimeDuration;
+
+/**
+ * What the streams of one server share: its connections to successors and its threads. Streams have connections of their own,
+ * so that they do not delay the log. Thread-safe.
+ */
+final class StreamServer implements AutoCloseable {
+    private final RaftServer server;
+    private final ExecutorService executor;
+    private final RdmaProxyMap successors;
+    private final Map<RaftPeerId, ByteWindow> windows = new ConcurrentHashMap<>();
+    private final long windowBytes;
+    private final TimeDuration idleTimeout;
+
+    /**
+     * Reads the settings.
+     *
+     * @param server   owns the state machines
+     * @param executor runs the calls of the state machines, which may block
+     * @param nodes    supplies the node of the server
+     */
+    StreamServer(final RaftServer server, final ExecutorService executor, final RdmaProxyMap.NodeSource nodes) {
+        final RaftProperties properties = server.getProperties();
+        this.server = server;
+        this.executor = executor;
+        successors = new RdmaProxyMap(server.getId() + "-streams", properties, nodes);
+        windowBytes = RdmaStreamConfigKeys.window(properties).getSize();
+        idleTimeout = RdmaStreamConfigKeys.idleTimeout(properties);
+    }
+
+    RaftServer server() {
+        return server;
+    }
+
+    ExecutorService executor() {
+        return executor;
+    }
+
+    TimeDuration idleTimeout() {
+        return idleTimeout;
+    }
+
+    /** Connects to a successor of a stream, if it is not connected; blocks. */
+    StreamLink connect(final RaftPeer peer) throws IOException {
+        try {
+            final RdmaProxy proxy = successors.computeIfAbsent(peer).get();
+            final ByteWindow window = windows.computeIfAbsent(peer.getId(), id -> new ByteWindow(windowBytes));
+            if (proxy.isOpen()) {
+                return new StreamLink(proxy, window, server.getProperties());
+            }
+            successors.resetProxy(peer.getId());
+            return new StreamLink(successors.computeIfAbsent(peer).get(), window, server.getProperties());
+        } catch (final IOException e) {
+            successors.handleException(peer.getId(), e, true);
+            throw new IOException(server.getId() + " cannot forward a stream to " + peer.getId() + ": " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        successors.close();
+    }
+}

@@ -1,0 +1,348 @@
+package io.ringpoll.ratis;
+
+import io.ringpoll.internal.transport.StreamPacket;
+import io.ringpoll.internal.transport.StreamPacket.Content;
+import io.ringpoll.internal.transport.StreamPacket.Identity;
+import io.ringpoll.internal.transport.StreamPacket.Kind;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.apache.ratis.client.impl.ClientProtoUtils;
+import org.apache.ratis.proto.RaftProtos.DataStreamReplyHeaderProto;
+import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.ClientInvocationId;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.protocol.exceptions.AlreadyExistsException;
+import org.apache.ratis.protocol.exceptions.DataStreamException;
+import org.apache.ratis.protocol.exceptions.TimeoutIOException;
+import org.apache.ratis.server.RaftServer.Division;
+import org.apache.ratis.statemachine.StateMachine.DataChannel;
+import org.apache.ratis.statemachine.StateMachine.DataStream;
+import org.apache.ratis.util.JavaUtils;
+import org.apache.ratis.util.ReferenceCountedObject;
+import org.apache.ratis.util.TimeDuration;
+import org.apache.ratis.util.TimeoutExecutor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A stream at one server. Two chains of tasks, each in the order of the packets, so that the disk does not delay the network:
+ * <pre>
+ *   packet -&gt; written:   state machine's channel  --.
+ *         `-&gt; forwarded: successors, replies      ---+-&gt; reply
+ * </pre>
+ *
+ * <p>The first failure ends the stream: later packets fail, the state machine cleans the stream up, and the successors are
+ * notified. Thread-safe; packets are passed in order by one thread at a time.
+ */
+final class StreamSession {
+    private static final Logger LOG = LoggerFactory.getLogger(StreamSession.class);
+
+    private final StreamServer server;
+    private final Identity identity;
+    private final ClientInvocationId key;
+    private final Consumer<StreamSession> onFailure;
+    /** Completes when the state machine has opened the stream. */
+    private volatile CompletableFuture<DataStream> opened;
+    private volatile Division division;
+    private volatile List<StreamLink> successors = List.of();
+    private volatile boolean isPrimary;
+    /** Whether the stream is in the engine's map. */
+    private volatile boolean registered;
+    private volatile Throwable failure;
+    private volatile boolean closed;
+    private volatile long lastPacketNs = System.nanoTime();
+    /** The position of the next packet, in bytes; guarded by this. */
+    private long length;
+    /** The latest write; guarded by this. */
+    private CompletableFuture<?> written;
+    /** The latest send to the successors; guarded by this. */
+    private CompletableFuture<?> forwarded;
+
+    /**
+     * Creates a stream that is to be opened.
+     *
+     * @param onFailure called once, without a lock, if the stream ends otherwise than by its close
+     */
+    StreamSession(final StreamServer server, final Identity identity, final Consumer<StreamSession> onFailure) {
+        this.server = server;
+        this.identity = identity;
+        this.onFailure = onFailure;
+        key = ClientInvocationId.valueOf(ClientId.valueOf(identity.client()), identity.stream());
+    }
+
+    /** Opens the stream here and at the successors; owns the packet. */
+    CompletableFuture<DataStreamReplyHeaderProto> open(final StreamPacket header) {
+        final Executor executor = server.executor();
+        final CompletableFuture<RaftClientRequest> begun = onThread(executor, () -> begin(header));
+        final CompletableFuture<List<CompletableFuture<DataStreamReplyHeaderProto>>> sent = begun.thenCompose(
+            request -> onThread(executor, () -> {
+                successors = connect(request);
+                return sendAll(header);
+            }));
+        synchronized (this) {
+            opened = begun.thenComposeAsync(this::openLocally, executor);
+            written = opened;
+            forwarded = sent;
+        }
+        sent.whenComplete((replies, failed) -> header.release());
+        checkIdleAfter(server.idleTimeout());
+        return reply(header, opened.thenApply(stream -> 0L), sent);
+    }
+
+    /** Appends the data of a packet here and at the successors; owns the packet. */
+    CompletableFuture<DataStreamReplyHeaderProto> append(final StreamPacket packet) {
+        lastPacketNs = System.nanoTime();
+        packet.retain();
+        final CompletableFuture<Long> local;
+        final CompletableFuture<List<CompletableFuture<DataStreamReplyHeaderProto>>> sent;
+        synchronized (this) {
+            final long expected = length;
+            length += packet.dataBytes();
+            final CompletableFuture<DataStream> stream = packet.offset() == expected ? opened : CompletableFuture.failedFuture(
+                new IOException("the data before " + packet + " is missing from " + expected));
+            local = written.thenCompose(previous -> stream)
+                .thenCompose(to -> onThread(executorOf(to), () -> write(to, packet)));
+            written = local;
+            sent = forwarded.thenCompose(previous -> successors.isEmpty() ? CompletableFuture.completedFuture(List.of()) :
+                onThread(server.executor(), () -> sendAll(packet)));
+            forwarded = sent;
+        }
+        local.whenComplete((bytes, failed) -> packet.release());
+        sent.whenComplete((replies, failed) -> packet.release());
+        return reply(packet, local, sent);
+    }
+
+    /** A task that may block or fail. */
+    @FunctionalInterface
+    private interface Task<T> {
+        T run() throws IOException;
+    }
+
+    private static <T> CompletableFuture<T> onThread(final Executor executor, final Task<T> task) {
+        try {
+            return CompletableFuture.supplyAsync(() -> {
+                try {
+                    return task.run();
+                } catch (final IOException e) {
+                    throw new CompletionException(e);
+                }
+            }, executor);
+        } catch (final RejectedExecutionException e) {
+            return CompletableFuture.failedFuture(new AlreadyClosedException("the server is closed", e));
+        }
+    }
+
+    private Executor executorOf(final DataStream stream) {
+        final Executor own = stream.getExecutor();
+        return own == null ? server.executor() : own;
+    }
+
+    private RaftClientRequest begin(final StreamPacket header) throws IOException {
+        final RaftClientRequest request =
+            ClientProtoUtils.toRaftClientRequest(RaftClientRequestProto.parseFrom(header.data()));
+        if (!ClientInvocationId.valueOf(request).equals(key)) {
+            throw new IOException("a header of " + ClientInvocationId.valueOf(request) + " for the stream " + key);
+        }
+        isPrimary = server.server().getId().equals(request.getServerId());
+        division = server.server().getDivision(request.getRaftGroupId());
+        return request;
+    }
+
+    private CompletableFuture<DataStream> openLocally(final RaftClientRequest request) {
+        final CompletableFuture<DataStream> created = new CompletableFuture<>();
+        if (division.getDataStreamMap().computeIfAbsent(key, id -> created) != created) {
+            return CompletableFuture.failedFuture(new AlreadyExistsException("a stream exists already for " + key));
+        }
+        registered = true;
+        division.getStateMachine().data().stream(request).whenComplete(JavaUtils.asBiConsumer(created));
+        return created;
+    }
+
+    /** The connections to the successors; a server without routing table is one of all or none. */
+    private List<StreamLink> connect(final RaftClientRequest request) throws IOException {
+        final List<StreamLink> links = new ArrayList<>();
+        for (final RaftPeer peer : successorsOf(request)) {
+            links.add(server.connect(peer));
+        }
+        return links;
+    }
+
+    private Collection<RaftPeer> successorsOf(final RaftClientRequest request) throws IOException {
+        final List<RaftPeer> peers = new ArrayList<>();
+        if (request.getRoutingTable() != null) {
+            for (final var id : request.getRoutingTable().getSuccessors(division.getId())) {
+                final RaftPeer peer = division.getRaftConf().getPeer(id);
+                if (peer == null) {
+                    throw new IOException(id + " of the routing table is not in the group of " + division.getId());
+                }
+                peers.add(peer);
+            }
+        } else if (isPrimary) {
+            division.getRaftConf().getCurrentPeers().stream().filter(peer -> !peer.getId().equals(division.getId()))
+                .forEach(peers::add);
+        }
+        return peers;
+    }
+
+    private List<CompletableFuture<DataStreamReplyHeaderProto>> sendAll(final StreamPacket packet) throws IOException {
+        requireNoFailure();
+        final List<CompletableFuture<DataStreamReplyHeaderProto>> replies = new ArrayList<>();
+        for (final StreamLink link : successors) {
+            replies.add(link.send(packet));
+        }
+        return replies;
+    }
+
+    private long write(final DataStream stream, final StreamPacket packet) throws IOException {
+        requireNoFailure();
+        final DataChannel channel = stream.getDataChannel();
+        long bytes = 0;
+        if (packet.dataBytes() > 0) {
+            // The state machine may retain the data beyond the call.
+            final var data = ReferenceCountedObject.wrap(packet.data(), packet::retain, ignored -> packet.release());
+            data.retain();
+            try {
+                bytes = channel.write(data);
+            } finally {
+                data.release();
+            }
+        }
+        if (packet.isSync()) {
+            channel.force(false);
+        }
+        if (packet.isClose()) {
+            channel.close();
+        }
+        return bytes;
+    }
+
+    private void requireNoFailure() throws IOException {
+        if (failure != null) {
+            throw new IOException("the stream has failed: " + failure.getMessage(), failure);
+        }
+    }
+
+    /** Replies when the data is here and at all successors; the first failure ends the stream. */
+    private CompletableFuture<DataStreamReplyHeaderProto> reply(final StreamPacket packet, final CompletableFuture<Long> local,
+        final CompletableFuture<List<CompletableFuture<DataStreamReplyHeaderProto>>> sent) {
+        final String text = packet.toString();
+        final CompletableFuture<List<DataStreamReplyHeaderProto>> remote = sent.thenCompose(StreamSession::all);
+        return local.thenCombine(remote, (bytes, replies) -> {
+            for (final DataStreamReplyHeaderProto each : replies) {
+                if (!each.getSuccess() || each.getBytesWritten() != bytes) {
+                    throw new CompletionException(new IOException(
+                        "a successor has written " + each.getBytesWritten() + " bytes, not " + bytes + ", of " + text));
+                }
+            }
+            if (packet.isClose()) {
+                onClosed();
+            }
+            final DataStreamReplyHeaderProto.Builder reply =
+                DataStreamReplyHeaderProto.newBuilder().setSuccess(true).setBytesWritten(bytes);
+            return (isPrimary ? reply.addAllCommitInfos(division.getCommitInfos()) : reply).build();
+        }).exceptionally(failed -> {
+            final Throwable cause = JavaUtils.unwrapCompletionException(failed);
+            fail(cause);
+            throw new CompletionException(new DataStreamException(server.server().getId(), cause));
+        });
+    }
+
+    private static CompletableFuture<List<DataStreamReplyHeaderProto>> all(
+        final List<CompletableFuture<DataStreamReplyHeaderProto>> replies) {
+        return CompletableFuture.allOf(replies.toArray(CompletableFuture[]::new))
+            .thenApply(done -> replies.stream().map(CompletableFuture::join).toList());
+    }
+
+    /** The log entry of the stream must follow, which takes the stream from the engine's map; otherwise it is cleaned up. */
+    private void onClosed() {
+        closed = true;
+        final Division of = division;
+        final ClientInvocationId stream = key;
+        TimeoutExecutor.getInstance().onTimeout(server.idleTimeout(), () -> cleanUp(of, stream), LOG,
+            () -> "cannot clean up the stream " + stream);
+    }
+
+    private static void cleanUp(final Division division, final ClientInvocationId stream) {
+        final CompletableFuture<DataStream> left = division.getDataStreamMap().remove(stream);
+        if (left != null) {
+            left.thenAccept(DataStream::cleanUp);
+        }
+    }
+
+    private void checkIdleAfter(final TimeDuration delay) {
+        TimeoutExecutor.getInstance().onTimeout(delay, this::checkIdle, LOG, () -> "cannot check the stream " + key);
+    }
+
+    private void checkIdle() {
+        if (closed || failure != null) {
+            return;
+        }
+        final long leftNs = server.idleTimeout().toLong(TimeUnit.NANOSECONDS) - (System.nanoTime() - lastPacketNs);
+        if (leftNs > 0) {
+            checkIdleAfter(TimeDuration.valueOf(leftNs, TimeUnit.NANOSECONDS));
+        } else {
+            fail(new TimeoutIOException(
+                "no packet in " + server.idleTimeout() + " (" + RdmaStreamConfigKeys.IDLE_TIMEOUT_KEY + ")"));
+        }
+    }
+
+    /** Ends the stream, unless it has ended; does not block. */
+    void fail(final Throwable reason) {
+        final CompletableFuture<?> lastWrite;
+        synchronized (this) {
+            if (failure != null || closed) {
+                return;
+            }
+            failure = reason;
+            lastWrite = written;
+        }
+        LOG.warn("{}: the stream {} ends: {}", server.server().getId(), key, reason.toString());
+        onFailure.accept(this);
+        // Not while a write is running.
+        lastWrite.whenComplete((result, failed) -> end());
+    }
+
+    private void end() {
+        try {
+            server.executor().execute(this::endOnThread);
+        } catch (final RejectedExecutionException e) {
+            // The server is closed, and so are the connections to the successors.
+            cleanUp();
+        }
+    }
+
+    private void endOnThread() {
+        // First, because a successor may have no room.
+        cleanUp();
+        abortSuccessors();
+    }
+
+    private void cleanUp() {
+        if (registered) {
+            cleanUp(division, key);
+        }
+    }
+
+    private void abortSuccessors() {
+        for (final StreamLink link : successors) {
+            if (link.isOpen()) {
+                try {
+                    link.send(StreamPacket.toSend(identity, 0, Kind.ABORT, false, false, 0, Content.NONE));
+                } catch (final IOException e) {
+                    LOG.debug("{}: a successor is not notified of the end of {}", server.server().getId(), key, e);
+                }
+            }
+        }
+    }
+}
