@@ -229,4 +229,10 @@ const uint64_t *baseline_echo_histogram(const struct baseline_echo *echo);
 
 void baseline_echo_close(struct baseline_echo *echo);
 
+/*
+ * From now on a thread survives the trap flag that a step of a debugger has left in it, or in flags that it saved: the flag is
+ * cleared by a handler of SIGTRAP. Returns 0, or -1 with errno. Does nothing on other architectures than x86-64.
+ */
+int baseline_survive_steps(void);
+
 #endif

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * steps.c: counts the instructions that a thread of another process executes, by their addresses.
+ * steps.c: counts the instructions that one thread of another process executes, by address.
  *
- * The thread is stopped and executed instruction by instruction (ptrace, PTRACE_SINGLESTEP). The counts do not depend on the
- * load of the machine, and need no performance counters, which virtual machines often lack. The other threads of the process run
- * on at their speed.
+ * The program stops the thread and executes it one instruction at a time (ptrace, PTRACE_SINGLESTEP). The other threads of the
+ * process continue at full speed. It needs no performance counters, which virtual machines often lack.
  *
- * usage: ringpoll-steps TID COUNT SECONDS
+ * usage: ringpoll-steps TID SECONDS
  *
- * The program and its caller take turns. The thread is stopped during the caller's turn, which ends with a line from the caller:
- *     stopped             before the first instruction; the caller's turn
- *     done STEPS          after COUNT instructions, or fewer if SECONDS are over or the thread has ended; the caller's turn
- *     at ADDRESS COUNT    a line for each address (hexadecimal) at which the thread has arrived, and how often; it runs again
- * A turn of the caller ends after a second at the latest, because the caller may have to wait for the stopped thread: a JVM stops
- * all its threads together.
- * Exit codes: 0; 1 if the thread cannot be traced; 2 for wrong usage; 3 if the caller did not end its turn in time, or has ended.
- * A message goes to standard error.
+ * It prints "stopped" when the thread is stopped, and then reads one command per line from standard input:
+ *     step COUNT ADDRESS  executes COUNT instructions, then continues until the thread reaches ADDRESS (hexadecimal; 0: does not
+ *                         continue); prints "done STEPS", fewer than COUNT if SECONDS have elapsed or the thread has ended
+ *     clear               sets all counts to 0; prints "cleared"
+ *     end                 resumes the thread, and prints "at ADDRESS COUNT" for each address that it reached
+ * Each command must arrive within TURN_MS: the caller is a thread of the same process, and may itself be blocked until the
+ * stopped thread continues, since a JVM stops all its threads together.
+ * Exit codes: 0; 1 if the thread cannot be traced; 2 for wrong usage; 3 if a command was late or the caller has ended.
+ * Messages go to standard error.
+ *
+ * On x86-64 a step sets the trap flag of the thread. The flag survives in flags that the thread pushes meanwhile, and in the
+ * thread itself if this program is killed; a later SIGTRAP would then end the traced process. A traced process has to handle that
+ * signal (traps.c of the C baseline).
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -39,19 +43,19 @@
 #define BUCKET_BITS 18
 #define BUCKETS (1u << BUCKET_BITS)
 #define STEPS_BETWEEN_CLOCKS 256
-#define TURN_MS 1000
+#define MOST_STEPS_TO_ADDRESS 1000000
+#define TURN_MS 2000
 
 struct bucket {
     uint64_t address;
     uint64_t count; /* 0: free */
-    bool pushes_flags;
 };
 
 static struct bucket buckets[BUCKETS];
 static uint32_t used;
 
-/* The bucket of an address; a new one if there is room, or NULL. */
-static struct bucket *bucket_of(uint64_t address)
+/* Counts an arrival at an address; false if there is no room for a new address. */
+static bool count_arrival(uint64_t address)
 {
     uint32_t index = (uint32_t)((address * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - BUCKET_BITS));
 
@@ -59,88 +63,30 @@ static struct bucket *bucket_of(uint64_t address)
         index = (index + 1) % BUCKETS;
     if (buckets[index].count == 0) {
         if (used == BUCKETS / 2)
-            return NULL;
+            return false;
         used++;
         buckets[index].address = address;
     }
-    return &buckets[index];
-}
-
-static bool transfer(enum __ptrace_request request, pid_t thread, struct user_regs_struct *registers)
-{
-    struct iovec part = {.iov_base = registers, .iov_len = sizeof(*registers)};
-
-    return ptrace(request, thread, (void *)(uintptr_t)NT_PRSTATUS, &part) == 0;
-}
-
-#if defined(__x86_64__)
-/*
- * A step is made with the trap flag of the thread's flags. An instruction that saves the flags saves it, too, and the thread
- * would set it again for itself when it restores them, as the JVM does at safepoints; after the trace, that ends the process.
- */
-#define TRAP_FLAG 0x100u
-#define PUSHF 0x9c
-
-static uint64_t address_in(const struct user_regs_struct *registers)
-{
-    return registers->rip;
-}
-
-static bool pushes_flags(pid_t thread, uint64_t address)
-{
-    errno = 0;
-    const long bytes = ptrace(PTRACE_PEEKTEXT, thread, (void *)(uintptr_t)address, NULL);
-
-    return errno == 0 && (bytes & 0xff) == PUSHF;
-}
-
-static bool repair_pushed_flags(pid_t thread, const struct user_regs_struct *registers)
-{
-    void *top = (void *)(uintptr_t)registers->rsp;
-
-    errno = 0;
-    const long flags = ptrace(PTRACE_PEEKDATA, thread, top, NULL);
-
-    return errno == 0 && ptrace(PTRACE_POKEDATA, thread, top, (void *)(flags & ~(long)TRAP_FLAG)) == 0;
-}
-
-static void repair_flags(pid_t thread)
-{
-    struct user_regs_struct registers;
-
-    if (!transfer(PTRACE_GETREGSET, thread, &registers) || (registers.eflags & TRAP_FLAG) == 0)
-        return;
-    registers.eflags &= ~(unsigned long long)TRAP_FLAG;
-    (void)transfer(PTRACE_SETREGSET, thread, &registers);
-}
-#elif defined(__aarch64__)
-/* Steps leave no traces in the thread. */
-static uint64_t address_in(const struct user_regs_struct *registers)
-{
-    return registers->pc;
-}
-
-static bool pushes_flags(pid_t thread, uint64_t address)
-{
-    (void)thread;
-    (void)address;
-    return false;
-}
-
-static bool repair_pushed_flags(pid_t thread, const struct user_regs_struct *registers)
-{
-    (void)thread;
-    (void)registers;
+    buckets[index].count++;
     return true;
 }
 
-static void repair_flags(pid_t thread)
+static bool read_address(pid_t thread, uint64_t *address)
 {
-    (void)thread;
-}
+    struct user_regs_struct registers;
+    struct iovec part = {.iov_base = &registers, .iov_len = sizeof(registers)};
+
+    if (ptrace(PTRACE_GETREGSET, thread, (void *)(uintptr_t)NT_PRSTATUS, &part) != 0)
+        return false;
+#if defined(__x86_64__)
+    *address = registers.rip;
+#elif defined(__aarch64__)
+    *address = registers.pc;
 #else
-#error "the registers of this architecture are not known"
+#error "the program counter of this architecture is not known"
 #endif
+    return true;
+}
 
 static int fail(const char *what, const char *which)
 {
@@ -158,82 +104,97 @@ static bool await_stop(pid_t thread, int *status)
     return got == thread && WIFSTOPPED(*status);
 }
 
-/* Executes up to a number of instructions; returns how many. */
-static uint64_t step(pid_t thread, uint64_t count, time_t seconds)
+/*
+ * Executes a number of instructions, and further ones until the thread reaches an address, unless that is 0. Returns the number
+ * of executed instructions.
+ */
+static uint64_t step(pid_t thread, uint64_t count, uint64_t until, time_t end)
 {
-    const time_t end = time(NULL) + seconds;
-    bool pushed = false;
-    int signal = 0;
     uint64_t steps = 0;
+    uint64_t address = 0;
+    int signal = 0;
 
-    while (steps < count || pushed) {
-        struct user_regs_struct registers;
+    while (steps < count || (until != 0 && address != until && steps < count + MOST_STEPS_TO_ADDRESS)) {
         int status;
 
         if (ptrace(PTRACE_SINGLESTEP, thread, NULL, (void *)(intptr_t)signal) != 0 || !await_stop(thread, &status))
             break;
-        /* The JVM uses signals for null checks and safepoints: they are passed on. */
+        /* The JVM uses signals for null checks and safepoints: the thread gets them. */
         signal = WSTOPSIG(status) == SIGTRAP ? 0 : WSTOPSIG(status);
         if (signal != 0)
             continue;
-        if (!transfer(PTRACE_GETREGSET, thread, &registers) || (pushed && !repair_pushed_flags(thread, &registers)))
+        if (!read_address(thread, &address) || !count_arrival(address))
             break;
-        struct bucket *next = bucket_of(address_in(&registers));
-        if (next == NULL)
-            break;
-        if (next->count == 0)
-            next->pushes_flags = pushes_flags(thread, next->address);
-        next->count++;
-        pushed = next->pushes_flags;
         steps++;
-        /* Flags that are to be repaired are not left behind. */
-        if (steps % STEPS_BETWEEN_CLOCKS == 0 && !pushed && time(NULL) >= end)
+        if (steps % STEPS_BETWEEN_CLOCKS == 0 && time(NULL) >= end)
             break;
     }
     return steps;
 }
 
-/* The caller's turn; false if it does not end in time. */
-static bool callers_turn(void)
+static void clear(void)
+{
+    memset(buckets, 0, sizeof(buckets));
+    used = 0;
+}
+
+/* Reads one command; false if it is late or the caller has ended. */
+static bool read_command(char *line, size_t size)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    char line[16];
 
     (void)fflush(stdout);
-    return poll(&input, 1, TURN_MS) == 1 && read(STDIN_FILENO, line, sizeof(line)) > 0;
+    if (poll(&input, 1, TURN_MS) != 1)
+        return false;
+    /* The caller writes a whole line at once, and the next one after its answer. */
+    const ssize_t length = read(STDIN_FILENO, line, size - 1);
+    if (length <= 0)
+        return false;
+    line[length] = '\0';
+    return true;
 }
 
-static void let_go(pid_t thread)
+/* Executes commands until the last one; returns an exit code. */
+static int execute_commands(pid_t thread, time_t end)
 {
-    repair_flags(thread);
-    (void)ptrace(PTRACE_DETACH, thread, NULL, NULL);
-}
+    char line[64];
+    uint64_t count;
+    uint64_t address;
 
-static int too_late(pid_t thread)
-{
-    let_go(thread);
-    (void)fprintf(stderr, "ringpoll-steps: the caller did not answer within %d ms\n", TURN_MS);
+    while (read_command(line, sizeof(line))) {
+        if (strcmp(line, "end\n") == 0)
+            return EXIT_SUCCESS;
+        if (strcmp(line, "clear\n") == 0) {
+            clear();
+            (void)printf("cleared\n");
+        } else if (sscanf(line, "step %" SCNu64 " %" SCNx64, &count, &address) == 2) {
+            (void)printf("done %" PRIu64 "\n", step(thread, count, address, end));
+        } else {
+            (void)fprintf(stderr, "ringpoll-steps: no command: %s", line);
+            return 2;
+        }
+    }
+    (void)fprintf(stderr, "ringpoll-steps: no command within %d ms\n", TURN_MS);
     return 3;
 }
 
-static uint64_t number(const char *text)
+static int number(const char *text)
 {
     char *end;
 
     errno = 0;
     const unsigned long long value = strtoull(text, &end, 10);
-    return errno != 0 || *text < '0' || *text > '9' || *end != '\0' || value > INT32_MAX ? 0 : value;
+    return errno != 0 || *text < '0' || *text > '9' || *end != '\0' || value > INT32_MAX ? 0 : (int)value;
 }
 
 int main(int argc, char **argv)
 {
-    const pid_t thread = argc == 4 ? (pid_t)number(argv[1]) : 0;
-    const uint64_t count = argc == 4 ? number(argv[2]) : 0;
-    const time_t seconds = argc == 4 ? (time_t)number(argv[3]) : 0;
+    const pid_t thread = argc == 3 ? number(argv[1]) : 0;
+    const time_t seconds = argc == 3 ? number(argv[2]) : 0;
     int status;
 
-    if (thread == 0 || count == 0 || seconds == 0) {
-        (void)fprintf(stderr, "usage: ringpoll-steps TID COUNT SECONDS\n");
+    if (thread == 0 || seconds == 0) {
+        (void)fprintf(stderr, "usage: ringpoll-steps TID SECONDS\n");
         return 2;
     }
     if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) != 0 || ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) != 0)
@@ -241,15 +202,11 @@ int main(int argc, char **argv)
     if (!await_stop(thread, &status))
         return fail("cannot stop thread", argv[1]);
     (void)printf("stopped\n");
-    if (!callers_turn())
-        return too_late(thread);
-    (void)printf("done %" PRIu64 "\n", step(thread, count, seconds));
-    if (!callers_turn())
-        return too_late(thread);
-    let_go(thread);
-    for (uint32_t i = 0; i < BUCKETS; i++) {
+    const int result = execute_commands(thread, time(NULL) + seconds);
+    (void)ptrace(PTRACE_DETACH, thread, NULL, NULL);
+    for (uint32_t i = 0; result == EXIT_SUCCESS && i < BUCKETS; i++) {
         if (buckets[i].count != 0)
             (void)printf("at %" PRIx64 " %" PRIu64 "\n", buckets[i].address, buckets[i].count);
     }
-    return EXIT_SUCCESS;
+    return result;
 }

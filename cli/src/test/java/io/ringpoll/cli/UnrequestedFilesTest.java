@@ -27,30 +27,31 @@ import picocli.CommandLine;
 @Timeout(300)
 class UnrequestedFilesTest {
     private static final int BOUND_SECONDS = 240;
-    /** Each command without an option that names a file or a folder, as short as possible, and its exit code. */
-    private static final Map<String, Integer> CALLS = calls();
+    /** Each command without an option that names a file or a folder, as short as possible, and its exit codes. */
+    private static final Map<String, Set<Integer>> CALLS = calls();
 
     @TempDir
     private Path empty;
 
-    private static Map<String, Integer> calls() {
-        final Map<String, Integer> calls = new LinkedHashMap<>();
-        calls.put("run --operations 1000 --warm-up 0", 0);
-        calls.put("bench --glance --only post", 0);
-        calls.put("latency --rate 1000 --duration 0.1 --warm-up 0", 0);
-        calls.put("throughput --rounds 1 --warm-up 0 --window 10 --lead-in 10 --regime close", 0);
-        calls.put("idle --seconds 1 --wake-ups 1", 0);
-        calls.put("replicate --seconds 1 --warm-up 0 --rounds 1 --log disk", 0);
+    private static Map<String, Set<Integer>> calls() {
+        final Map<String, Set<Integer>> calls = new LinkedHashMap<>();
+        calls.put("run --operations 1000 --warm-up 0", Set.of(0));
+        calls.put("bench --glance --only post", Set.of(0));
+        calls.put("latency --rate 1000 --duration 0.1 --warm-up 0", Set.of(0));
+        // 1 if no turn counts, as on a loaded machine.
+        calls.put("throughput --rounds 1 --warm-up 0 --window 10 --lead-in 10 --regime close", Set.of(0, 1));
+        calls.put("idle --seconds 1 --wake-ups 1", Set.of(0));
+        calls.put("replicate --seconds 1 --warm-up 0 --rounds 1 --log disk", Set.of(0));
         // It needs folders.
-        calls.put("replicate verify", 2);
-        calls.put("torture --scenes 1", 0);
-        calls.put("fuzz --inputs 1", 0);
+        calls.put("replicate verify", Set.of(2));
+        calls.put("torture --scenes 1", Set.of(0));
+        calls.put("fuzz --inputs 1", Set.of(0));
         // Nothing runs in an empty folder of counters.
-        calls.put("stat --folder .", 1);
-        calls.put("doctor", 0);
-        calls.put("tune plan", 0);
-        calls.put("tune jitter --seconds 0.1", 0);
-        calls.put("tune verify --rounds 1 --window 10 --settle 0 -- true", 0);
+        calls.put("stat --folder .", Set.of(1));
+        calls.put("doctor", Set.of(0));
+        calls.put("tune plan", Set.of(0));
+        calls.put("tune jitter --seconds 0.1", Set.of(0));
+        calls.put("tune verify --rounds 1 --window 10 --settle 0 -- true", Set.of(0));
         return calls;
     }
 
@@ -68,10 +69,10 @@ class UnrequestedFilesTest {
         public static void main(final String... arguments) throws IOException {
             final PrintStream out = System.out;
             final Set<String> known = new TreeSet<>();
-            for (final Map.Entry<String, Integer> call : CALLS.entrySet()) {
+            for (final Map.Entry<String, Set<Integer>> call : CALLS.entrySet()) {
                 final CommandCalls calls = new CommandCalls(Ringpoll::commandLine);
                 final int status = calls.execute(call.getKey().split(" "));
-                if (status != call.getValue()) {
+                if (!call.getValue().contains(status)) {
                     out.println("wrong: " + call.getKey() + " ends with " + status + ": " + calls);
                 }
                 try (Stream<Path> files = Files.walk(Path.of("")).skip(1)) {

@@ -60,6 +60,34 @@ class ScriptsUnderAttackTest extends ScriptsFixture {
         assertTrue(step > 60, "only " + step + " steps");
     }
 
+    @ParameterizedTest
+    @CsvSource(quoteCharacter = '`', delimiter = '|', textBlock = """
+        `A=1\ncat >/dev/null <<EOF\nx`                       | ends within a here-document
+        `A=1\nexit`                                          | may end before its last line ('exit')
+        `if [ -e /x ]; then exit 0; fi\nA=1`                 | may end before its last line ('exit')
+        `A=1; return # ours`                                 | may end before its last line ('return')
+        """)
+    void shouldRefuseSettingsWhoseLastLineIsNotExecuted(final String settings, final String message) throws Exception {
+        expand(RecordedTree.parse("sys/devices/system/cpu/online\t0-7").with(GRUB, settings.translateEscapes()));
+        assertFails(1, "/etc/default/grub " + message, "isolate-cpus", "--cpus", "2", "--apply");
+    }
+
+    @Test
+    void shouldAddToSettingsThatOnlyNameTheEnd() throws Exception {
+        expand(RecordedTree.parse("sys/devices/system/cpu/online\t0-7").with(GRUB,
+            "# exit\nGRUB_exit=1\nA=\"no exit\"\ncat >/dev/null <<EOF\nEOF\n"));
+        succeed("isolate-cpus --cpus 2 --apply");
+        assertTrue(content(GRUB).contains("isolcpus"));
+    }
+
+    /** As Fedora is set up; only its package grubby changes these entries. */
+    @Test
+    void shouldAskForGrubbyWhereTheBootEntriesAreNotGenerated() throws Exception {
+        expand(RecordedTree.parse("sys/devices/system/cpu/online\t0-7\nboot/loader/entries/x.conf\toptions quiet")
+            .with(GRUB, "GRUB_ENABLE_BLSCFG=true\n"));
+        assertFails(1, "install grubby", "isolate-cpus", "--cpus", "2", "--apply");
+    }
+
     @Test
     void shouldGenerateTheBootMenuAgainWhenAnInterruptedUndoGoesOn() throws Exception {
         expand(RecordedTree.parse("sys/devices/system/cpu/online\t0-7\nboot/grub2/x\t\n" + GRUB + "\tGRUB_TIMEOUT=5"));

@@ -85,6 +85,8 @@ final class BaselineFunctions {
         LIBRARY.plain("baseline_echo_histogram", FunctionDescriptor.of(ADDRESS, JAVA_LONG));
     private static final MethodHandle baseline_echo_close$mh =
         LIBRARY.plain("baseline_echo_close", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle baseline_survive_steps$mh =
+        LIBRARY.capturing("baseline_survive_steps", FunctionDescriptor.of(JAVA_INT));
 
     private BaselineFunctions() {
     }
@@ -263,6 +265,14 @@ final class BaselineFunctions {
     static void echoClose(final long echo) {
         try {
             baseline_echo_close$mh.invokeExact(echo);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static int surviveSteps() {
+        try {
+            return (int) baseline_survive_steps$mh.invokeExact(CallState.current().errnoSegment());
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

@@ -1,18 +1,23 @@
 package io.ringpoll.bench.idle;
 
+import io.ringpoll.bench.measure.Estimate;
+import io.ringpoll.bench.measure.Interval;
 import io.ringpoll.pipeline.WaitMode;
 import java.io.PrintWriter;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
  * Measures the CPU time of a poller with an empty queue, and the time from a post to the poll that finds its completion, for each
- * wait.
+ * wait. The intervals are those of ten blocks of the idle time, and of ten blocks of successive wake-ups.
  *
  * @param seconds idle time of each poller
  * @param wakeUps number of wake-ups of each
  */
 public record IdleMeasurement(int seconds, int wakeUps) {
+    private static final int BLOCKS = 10;
     private static final double PERCENT = 100;
     private static final double NS_PER_US = 1000;
     private static final double MEDIAN = 50;
@@ -27,15 +32,31 @@ public record IdleMeasurement(int seconds, int wakeUps) {
      * @throws InterruptedException if the calling thread is interrupted
      */
     public void run(final PrintWriter out) throws InterruptedException {
-        out.printf("%-14s %16s %14s %14s%n", "idle strategy", "% of a core", "wake-up p50", "p99 us");
+        out.printf("%-14s %-24s %-26s %10s%n", "idle strategy", "% of a core (95 %)", "wake-up p50 us (95 %)", "p99 us");
         for (final WaitMode wait : WAITS) {
             try (IdleTrial trial = new IdleTrial(wait.newIdleStrategy())) {
-                final double share = trial.shareOfCore(seconds);
-                final Histogram latency = trial.wakeUps(wakeUps);
-                out.printf("%-14s %16.2f %14.1f %14.1f%n", wait.option(), share * PERCENT,
-                    latency.getValueAtPercentile(MEDIAN) / NS_PER_US, latency.getValueAtPercentile(TAIL) / NS_PER_US);
+                final Estimate share = meanPercent(trial.sharesOfCore(BLOCKS, TimeUnit.SECONDS.toNanos(seconds) / BLOCKS));
+                final Histogram all = new Histogram(IdleTrial.MAX_NS, IdleTrial.DIGITS);
+                final double[] medians = new double[Math.min(BLOCKS, wakeUps)];
+                for (int i = 0; i < medians.length; i++) {
+                    final Histogram block = trial.wakeUps(wakeUps / medians.length + (i < wakeUps % medians.length ? 1 : 0));
+                    medians[i] = us(block, MEDIAN);
+                    all.add(block);
+                }
+                final Estimate median = new Estimate(us(all, MEDIAN), Interval.ofMedian(medians));
+                out.printf("%-14s %-24s %-26s %10.1f%n", wait.option(), share.text("%.2f"), median.text("%.1f"), us(all, TAIL));
                 out.flush();
             }
         }
+    }
+
+    private static double us(final Histogram latencyNs, final double percentile) {
+        return latencyNs.getValueAtPercentile(percentile) / NS_PER_US;
+    }
+
+    private static Estimate meanPercent(final double... shares) {
+        final Interval interval = Interval.of(
+            shares.length, draw -> PERCENT * Arrays.stream(draw).mapToDouble(i -> shares[i]).average().orElseThrow());
+        return new Estimate(PERCENT * Arrays.stream(shares).average().orElseThrow(), interval);
     }
 }

@@ -22,11 +22,12 @@ import org.agrona.concurrent.IdleStrategy;
  * <p>Used by the posting thread.
  */
 final class IdleTrial implements AutoCloseable {
+    static final int DIGITS = 3;
+    static final long MAX_NS = TimeUnit.SECONDS.toNanos(5);
     private static final int FIRST_PORT = 7900;
     private static final int PORTS = 1000;
     private static final int EVENT_TIMEOUT_MS = 5000;
     private static final long SETTLE_MS = 300;
-    private static final long MAX_NS = TimeUnit.SECONDS.toNanos(5);
     private static final long WAKE_UP_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(5);
     private static final long CHECK_NS = 100_000;
     private static final int SHORTEST_PAUSE_NS = 1_000_000;
@@ -59,22 +60,30 @@ final class IdleTrial implements AutoCloseable {
         pipeline.addQueue(client.completionQueue());
     }
 
-    /** The share of a core that the polling thread uses while the queue is empty. */
-    double shareOfCore(final int seconds) throws InterruptedException {
+    /** The shares of a core that the polling thread uses in successive blocks of time while the queue is empty. */
+    double[] sharesOfCore(final int blocks, final long blockNs) throws InterruptedException {
         final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        final long poller = pipeline.pollerThread().threadId();
+        final double[] shares = new double[blocks];
         Thread.sleep(SETTLE_MS);
-        final long before = threads.getThreadCpuTime(pipeline.pollerThread().threadId());
-        final long startNs = System.nanoTime();
-        Thread.sleep(TimeUnit.SECONDS.toMillis(seconds));
-        final long used = threads.getThreadCpuTime(pipeline.pollerThread().threadId()) - before;
-        return (double) used / (System.nanoTime() - startNs);
+        long usedNs = threads.getThreadCpuTime(poller);
+        long startNs = System.nanoTime();
+        for (int i = 0; i < blocks; i++) {
+            TimeUnit.NANOSECONDS.sleep(blockNs);
+            final long nowUsedNs = threads.getThreadCpuTime(poller);
+            final long nowNs = System.nanoTime();
+            shares[i] = (double) (nowUsedNs - usedNs) / (nowNs - startNs);
+            usedNs = nowUsedNs;
+            startNs = nowNs;
+        }
+        return shares;
     }
 
     /**
      * The time from just before a post to the handler; each post follows some milliseconds after the previous one was handled.
      */
     Histogram wakeUps(final int number) {
-        final Histogram latency = new Histogram(MAX_NS, 3);
+        final Histogram latency = new Histogram(MAX_NS, DIGITS);
         for (int i = 0; i < number; i++) {
             LockSupport.parkNanos(SHORTEST_PAUSE_NS + ThreadLocalRandom.current().nextInt(PAUSES_NS));
             handledNs = 0;

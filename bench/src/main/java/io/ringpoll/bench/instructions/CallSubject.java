@@ -1,51 +1,52 @@
 package io.ringpoll.bench.instructions;
 
+import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A thread that makes a call into C again and again, through the binding or in C. Its unit is a call: the thread comes once to
- * the start of the called function.
+ * A thread that calls a C function in a loop, through the binding or in C. A unit is one call, from one arrival at the start of
+ * the function to the next.
  */
 final class CallSubject implements Subject {
     private static final long END_MS = TimeUnit.SECONDS.toMillis(60);
+    private static final int FEWEST_ROUNDS = 2;
     private static final String THREAD = "call-subject";
 
     private final Runnable end;
     private final long function;
     private final Thread thread;
     private volatile boolean stopped;
+    /** Written by the working thread. */
+    private volatile long rounds;
 
     /**
      * Starts the thread.
      *
-     * @param calls    some thousand calls
+     * @param calls    a round of some thousand calls
      * @param function address of the called function
-     * @param end      releases what the calls need
+     * @param end      releases the resources of the calls
      */
     CallSubject(final Runnable calls, final long function, final Runnable end) {
         this.end = end;
         this.function = function;
         this.thread = Thread.ofPlatform().name(THREAD).daemon().start(() -> {
-            while (!stopped) {
+            for (long finished = 1; !stopped; finished++) {
                 calls.run();
+                rounds = finished;
             }
         });
     }
 
     @Override
-    public String thread() {
-        return THREAD;
+    public boolean hasRepeated() {
+        return rounds >= FEWEST_ROUNDS;
     }
 
     @Override
-    public long progress() {
-        return 0;
-    }
-
-    @Override
-    public double units(final Steps steps) {
-        return steps.at(function);
+    public Steps trace(final Stepper stepper, final int count) throws IOException, InterruptedException {
+        final Steps steps = stepper.trace(THREAD, count, function);
+        return steps.withUnits(steps.at(function));
     }
 
     @Override

@@ -5,21 +5,26 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** Which part of this process an address belongs to: the code of the JIT compiler, or a mapped library. Immutable. */
+/** The code of this process by address: compiled methods, the JVM's other generated code, and mapped libraries. Immutable. */
 final class CodeMap {
     private static final int HEXADECIMAL = 16;
+    private static final String JVM_LIBRARY = "/libjvm.so";
+    private static final String INTERPRETER = "Interpreter";
+    /** The level of code that C2 has compiled, and that of wrappers of native methods. */
+    private static final Set<String> STEADY_LEVELS = Set.of("4", "0");
     private static final String COMMANDS = "com.sun.management:type=DiagnosticCommand";
 
     private final TreeMap<Long, Range> ranges = new TreeMap<>(Long::compareUnsigned);
 
-    private record Range(long end, Place place, String name) {
+    private record Range(long end, Place place, String name, boolean isSteady) {
     }
 
-    private static final Range UNKNOWN = new Range(0, Place.JVM, "");
+    private static final Range UNKNOWN = new Range(0, Place.JVM, "", true);
 
     private CodeMap() {
     }
@@ -31,28 +36,34 @@ final class CodeMap {
         }
         final Path file = Files.createTempFile("ringpoll", ".map");
         try {
-            ManagementFactory.getPlatformMBeanServer().invoke(new ObjectName(COMMANDS), "compilerPerfmap",
-                new Object[] {new String[] {file.toString()}}, new String[] {String[].class.getName()});
-            // Later, because the code cache is a mapping, too.
+            diagnose("compilerPerfmap", file.toString());
+            // Replaces the mapping of the code cache.
             for (final String line : Files.readAllLines(file)) {
                 map.addCode(line);
             }
+            diagnose("compilerCodelist").lines().forEach(map::addLevel);
         } catch (final JMException e) {
-            throw new IOException("the JVM does not tell where its compiled code is: " + e.getMessage(), e);
+            throw new IOException("the JVM does not list its compiled code: " + e.getMessage(), e);
         } finally {
             Files.delete(file);
         }
         return map;
     }
 
-    /** A line of maps, as in proc(5). */
+    private static String diagnose(final String command, final String... arguments) throws JMException {
+        return (String) ManagementFactory.getPlatformMBeanServer().invoke(new ObjectName(COMMANDS), command,
+            new Object[] {arguments}, new String[] {String[].class.getName()});
+    }
+
+    /** A line of {@code /proc/self/maps}, see proc(5). */
     private void addMapping(final String line) {
         final String[] words = line.split("\\s+", 6);
         if (words[1].contains("x")) {
             final int dash = words[0].indexOf('-');
+            final String file = words.length < 6 ? "" : words[5];
             ranges.put(Long.parseUnsignedLong(words[0], 0, dash, HEXADECIMAL),
                 new Range(Long.parseUnsignedLong(words[0], dash + 1, words[0].length(), HEXADECIMAL),
-                    words.length < 6 ? Place.JVM : Place.ofFile(words[5]), words.length < 6 ? "" : words[5]));
+                    file.isEmpty() ? Place.JVM : Place.ofFile(file), file, !file.endsWith(JVM_LIBRARY)));
         }
     }
 
@@ -61,7 +72,20 @@ final class CodeMap {
         final String[] words = line.split(" ", 3);
         final long start = Long.decode(words[0].startsWith("0x") ? words[0] : "0x" + words[0]);
         final long size = Long.decode(words[1].startsWith("0x") ? words[1] : "0x" + words[1]);
-        ranges.put(start, new Range(start + size, Place.ofCompiledCode(words[2]), words[2]));
+        ranges.put(start, new Range(start + size, Place.ofCompiledCode(words[2]), words[2], !words[2].equals(INTERPRETER)));
+    }
+
+    /** A compiled method: {@code id level state method [header, start - end]}. */
+    private void addLevel(final String line) {
+        final String[] words = line.split(" ");
+        final long start = Long.decode(words[words.length - 3]);
+        ranges.computeIfPresent(start,
+            (address, code) -> new Range(code.end, code.place, code.name, STEADY_LEVELS.contains(words[1])));
+    }
+
+    /** Whether it is code of the steady state: neither the interpreter, nor compiled by C1 only, nor the JVM's own library. */
+    boolean isSteady(final long address) {
+        return range(address).isSteady;
     }
 
     /** The part of the program. */

@@ -8,18 +8,21 @@ import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticProgram;
 import io.ringpoll.synthetic.SyntheticSource;
+import java.io.IOException;
 
 /**
- * A poller or a handler of a saturated hand-off. The other threads run at their speed, so a traced poller always finds room in
- * the ring, and a traced handler always finds completions.
+ * A poller or a handler of a saturated hand-off. The other threads run at full speed, so a traced poller always finds free slots
+ * in the ring, and a traced handler always finds completions.
  */
 final class HandOffSubject implements Subject {
     /** Completions of a full batch. */
     static final int BATCH = 32;
-    /** So large that a traced poller does not fill it. */
+    /** Large enough that a traced poller never fills it. */
     private static final int RING_OF_POLLER = 1 << 16;
-    /** Small, so that a traced handler passes on its progress often. */
+    /** Small: a handler publishes its progress at least once for each quarter of the ring. */
     private static final int RING_OF_HANDLER = 1024;
+
+    private static final int FEWEST_COMPLETIONS = 100_000;
 
     private final SyntheticSource source;
     private final HandOff.Running running;
@@ -32,9 +35,9 @@ final class HandOffSubject implements Subject {
      *
      * @param handOff  the mechanism
      * @param handlers number of its handlers
-     * @param thread   name of the thread that is traced
-     * @param polls    whether that is the poller
-     * @param unit     completions of a unit
+     * @param thread   name of the traced thread
+     * @param polls    whether this thread is the poller
+     * @param unit     completions in a unit of work
      */
     HandOffSubject(final HandOff handOff, final int handlers, final String thread, final boolean polls, final double unit) {
         this.thread = thread;
@@ -47,18 +50,18 @@ final class HandOffSubject implements Subject {
     }
 
     @Override
-    public String thread() {
-        return thread;
+    public boolean hasRepeated() {
+        return progress() >= FEWEST_COMPLETIONS;
     }
 
     @Override
-    public long progress() {
+    public Steps trace(final Stepper stepper, final int count) throws IOException, InterruptedException {
+        final Steps steps = stepper.trace(thread, count, this::progress);
+        return steps.withUnits(steps.units() / unit);
+    }
+
+    private long progress() {
         return polls ? running.polled() : running.handled();
-    }
-
-    @Override
-    public double units(final Steps steps) {
-        return steps.progress() / unit;
     }
 
     @Override

@@ -7,26 +7,30 @@ import java.util.TreeMap;
 /**
  * The instructions of a unit of work.
  *
- * @param all    their number
- * @param places their number in each part of the program
- * @param code   their number in each compiled method and each library
+ * @param all         their number
+ * @param places      their number in each part of the program
+ * @param code        their number in each compiled method and each library
+ * @param steadyShare the share of them in code of the steady state, see {@link CodeMap#isSteady}
  */
-record InstructionCount(double all, Map<Place, Double> places, Map<String, Double> code) {
+record InstructionCount(double all, Map<Place, Double> places, Map<String, Double> code, double steadyShare) {
     /** Of a trace. */
-    static InstructionCount of(final Steps steps, final double units, final CodeMap code) {
-        if (units <= 0) {
+    static InstructionCount of(final Steps steps, final CodeMap code) {
+        if (steps.units() <= 0) {
             throw new IllegalStateException("the thread did no work in " + steps.total() + " instructions");
         }
         final Map<Place, Double> places = new EnumMap<>(Place.class);
         final Map<String, Double> names = new TreeMap<>();
-        steps.byAddress().forEach((address, count) -> {
-            places.merge(code.placeOf(address), count / units, Double::sum);
-            names.merge(code.nameOf(address), count / units, Double::sum);
-        });
-        return new InstructionCount(steps.total() / units, places, names);
+        long notSteady = 0;
+        for (final Map.Entry<Long, Long> arrivals : steps.byAddress().entrySet()) {
+            final double count = arrivals.getValue() / steps.units();
+            places.merge(code.placeOf(arrivals.getKey()), count, Double::sum);
+            names.merge(code.nameOf(arrivals.getKey()), count, Double::sum);
+            notSteady += code.isSteady(arrivals.getKey()) ? 0 : arrivals.getValue();
+        }
+        return new InstructionCount(steps.total() / steps.units(), places, names, 1 - (double) notSteady / steps.total());
     }
 
-    /** In one part of the program. */
+    /** The instructions in one part of the program. */
     double in(final Place place) {
         return places.getOrDefault(place, 0.0);
     }

@@ -10,30 +10,30 @@ import io.ringpoll.internal.binding.Libraries;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** What is counted: the same work by ringpoll and in C. The names are those of the measurements of time. */
+/** A kind of work, done by ringpoll and in C. Its label is that of the measurement of its time. */
 enum InstructionPoint {
     /** A poll of an empty queue through librpma. */
     EMPTY_POLL("poll/empty/librpma", "call",
         () -> poll(0, "rpma_cq_get_wc", PollBenchmark::librpma), () -> poll(0, "rpma_cq_get_wc", PollBenchmark::librpmaInC)),
-    /** A poll of 32 completions, with the count of the budget. */
+    /** A poll of 32 completions that counts them for the budget of the queue. */
     COUNTED_POLL("poll/32/librpma-counted", "call",
         () -> poll(HandOffSubject.BATCH, "rpma_cq_get_wc", PollBenchmark::librpmaCounted),
         () -> poll(HandOffSubject.BATCH, "rpma_cq_get_wc", PollBenchmark::librpmaInC)),
-    /** A write, posted and polled. */
+    /** A write of 64 bytes: the post, and the polls of its completion. */
     WRITE("post/write/64-bytes", "write", () -> post(PostBenchmark::binding), () -> post(PostBenchmark::inC)),
-    /** The duty cycle of a poller, for a full batch. */
+    /** The duty cycle of a poller that finds a full batch. */
     POLLER("poller", "batch of 32", () -> poller(new RingpollHandOff(), "bench-poller"),
         () -> poller(CHandOff.withThreads(), "bench-c-poller")),
-    /** A poll of a poller whose queues are all empty. */
+    /** A poll by a poller whose queues are all empty. */
     EMPTY_ROUND("poller/50-queues-empty", "poll", () -> round(new RingpollHandOff(), "bench-poller"),
         () -> round(CHandOff.withThreads(), "bench-c-poller")),
-    /** The only handler. */
+    /** The only handler, for all paths. */
     HANDLER("handler", "completion", () -> handler(new RingpollHandOff(), 1, "bench-handler-0"),
         () -> handler(CHandOff.withThreads(), 1, "bench-c-hand-0")),
-    /** The handler of half of the completions: sends and writes. */
+    /** The handler of sends and writes, which are half of the completions. */
     SEND_HANDLER("handler/send-write-of-3", "completion", () -> handler(new RingpollHandOff(), 3, "bench-handler-0"),
         () -> handler(CHandOff.withThreads(), 3, "bench-c-hand-0")),
-    /** The handler of errors, one of 1,024 completions; it looks at each. */
+    /** The handler of errors, which are one in 1,024 completions; it classifies all of them. */
     ERROR_HANDLER("handler/error-of-3", "completion", () -> handler(new RingpollHandOff(), 3, "bench-handler-2"),
         () -> handler(CHandOff.withThreads(), 3, "bench-c-hand-2"));
 
@@ -52,17 +52,17 @@ enum InstructionPoint {
         this.baseline = baseline;
     }
 
-    /** Its name in results. */
+    /** The name in results. */
     String label() {
         return label;
     }
 
-    /** What the instructions of a figure have done. */
+    /** The unit of work of a figure. */
     String unit() {
         return unit;
     }
 
-    /** Starts the work of a contestant: {@link RingpollHandOff#NAME} or {@link CHandOff#NAME}. */
+    /** Starts the thread of a contestant, {@link RingpollHandOff#NAME} or {@link CHandOff#NAME}. */
     Subject start(final String contestant) {
         return (contestant.equals(CHandOff.NAME) ? baseline : ringpoll).get();
     }

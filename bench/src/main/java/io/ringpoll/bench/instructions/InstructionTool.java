@@ -17,18 +17,27 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Counts the instructions of one kind of work by ringpoll and in C, in a JVM of its own, as the JIT compiler's code depends on
- * what ran before. JSON on standard output.
+ * Counts the instructions of one kind of work, done by ringpoll and in C. Each kind runs in its own JVM, because compiled code
+ * depends on the work before. Prints JSON.
+ *
+ * <p>Exit codes: 0; 1 if threads cannot be traced or do not work; 2 for wrong usage.
  */
 public final class InstructionTool {
-    /** Odd: the figure is the median by all instructions. */
+    /** Odd: the result is the run with the median number of instructions. */
     private static final int RUNS = 3;
     private static final int STEPS = 50_000;
     private static final int WARM_UP_MS = 2_000;
+
+    private static final int MOST_WARM_UPS = 10;
+    private static final long WORK_NS = TimeUnit.SECONDS.toNanos(60);
+    /** A thread that yields executes a few instructions of the JVM in the steady state, too. */
+    private static final double STEADY_SHARE = 0.95;
 
     private static final int GLANCE_STEPS = 5_000;
     private static final int GLANCE_WARM_UP_MS = 200;
@@ -46,9 +55,9 @@ public final class InstructionTool {
     }
 
     /**
-     * The time for one kind of work on a machine that is not busy.
+     * The duration of one kind of work on an idle machine.
      *
-     * @param glance whether it is looked at for a moment only
+     * @param glance whether a short run checks only that it works
      * @return nanoseconds
      */
     public static long expectedNs(final boolean glance) {
@@ -58,14 +67,35 @@ public final class InstructionTool {
     /**
      * Counts.
      *
-     * @param args one of {@link #labels()}, {@code full} or {@code glance}, and {@code --json}, which changes nothing
-     * @throws IOException          if threads cannot be traced on this machine
+     * @param args one of {@link #labels()}; {@code full} or {@code glance}; and {@code --json}, which has no effect
      * @throws InterruptedException if the thread is interrupted
      */
-    public static void main(final String... args) throws IOException, InterruptedException {
-        final InstructionPoint point = Stream.of(InstructionPoint.values()).filter(each -> each.label().equals(args[0]))
-            .findFirst().orElseThrow(() -> new IllegalArgumentException(args[0] + " is none of " + labels()));
-        final boolean glance = "glance".equals(args[1]);
+    public static void main(final String... args) throws InterruptedException {
+        System.exit(run(args, print(FileDescriptor.out), print(FileDescriptor.err)));
+    }
+
+    private static PrintStream print(final FileDescriptor file) {
+        return new PrintStream(new FileOutputStream(file), true, StandardCharsets.UTF_8);
+    }
+
+    private static int run(final String[] args, final PrintStream out, final PrintStream err) throws InterruptedException {
+        final Optional<InstructionPoint> point =
+            Stream.of(InstructionPoint.values()).filter(each -> args.length > 1 && each.label().equals(args[0])).findFirst();
+        if (point.isEmpty()) {
+            err.println("instructions: name one of " + labels() + ", and full or glance");
+            return 2;
+        }
+        try {
+            out.println(JsonText.of(document(point.get(), "glance".equals(args[1]))));
+            return 0;
+        } catch (final IOException | IllegalStateException e) {
+            err.println("instructions: " + e.getMessage());
+            return 1;
+        }
+    }
+
+    private static ObjectNode document(final InstructionPoint point, final boolean glance)
+        throws IOException, InterruptedException {
         Device.choose(DeviceKind.LOOPBACK);
         final InstructionCount ours = count(point, RingpollHandOff.NAME, glance);
         final InstructionCount theirs = count(point, CHandOff.NAME, glance);
@@ -74,8 +104,7 @@ public final class InstructionTool {
         final ArrayNode array = root.putArray("instructions");
         add(array, point, RingpollHandOff.NAME, ours);
         add(array, point, CHandOff.NAME, theirs);
-        new PrintStream(new FileOutputStream(FileDescriptor.out), true, StandardCharsets.UTF_8).println(JsonText.of(root));
-        System.exit(0);
+        return root;
     }
 
     static InstructionCount count(final InstructionPoint point, final String contestant, final boolean glance)
@@ -84,13 +113,38 @@ public final class InstructionTool {
         final List<InstructionCount> counts = new ArrayList<>();
         for (int run = 0; run < (glance ? 1 : RUNS); run++) {
             try (Subject subject = point.start(contestant)) {
-                Timing.sleepUntil(System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(glance ? GLANCE_WARM_UP_MS : WARM_UP_MS));
-                final Steps steps = stepper.trace(subject.thread(), glance ? GLANCE_STEPS : STEPS, subject::progress);
-                counts.add(InstructionCount.of(steps, subject.units(steps), CodeMap.ofThisProcess()));
+                counts.add(countSteady(point, contestant, subject, stepper, glance));
             }
         }
         counts.sort(Comparator.comparingDouble(InstructionCount::all));
         return counts.get(counts.size() / 2);
+    }
+
+    /** Repeats warm-up and trace until the code is that of the steady state; on a loaded machine C2 takes longer. */
+    private static InstructionCount countSteady(final InstructionPoint point, final String contestant, final Subject subject,
+        final Stepper stepper, final boolean glance) throws IOException, InterruptedException {
+        InstructionCount count = null;
+        for (int i = 0; i < MOST_WARM_UPS && (count == null || count.steadyShare() < STEADY_SHARE); i++) {
+            warmUp(subject, glance ? GLANCE_WARM_UP_MS : WARM_UP_MS);
+            count = InstructionCount.of(subject.trace(stepper, glance ? GLANCE_STEPS : STEPS), CodeMap.ofThisProcess());
+        }
+        if (!glance && count.steadyShare() < STEADY_SHARE) {
+            throw new IOException(String.format(Locale.ROOT, "%s of %s: after %d s, %.0f %% of the instructions are interpreted, "
+                + "compiled by C1 only or the JVM's own; use the default compilers", point.label(), contestant,
+                MOST_WARM_UPS * WARM_UP_MS / 1000, 100 * (1 - count.steadyShare())));
+        }
+        return count;
+    }
+
+    private static void warmUp(final Subject subject, final int milliseconds) throws IOException, InterruptedException {
+        final long startNs = System.nanoTime();
+        Timing.sleepUntil(startNs + TimeUnit.MILLISECONDS.toNanos(milliseconds));
+        while (!subject.hasRepeated()) {
+            if (System.nanoTime() - startNs > WORK_NS) {
+                throw new IOException("the thread did not do enough work within " + WORK_NS / 1_000_000_000 + " s");
+            }
+            Thread.sleep(1);
+        }
     }
 
     private static void add(

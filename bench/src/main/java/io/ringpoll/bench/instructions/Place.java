@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** The part of the program to which an instruction belongs. */
 enum Place {
-    /** Java, as the JIT compiler has compiled it. */
+    /** Compiled Java methods. */
     JAVA,
     /** The JVM between Java and C: stubs of downcalls, the interpreter, and the JVM's own code. */
     JVM,
@@ -22,7 +22,7 @@ enum Place {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** By the file that the instruction is mapped from. */
+    /** By the mapped file of the instruction. */
     static Place ofFile(final String path) {
         final String file = path.substring(path.lastIndexOf('/') + 1);
         if (file.startsWith("libringpoll_baseline")) {
@@ -37,7 +37,7 @@ enum Place {
         return file.startsWith("libjvm") ? JVM : OTHER;
     }
 
-    /** By the name that the JVM gives to the code in its code cache: of a compiled method it has the class. */
+    /** By the name of code in the JVM's code cache: that of a compiled method contains its class. */
     static Place ofCompiledCode(final String name) {
         return name.indexOf('.') > 0 || name.contains("::") ? JAVA : JVM;
     }

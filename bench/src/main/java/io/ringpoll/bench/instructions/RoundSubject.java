@@ -6,8 +6,11 @@ import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.handoff.Job;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.SyntheticSource;
+import java.io.IOException;
 
-/** A poller with many queues, all empty. Its unit is a poll: the thread comes once to the start of the called function. */
+/**
+ * A poller with many queues, all empty. A unit is one poll, from one arrival at the start of the polling function to the next.
+ */
 final class RoundSubject implements Subject {
     private static final int RING = 1024;
     private static final int BATCH = 32;
@@ -35,19 +38,16 @@ final class RoundSubject implements Subject {
             0, 0, 0, empty.all()));
     }
 
+    /** Nothing counts empty polls. */
     @Override
-    public String thread() {
-        return thread;
+    public boolean hasRepeated() {
+        return true;
     }
 
     @Override
-    public long progress() {
-        return 0;
-    }
-
-    @Override
-    public double units(final Steps steps) {
-        return steps.at(function);
+    public Steps trace(final Stepper stepper, final int count) throws IOException, InterruptedException {
+        final Steps steps = stepper.trace(thread, count, function);
+        return steps.withUnits(steps.at(function));
     }
 
     @Override

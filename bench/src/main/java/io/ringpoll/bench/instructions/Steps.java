@@ -3,19 +3,24 @@ package io.ringpoll.bench.instructions;
 import java.util.Map;
 
 /**
- * The instructions that a thread has executed while it was traced.
+ * The instructions of a traced thread.
  *
- * @param total     their number
- * @param byAddress how often each address was reached
- * @param progress  how far the thread has got meanwhile, in units of its work; 0 if that is not known by a counter
+ * @param total     executed instructions
+ * @param byAddress arrivals at each address
+ * @param units     units of work that the thread has done by these instructions
  */
-record Steps(long total, Map<Long, Long> byAddress, long progress) {
+record Steps(long total, Map<Long, Long> byAddress, double units) {
     Steps {
         byAddress = Map.copyOf(byAddress);
     }
 
-    /** How often the thread has come to an address. */
+    /** The arrivals at an address. */
     long at(final long address) {
         return byAddress.getOrDefault(address, 0L);
+    }
+
+    /** The same instructions with another number of units. */
+    Steps withUnits(final double number) {
+        return new Steps(total, byAddress, number);
     }
 }

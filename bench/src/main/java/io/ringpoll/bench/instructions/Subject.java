@@ -1,15 +1,20 @@
 package io.ringpoll.bench.instructions;
 
-/** A running thread whose instructions are counted. Used by one thread, which is another one. */
+import java.io.IOException;
+
+/** A thread that repeats one kind of work until it is closed. Used by one thread, which is not the working one. */
 interface Subject extends AutoCloseable {
-    /** The name of its thread. */
-    String thread();
+    /** Whether the thread has repeated its work so often that the JIT compiler has had a reason to compile it. */
+    boolean hasRepeated();
 
-    /** How far the thread has got, in units of its work; 0 if {@link #units} finds it out from the instructions. */
-    long progress();
-
-    /** The units of work that were done while the thread was traced. */
-    double units(Steps steps);
+    /**
+     * Traces the thread over whole units of work.
+     *
+     * @param stepper executes the thread
+     * @param count   fewest instructions
+     * @throws IOException if the thread cannot be traced, or does no work; the message has the reason
+     */
+    Steps trace(Stepper stepper, int count) throws IOException, InterruptedException;
 
     @Override
     void close();

@@ -1,2 +1,2 @@
-/** Counts of instructions: what a unit of work costs whatever the load of the machine is, and in which part of the program. */
+/** Counts the executed instructions of a unit of work, by part of the program, independently of the load of the machine. */
 package io.ringpoll.bench.instructions;

@@ -80,6 +80,7 @@ public final class BenchSuite {
             for (final ToolRun tool : part.tools(effort, folder)) {
                 advance(part.label() + ": " + tool.name(), tool.expectedNs());
                 final JsonNode document = tool.run(folder, program);
+                document.path("unmeasured").forEach(line -> log.println("no figure: " + line.asText()));
                 documents.add(document);
                 results.addAll(BenchReport.resultsOf(document));
             }

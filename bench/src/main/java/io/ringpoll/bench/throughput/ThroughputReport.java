@@ -57,6 +57,10 @@ public final class ThroughputReport {
     public String toJson() {
         final ObjectNode root = JsonText.document(allResults());
         addWindows(root);
+        final ArrayNode faults = root.putArray("faults");
+        faults().forEach(faults::add);
+        final ArrayNode unmeasured = root.putArray("unmeasured");
+        unmeasured().forEach(unmeasured::add);
         census.ifPresent(looked -> looked.addTo(root));
         return JsonText.of(root);
     }
@@ -106,14 +110,7 @@ public final class ThroughputReport {
             }
         }
         printRegimes(out);
-        for (final HandOff each : handOffs) {
-            final long turns =
-                windows.stream().filter(window -> window.label().equals(each.label()) && window.fault().isEmpty()).count();
-            if (turns > 0 && lost(each) == turns) {
-                out.printf("%s: none of its %d turns counts: other threads had its CPUs, or nothing was handled; try a quieter " +
-                    "machine or a longer --window%n", each.label(), turns);
-            }
-        }
+        unmeasured().forEach(out::println);
         faults().forEach(fault -> out.println("wrong: " + fault));
         out.flush();
     }
@@ -164,6 +161,24 @@ public final class ThroughputReport {
     public List<String> faults() {
         return windows.stream().filter(window -> !window.fault().isEmpty())
             .map(window -> window.label() + ", round " + window.round() + ": " + window.fault()).distinct().toList();
+    }
+
+    /**
+     * The hand-offs that have no figure.
+     *
+     * @return a line for each whose turns were all lost
+     */
+    public List<String> unmeasured() {
+        final List<String> lines = new ArrayList<>();
+        for (final HandOff each : handOffs) {
+            final long turns =
+                windows.stream().filter(window -> window.label().equals(each.label()) && window.fault().isEmpty()).count();
+            if (turns > 0 && valid(each, null).isEmpty()) {
+                lines.add(each.label() + ": none of its " + turns + " turns counts: other threads had its CPUs, or nothing was " +
+                    "handled; try a quieter machine or a longer --window");
+            }
+        }
+        return lines;
     }
 
     void addWindows(final ObjectNode root) {

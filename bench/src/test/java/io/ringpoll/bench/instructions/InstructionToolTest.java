@@ -11,7 +11,10 @@ import io.ringpoll.bench.measure.BundledProgram;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -19,6 +22,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 @Timeout(120)
 class InstructionToolTest {
@@ -31,7 +35,7 @@ class InstructionToolTest {
         Device.choose(DeviceKind.LOOPBACK);
         final Process process = new ProcessBuilder("sh", "-c", "kill -STOP $$").start();
         try {
-            final Process steps = new ProcessBuilder(program().toString(), Long.toString(process.pid()), "1", "1").start();
+            final Process steps = new ProcessBuilder(program().toString(), Long.toString(process.pid()), "1").start();
             steps.outputWriter().close();
             assumeTrue(steps.waitFor(10, TimeUnit.SECONDS) && steps.exitValue() != 1, "the system does not allow ptrace");
         } finally {
@@ -66,6 +70,100 @@ class InstructionToolTest {
         }
     }
 
+    /** A handler publishes its progress for a batch of 256: a trace between any two instructions is wrong by up to one. */
+    @Test
+    void shouldCountWholeBatchesOfAHandler() throws IOException, InterruptedException {
+        try (Subject handler = InstructionPoint.HANDLER.start(CHandOff.NAME)) {
+            while (!handler.hasRepeated()) {
+                Thread.sleep(1);
+            }
+            final Steps few = handler.trace(Stepper.find(), 3_000);
+            final Steps many = handler.trace(Stepper.find(), 30_000);
+            assertEquals(many.total() / many.units(), few.total() / few.units(), 0.15 * many.total() / many.units());
+        }
+    }
+
+    @Test
+    void shouldDistinguishInterpretedCode() throws IOException, InterruptedException {
+        final AtomicBoolean stop = new AtomicBoolean();
+        final AtomicLong progress = new AtomicLong();
+        final Thread seldom = Thread.ofPlatform().name("interpreted").start(() -> {
+            while (!stop.get()) {
+                progress.incrementAndGet();
+                LockSupport.parkNanos(1);
+            }
+        });
+        try {
+            final Steps steps = Stepper.find().trace("interpreted", 5_000, progress::get);
+            assertTrue(InstructionCount.of(steps, CodeMap.ofThisProcess()).steadyShare() < 1);
+        } finally {
+            stop.set(true);
+            seldom.join();
+        }
+    }
+
+    /** The trap flag that the tracing process left in the thread ended this process. */
+    @Test
+    void shouldSurviveTheEndOfTheTracingProcess() throws IOException, InterruptedException {
+        final AtomicBoolean stop = new AtomicBoolean();
+        final AtomicLong progress = new AtomicLong();
+        final Thread busy = Thread.ofPlatform().name("abandoned").start(() -> {
+            while (!stop.get()) {
+                progress.incrementAndGet();
+            }
+        });
+        try {
+            for (int i = 0; i < 5; i++) {
+                awaitProgress(progress, 1_000_000);
+                final Thread killer = Thread.ofPlatform().start(InstructionToolTest::killTracingProcess);
+                final IOException error =
+                    assertThrows(IOException.class, () -> Stepper.find().trace("abandoned", 10_000_000, progress::get));
+                assertEquals("ringpoll-steps ended with exit code 137", error.getMessage());
+                killer.join();
+            }
+            awaitProgress(progress, 1_000_000);
+        } finally {
+            stop.set(true);
+            busy.join();
+        }
+    }
+
+    private static void killTracingProcess() {
+        Optional<ProcessHandle> steps = Optional.empty();
+        while (steps.isEmpty()) {
+            steps = ProcessHandle.current().children()
+                .filter(child -> child.info().command().orElse("").endsWith("ringpoll-steps")).findFirst();
+        }
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
+        steps.get().destroyForcibly();
+    }
+
+    @Test
+    void shouldNameTheReasonWhenTheSystemForbidsTracing(@TempDir final Path folder) throws IOException {
+        final Stepper refused = new Stepper(script(folder, "echo 'ringpoll-steps: cannot trace thread 1: no' >&2; exit 1"));
+        assertEquals("ringpoll-steps: cannot trace thread 1: no; counting needs a system that allows ptrace, in a container " +
+            "the capability SYS_PTRACE", assertThrows(IOException.class, () -> traceSelf(refused)).getMessage());
+    }
+
+    @Test
+    void shouldTryAgainWhenACommandWasLate(@TempDir final Path folder) throws IOException {
+        final Path attempts = folder.resolve("attempts");
+        final Stepper late = new Stepper(script(folder, "echo >>" + attempts + "; echo stopped; echo late >&2; exit 3"));
+        final String message = assertThrows(IOException.class, () -> traceSelf(late)).getMessage();
+        assertTrue(message.endsWith(" could not be traced in 10 attempts: late"), message);
+        assertEquals(10, Files.readAllLines(attempts).size());
+    }
+
+    private static void traceSelf(final Stepper stepper) throws IOException, InterruptedException {
+        stepper.trace(Files.readString(Path.of("/proc/self/comm")).strip(), 1, () -> 0);
+    }
+
+    private static Path script(final Path folder, final String text) throws IOException {
+        final Path file = Files.writeString(folder.resolve("ringpoll-steps"), "#!/bin/sh\n" + text + "\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
+        return file;
+    }
+
     /** A thread that was stepped over instructions that save the flags got the trap flag back and ended the process. */
     @Test
     void shouldLeaveAThreadThatStopsAtSafepointsRunning() throws IOException, InterruptedException {
@@ -77,7 +175,7 @@ class InstructionToolTest {
             }
         });
         try {
-            long executed = 0;
+            double executed = 0;
             for (int i = 0; i < 3; i++) {
                 // Before that the JVM links and compiles the loop, which takes more instructions than are counted here.
                 awaitProgress(progress, 20_000_000);
@@ -87,8 +185,8 @@ class InstructionToolTest {
                     System.gc();
                 });
                 final Steps steps = Stepper.find().trace("stepped", 20_000, progress::get);
-                assertTrue(steps.progress() < steps.total(), steps.progress() + " of " + steps.total());
-                executed += steps.progress();
+                assertTrue(steps.units() < steps.total(), steps.units() + " of " + steps.total());
+                executed += steps.units();
                 collector.join();
             }
             // Not in each trace: a whole one may pass in the JVM's own code, at a safepoint.
@@ -108,14 +206,14 @@ class InstructionToolTest {
     }
 
     @Test
-    void shouldNameAThreadThatThereIsNot() {
+    void shouldNameAMissingThread() {
         final IOException error = assertThrows(IOException.class, () -> Stepper.find().trace("nobody", 1, () -> 0));
-        assertEquals("no thread of this process is called nobody", error.getMessage());
+        assertEquals("this process has no thread named nobody", error.getMessage());
     }
 
     @Test
     void shouldRefuseWrongArgumentsInOneLine() throws IOException, InterruptedException {
-        for (final String[] arguments : new String[][] {{}, {"1", "2"}, {"x", "1", "1"}, {"1", "0", "1"}, {"1", "1", "-1"}}) {
+        for (final String[] arguments : new String[][] {{}, {"1"}, {"x", "1"}, {"0", "1"}, {"1", "-1"}}) {
             final ProcessBuilder builder = new ProcessBuilder(program().toString());
             for (final String argument : arguments) {
                 builder.command().add(argument);
@@ -123,7 +221,7 @@ class InstructionToolTest {
             final Process process = builder.start();
             assertTrue(process.waitFor(10, TimeUnit.SECONDS));
             assertEquals(2, process.exitValue());
-            assertEquals("usage: ringpoll-steps TID COUNT SECONDS", process.errorReader().readLine());
+            assertEquals("usage: ringpoll-steps TID SECONDS", process.errorReader().readLine());
         }
     }
 }

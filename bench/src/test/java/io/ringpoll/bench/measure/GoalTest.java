@@ -59,8 +59,10 @@ class GoalTest {
         assertEquals("-", nothing.ratioText());
         final BenchResult little = BenchResult.ofBytes(nothing.name(), DoubleStream.generate(() -> 0.001).limit(8).toArray());
         assertEquals(Verdict.MISSED, goal.verdict(little));
-        // The JVM itself may allocate in a run, when it compiles.
-        assertEquals(Verdict.MET, goal.verdict(BenchResult.ofBytes(nothing.name(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.1)));
+        // One run may be the JVM's own doing, when it compiles, or a rare allocation of ours.
+        final BenchResult once = BenchResult.ofBytes(nothing.name(), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.1);
+        assertEquals(Verdict.NOT_SHOWN, goal.verdict(once));
+        assertEquals("0.0 (0.0 to 0.1) B", goal.figureText(once));
         assertEquals(Verdict.NOT_SHOWN, goal.verdict(BenchResult.ofBytes(nothing.name(), 0, 0, 0)));
     }
 

@@ -106,8 +106,11 @@ class ThroughputReportTest {
 
     @Test
     void shouldReportWhyATableIsEmpty() {
-        report(RINGPOLL_AND_C, List.of(
-            window(0, "ringpoll", 11, 0, LOSS), window(0, "c", 10, 0, NO_LOSS))).printTable(new PrintWriter(out, true));
+        final ThroughputReport report = report(RINGPOLL_AND_C, List.of(
+            window(0, "ringpoll", 11, 0, LOSS), window(0, "c", 10, 0, NO_LOSS), window(1, "c", 10, 0, LOSS)));
+        report.printTable(new PrintWriter(out, true));
+        assertEquals(1, report.unmeasured().size(), "c has a turn that counts");
+        assertTrue(report.toJson().contains("\"unmeasured\" : [ \"ringpoll: none of its 1 turns counts"), report.toJson());
         assertTrue(out.toString().contains("ringpoll: none of its 1 turns counts: other threads had its CPUs"), out.toString());
         assertFalse(out.toString().contains("c: none"), out.toString());
     }

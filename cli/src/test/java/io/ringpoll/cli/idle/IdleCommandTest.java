@@ -1,15 +1,30 @@
 package io.ringpoll.cli.idle;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.cli.options.CommandCalls;
+import java.util.List;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 @Timeout(10)
 class IdleCommandTest {
+    private static final String NUMBER = "[0-9.]+";
+    private static final String ESTIMATE = NUMBER + " \\(" + NUMBER + " to " + NUMBER + "\\)";
+
     private final CommandCalls calls = CommandCalls.of(IdleCommand::new);
+
+    @Test
+    @Timeout(60)
+    void shouldPrintIntervals() {
+        assertEquals(0, calls.execute("--seconds=1", "--wake-ups=20"), calls.err());
+        final List<String> rows = calls.out().lines().skip(1).map(line -> line.replaceAll(" +", " ")).toList();
+        assertEquals(3, rows.size());
+        rows.forEach(row -> assertTrue(row.matches("[a-z-]+ " + ESTIMATE + " " + ESTIMATE + " " + NUMBER), row));
+    }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', value = {
