@@ -26,6 +26,8 @@ final class ConnectionPoller implements CompletionHandler {
     private final Runnable runTasks = this::runTasks;
     private volatile Thread thread;
     private volatile Pipeline pipeline;
+    /** The connection of the current batch; null before its first completion. Polling thread. */
+    private MessageConnection batch;
 
     ConnectionPoller(final ConnectionSet set) {
         this.set = set;
@@ -43,8 +45,19 @@ final class ConnectionPoller implements CompletionHandler {
     }
 
     @Override
+    public void onBatchStart(final long available) {
+        batch = null;
+    }
+
+    @Override
     public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
-        ((MessageConnection) completion.attachment()).onCompletion(completion);
+        // A handler that runs to completion gets a batch for each poll, which is that of one queue.
+        MessageConnection connection = batch;
+        if (connection == null) {
+            connection = (MessageConnection) completion.attachment();
+            batch = endOfBatch ? null : connection;
+        }
+        connection.onCompletion(completion);
     }
 
     @Override

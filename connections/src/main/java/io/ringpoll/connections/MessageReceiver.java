@@ -159,15 +159,18 @@ final class MessageReceiver {
     void finish(final int buffer) {
         if (owner.isOpen()) {
             owed++;
-            repost(buffer);
+            post(buffer);
         }
     }
 
     /** Posts a receive again, if the connection is open. */
     void repost(final int buffer) {
-        if (!owner.isOpen()) {
-            return;
+        if (owner.isOpen()) {
+            post(buffer);
         }
+    }
+
+    private void post(final int buffer) {
         if (connection.receive(region, (long) buffer * strideBytes, strideBytes, WorkRequestId.receive(buffer))) {
             posted++;
         } else {

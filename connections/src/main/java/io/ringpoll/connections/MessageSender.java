@@ -28,11 +28,12 @@ final class MessageSender {
     private int window;
     /** Number of messages for which the peer has posted receives, as far as this side knows. */
     private int credits;
-    private long messagesPosted;
-    private long messagesCompleted;
-    private long sendsPosted;
-    private long sendsCompleted;
-    private int unsignalled;
+    private int freeBuffers;
+    /** Counts of {@link WorkRequestId}, as the next. */
+    private long posted;
+    private long completed;
+    /** Number of sends up to the next signalled one. */
+    private int untilSignal;
     private int nextOffset;
     private int claimedOffset = NONE;
     private int claimedLength;
@@ -47,7 +48,9 @@ final class MessageSender {
         firstOffset = memory.sendOffset(0);
         endOffset = memory.sendOffset(buffers);
         nextOffset = firstOffset;
+        freeBuffers = buffers;
         signalInterval = sizes.signalInterval();
+        untilSignal = signalInterval;
         maxCreditSends = sizes.creditSends();
     }
 
@@ -129,7 +132,7 @@ final class MessageSender {
     }
 
     private boolean hasRoom() {
-        return credits > 0 && messagesPosted - messagesCompleted < buffers;
+        return credits > 0 && freeBuffers > 0;
     }
 
     /** Adds credits that the peer has returned. */
@@ -143,45 +146,43 @@ final class MessageSender {
     /** Posts the message in the next buffer; there is room. Returns false if the send queue is full, which is a defect. */
     boolean postMessage(final int lengthBytes, final int returnedCredits) {
         final int offset = nextOffset;
-        if (!post(offset, lengthBytes, Immediate.of(Immediate.MESSAGE, returnedCredits), messagesPosted + 1)) {
+        if (!post(offset, lengthBytes, Immediate.of(Immediate.MESSAGE, returnedCredits), WorkRequestId.afterMessage(posted))) {
             return false;
         }
         credits--;
-        messagesPosted++;
+        freeBuffers--;
         nextOffset = offset + strideBytes == endOffset ? firstOffset : offset + strideBytes;
         return true;
     }
 
     /** Returns credits with an empty message; false if too many of them are outstanding. */
     boolean postCredits(final int returnedCredits) {
-        final long creditSends = sendsPosted - sendsCompleted - (messagesPosted - messagesCompleted);
-        return creditSends < maxCreditSends &&
-            post(0, 0, Immediate.of(Immediate.CREDITS, returnedCredits), messagesPosted);
+        return WorkRequestId.otherSends(completed, posted) < maxCreditSends &&
+            post(0, 0, Immediate.of(Immediate.CREDITS, returnedCredits), WorkRequestId.afterSend(posted));
     }
 
     /** Posts the last send; its completion completes all before it. */
     boolean postGoodbye(final int returnedCredits) {
-        final long id = WorkRequestId.goodbye(messagesPosted, ++sendsPosted);
+        posted = WorkRequestId.afterSend(posted);
         return connection.sendWithImmediate(null, 0, 0, CompletionFlag.ALWAYS,
-            Immediate.of(Immediate.GOODBYE, returnedCredits), id);
+            Immediate.of(Immediate.GOODBYE, returnedCredits), WorkRequestId.goodbye(posted));
     }
 
     /** Releases the buffers of a completed send and of all before it. */
     void onCompleted(final long workRequestId) {
-        messagesCompleted = WorkRequestId.messages(workRequestId, messagesPosted);
-        sendsCompleted = WorkRequestId.sends(workRequestId, sendsPosted);
+        completed = WorkRequestId.counts(workRequestId);
+        freeBuffers = buffers - WorkRequestId.messages(completed, posted);
     }
 
-    private boolean post(final int offset, final int lengthBytes, final int immediate, final long messages) {
-        final boolean signalled = unsignalled + 1 >= signalInterval;
-        final boolean posted = connection.sendWithImmediate(lengthBytes == 0 ? null : region, lengthBytes == 0 ? 0 : offset,
-            lengthBytes, signalled ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR, immediate,
-            WorkRequestId.send(messages, sendsPosted + 1));
-        if (posted) {
-            sendsPosted++;
-            unsignalled = signalled ? 0 : unsignalled + 1;
+    private boolean post(final int offset, final int lengthBytes, final int immediate, final long id) {
+        final int left = untilSignal - 1;
+        final boolean accepted = connection.sendWithImmediate(lengthBytes == 0 ? null : region, lengthBytes == 0 ? 0 : offset,
+            lengthBytes, left == 0 ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR, immediate, id);
+        if (accepted) {
+            posted = id;
+            untilSignal = left == 0 ? signalInterval : left;
         }
-        return posted;
+        return accepted;
     }
 
     @Override

@@ -3,17 +3,20 @@ package io.ringpoll.connections;
 /**
  * The ids of work requests.
  * <pre>
- *   63        62        61                    31 30                    0
- *   | goodbye | receive | messages posted so far | sends posted so far |    of a send
- *   |    0    |    1    |            0           |     buffer          |    of a receive
+ *   63        62        61               32 31  30            0
+ *   | goodbye | receive | messages so far | 0 | sends so far |    of a send
+ *   |    0    |    1    |        0        |      buffer      |    of a receive
  * </pre>
- * The completion of a send completes all earlier ones. Its counts are the lower 31 bits of the sender's.
+ * The completion of a send completes all earlier ones. Messages are sends, too. Both counts wrap; without the upper two bits the
+ * id is the sender's state, so an id costs an addition. The cleared bits above the counts keep a carry from the next field.
  */
 final class WorkRequestId {
-    private static final int COUNT_BITS = 31;
-    private static final int COUNT_MASK = Integer.MAX_VALUE;
+    private static final int MESSAGES_SHIFT = 32;
     private static final long RECEIVE = 1L << 62;
     private static final long GOODBYE = 1L << 63;
+    private static final long COUNTS = RECEIVE - 1 & ~(1L << 31);
+    private static final long SEND = 1;
+    private static final long MESSAGE = SEND | 1L << MESSAGES_SHIFT;
 
     private WorkRequestId() {
     }
@@ -22,12 +25,24 @@ final class WorkRequestId {
         return RECEIVE | buffer;
     }
 
-    static long send(final long messagesPosted, final long sendsPosted) {
-        return (messagesPosted & COUNT_MASK) << COUNT_BITS | sendsPosted & COUNT_MASK;
+    /** The counts after one more message. */
+    static long afterMessage(final long counts) {
+        return counts + MESSAGE & COUNTS;
     }
 
-    static long goodbye(final long messagesPosted, final long sendsPosted) {
-        return GOODBYE | send(messagesPosted, sendsPosted);
+    /** The counts after one more send that is no message. */
+    static long afterSend(final long counts) {
+        return counts + SEND & COUNTS;
+    }
+
+    /** The id of a goodbye. */
+    static long goodbye(final long counts) {
+        return GOODBYE | counts;
+    }
+
+    /** The counts of a send's id. */
+    static long counts(final long id) {
+        return id & COUNTS;
     }
 
     static boolean isReceive(final long id) {
@@ -42,13 +57,17 @@ final class WorkRequestId {
         return (int) id;
     }
 
-    /** Number of messages completed by a send, from the number posted. */
-    static long messages(final long id, final long posted) {
-        return posted - (posted - (id >>> COUNT_BITS) & COUNT_MASK);
+    /** Number of messages between two counts. */
+    static int messages(final long from, final long to) {
+        return (int) (between(from, to) >>> MESSAGES_SHIFT);
     }
 
-    /** Number of sends completed by a send, from the number posted. */
-    static long sends(final long id, final long posted) {
-        return posted - (posted - id & COUNT_MASK);
+    /** Number of sends that are no messages between two counts. */
+    static int otherSends(final long from, final long to) {
+        return (int) between(from, to) - messages(from, to);
+    }
+
+    private static long between(final long from, final long to) {
+        return (to | ~COUNTS) - from & COUNTS;
     }
 }

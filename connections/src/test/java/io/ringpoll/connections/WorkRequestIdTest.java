@@ -1,0 +1,52 @@
+package io.ringpoll.connections;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(10)
+class WorkRequestIdTest {
+    /** The highest counts, before both wrap. */
+    private static final long LAST = WorkRequestId.counts(-1);
+
+    @Test
+    void shouldCountMessagesAndOtherSendsWhereverTheCountsBegin() {
+        for (final long first : new long[] {0, LAST, 0x7FFF_FFFF, LAST - 2, LAST & ~0xFFFF_FFFFL, LAST - (5L << 32)}) {
+            long counts = first;
+            for (int messages = 0; messages < 70_000; messages++) {
+                assertEquals(messages, WorkRequestId.messages(first, counts));
+                assertEquals(messages / 7, WorkRequestId.otherSends(first, counts));
+                counts = WorkRequestId.afterMessage(counts);
+                if (messages % 7 == 6) {
+                    counts = WorkRequestId.afterSend(counts);
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldNotTakeASendForAReceiveOrAGoodbyeWhenItsCountsWrap() {
+        long counts = LAST - (3L << 32) - 3;
+        for (int i = 0; i < 8; i++) {
+            counts = WorkRequestId.afterMessage(counts);
+            assertFalse(WorkRequestId.isReceive(counts));
+            assertFalse(WorkRequestId.isGoodbye(counts));
+            assertTrue(WorkRequestId.isGoodbye(WorkRequestId.goodbye(counts)));
+            assertFalse(WorkRequestId.isReceive(WorkRequestId.goodbye(counts)));
+            assertEquals(counts, WorkRequestId.counts(WorkRequestId.goodbye(counts)));
+        }
+    }
+
+    @Test
+    void shouldFindTheBufferOfAReceive() {
+        for (final int buffer : new int[] {0, 1, 65_535, Integer.MAX_VALUE}) {
+            final long id = WorkRequestId.receive(buffer);
+            assertTrue(WorkRequestId.isReceive(id));
+            assertFalse(WorkRequestId.isGoodbye(id));
+            assertEquals(buffer, WorkRequestId.buffer(id));
+        }
+    }
+}
