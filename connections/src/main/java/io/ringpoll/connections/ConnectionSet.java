@@ -491,6 +491,7 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     private MessageBuffers takeMemory() {
+        final int number;
         synchronized (spareMemory) {
             if (isClosed() || connections == config.maxConnections) {
                 throw new IllegalStateException(isClosed() ? config.name + " is closed" :
@@ -498,14 +499,14 @@ public final class ConnectionSet implements AutoCloseable {
             }
             connections++;
             unended++;
-            lent++;
+            number = lent++;
             if (!spareMemory.isEmpty()) {
                 return spareMemory.pollLast();
             }
         }
         boolean allocated = false;
         try {
-            final MessageBuffers memory = new MessageBuffers(peer, sizes);
+            final MessageBuffers memory = new MessageBuffers(peer, sizes, number);
             allocated = true;
             return memory;
         } finally {

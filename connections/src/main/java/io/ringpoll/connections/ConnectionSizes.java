@@ -15,7 +15,8 @@ import io.ringpoll.rpma.ConnectionConfig;
  * @param maxMessageBytes maximum length of a message
  */
 record ConnectionSizes(int window, int maxMessageBytes) {
-    private static final int ALIGNMENT = 64;
+    /** Length of a cache line, to which buffers are aligned. */
+    static final int LINE_BYTES = 64;
 
     /** Number of posted receives of an idle connection. */
     int receives() {
@@ -45,9 +46,12 @@ record ConnectionSizes(int window, int maxMessageBytes) {
         return Math.toIntExact(stride());
     }
 
-    /** In the type that holds it for every maximum length. */
+    /**
+     * In the type that holds it for every maximum length. An odd number of cache lines: the first lines of buffers whose distance
+     * is a power of two share a few sets of the caches, and replace each other there.
+     */
     private long stride() {
-        return Math.max(ALIGNMENT, Math.ceilDiv((long) maxMessageBytes, ALIGNMENT) * ALIGNMENT);
+        return (Math.ceilDiv((long) maxMessageBytes, LINE_BYTES) | 1) * LINE_BYTES;
     }
 
     /** Registered memory of a connection, in bytes; may exceed an int. */

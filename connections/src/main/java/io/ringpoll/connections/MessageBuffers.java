@@ -19,6 +19,9 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 final class MessageBuffers {
     private static final long PAGE_BYTES = 4096;
+    private static final long LINES_OF_PAGE = PAGE_BYTES / ConnectionSizes.LINE_BYTES;
+    /** Odd, so that it leads to all lines of a page, and no divisor of their number. */
+    private static final long LINES_BETWEEN_BEGINS = 37;
 
     private final ConnectionSizes sizes;
     private final MemorySegment memory;
@@ -27,12 +30,20 @@ final class MessageBuffers {
     private final int strideBytes;
     private final int firstSend;
 
-    MessageBuffers(final Peer peer, final ConnectionSizes sizes) {
+    /**
+     * Allocates and registers the memory.
+     *
+     * @param number of the connections that have memory already: each begins at another cache line of its page, as the buffers of
+     *     many connections at the beginning of a page would share a few sets of the caches
+     */
+    MessageBuffers(final Peer peer, final ConnectionSizes sizes, final int number) {
         this.sizes = sizes;
-        MachineMemory.requirePinnable(sizes.memoryBytes());
-        memory = OwnedMemory.allocateWhileReachable(sizes.memoryBytes(), PAGE_BYTES);
-        bytes = memory.asByteBuffer();
-        region = peer.register(memory, MemoryUsage.SEND, MemoryUsage.RECEIVE);
+        final long begin = number * LINES_BETWEEN_BEGINS % LINES_OF_PAGE * ConnectionSizes.LINE_BYTES;
+        MachineMemory.requirePinnable(begin + sizes.memoryBytes());
+        memory = OwnedMemory.allocateWhileReachable(begin + sizes.memoryBytes(), PAGE_BYTES);
+        final MemorySegment buffers = memory.asSlice(begin);
+        bytes = buffers.asByteBuffer();
+        region = peer.register(buffers, MemoryUsage.SEND, MemoryUsage.RECEIVE);
         strideBytes = sizes.strideBytes();
         firstSend = sizes.receives() * strideBytes;
     }
