@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
+import org.agrona.UnsafeApi;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -103,7 +104,8 @@ public final class MessageConnection {
         if (next < 0) {
             return false;
         }
-        bytes.putBytes(next, source, offset, length);
+        // The range of the source has been checked, and that of the claim is the layer's own.
+        UnsafeApi.copyMemory(source.byteArray(), source.addressOffset() + offset, null, bytes.addressOffset() + next, length);
         post(length);
         return true;
     }

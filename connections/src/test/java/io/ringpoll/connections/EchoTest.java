@@ -6,7 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.testing.TestDevice;
+import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
+import org.agrona.ExpandableArrayBuffer;
+import org.agrona.ExpandableDirectByteBuffer;
+import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -33,6 +37,25 @@ class EchoTest {
             final UnsafeBuffer message = new UnsafeBuffer("hello".getBytes());
             assertTrue(connection.execute(() -> assertTrue(connection.trySend(message, 0, 5))));
             assertEquals("message hello", client.await("message"));
+        }
+    }
+
+    @Test
+    void shouldSendFromBuffersOnAndOffTheHeap() throws Exception {
+        final Recorder client = new Recorder();
+        final MutableDirectBuffer[] sources = {
+            new UnsafeBuffer(new byte[40], 7, 30), new UnsafeBuffer(ByteBuffer.allocate(40).position(9).slice()),
+            new UnsafeBuffer(ByteBuffer.allocateDirect(40), 5, 30), new ExpandableArrayBuffer(40),
+            new ExpandableDirectByteBuffer(40)
+        };
+        try (SetPair pair = SetPair.of(builder -> { }, echo(), client)) {
+            final MessageConnection connection = pair.connect();
+            for (int i = 0; i < sources.length; i++) {
+                final MutableDirectBuffer source = sources[i];
+                source.putStringWithoutLengthUtf8(11, "hello " + i);
+                assertTrue(connection.execute(() -> assertTrue(connection.trySend(source, 11, 7))));
+                assertEquals("message hello " + i, client.await("message"));
+            }
         }
     }
 
