@@ -52,9 +52,14 @@ record EchoThreads(HotCpus cpus, Gate gate) {
         return new GatedIdle(gate, IdleStrategies.ofPoller(yields() ? WaitMode.YIELD : WaitMode.BUSY_SPIN));
     }
 
+    /** The name of the pipeline of one end. */
+    static String name(final String contestant, final boolean isServer) {
+        return "bench-" + contestant + (isServer ? "-server" : "-client");
+    }
+
     /** A pipeline of one end, without handlers. */
     PipelineBuilder pipeline(final String contestant, final boolean isServer) {
-        final PipelineBuilder builder = Pipeline.builder().name("bench-" + contestant + (isServer ? "-server" : "-client"))
+        final PipelineBuilder builder = Pipeline.builder().name(name(contestant, isServer))
             .withoutCountersFile().idleStrategy(newIdle()).runToCompletion();
         final int cpu = isServer ? serverCpu() : clientCpu();
         return cpu == HotCpus.ANY ? builder : builder.pollerCpu(cpu);

@@ -26,9 +26,11 @@ import org.agrona.concurrent.UnsafeBuffer;
  * The same echo by hand: pipelines, connections of librpma, registered memory of each end, and a handler.
  *
  * <p>It keeps no credits: the client never has more messages in flight than the server has receives. There are no events of
- * connections, no partial lengths and no ends of single connections, either.
+ * connections, no partial lengths and no ends of single connections, either. As any program must, it writes to the buffer of a
+ * send only after the completion of that send, or of a later one.
  */
 final class HandEcho extends JavaEcho {
+    static final String NAME = "hand";
     private static final int TIMEOUT_MS = 5_000;
     /** The send queue also has room for sends with completions that have not been polled yet. */
     private static final int SENDS_PER_WINDOW = 4;
@@ -48,6 +50,8 @@ final class HandEcho extends JavaEcho {
         private final int sendsEnd;
         private int nextSend;
         private int unsignalled;
+        /** Number of send buffers that the device does not read. */
+        private int freeSends;
         private Line next;
 
         Line(final Connection connection, final LocalMemoryRegion region) {
@@ -57,10 +61,14 @@ final class HandEcho extends JavaEcho {
             firstSend = scale.window() * EchoScale.MESSAGE_BYTES;
             sendsEnd = 2 * firstSend;
             nextSend = firstSend;
+            freeSends = scale.window();
         }
 
         /** Copies the message into the next buffer of a send. */
         void put(final DirectBuffer source, final int offset) {
+            if (--freeSends < 0) {
+                meter.fail("no send of " + connection.name() + " has completed, and none of its buffers is free");
+            }
             bytes.putBytes(nextSend, source, offset, EchoScale.MESSAGE_BYTES);
         }
 
@@ -74,6 +82,11 @@ final class HandEcho extends JavaEcho {
                 meter.fail("the send queue of " + connection.name() + " is full");
             }
             nextSend = nextSend + EchoScale.MESSAGE_BYTES == sendsEnd ? firstSend : nextSend + EchoScale.MESSAGE_BYTES;
+        }
+
+        /** A signalled send has completed, and those before it. */
+        void onSent() {
+            freeSends += scale.inFlight();
         }
 
         void receive(final long offset) {
@@ -106,7 +119,9 @@ final class HandEcho extends JavaEcho {
                 }
                 // Later than the send: only half of the receives have a message in flight.
                 line.receive(offset);
-            } else if (path == CompletionPath.ERROR) {
+            } else if (path == CompletionPath.SEND_WRITE) {
+                ((Line) completion.attachment()).onSent();
+            } else {
                 meter.fail("a work request has failed: " + completion);
             }
         }
@@ -166,7 +181,7 @@ final class HandEcho extends JavaEcho {
     }
 
     private Pipeline start(final End end) {
-        final PipelineBuilder builder = threads.pipeline("hand", end.isServer).onAll(end);
+        final PipelineBuilder builder = threads.pipeline(NAME, end.isServer).onAll(end);
         for (final Line line : end.lines) {
             // The window bounds the work requests in flight.
             builder.queue(line.connection.completionQueue().withoutBudget(), line);

@@ -11,7 +11,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 /** The module {@code connections}: a set of the server, and one of the client. */
 final class LayerEcho extends JavaEcho {
-    private static final String NAME = "layer";
+    static final String NAME = "layer";
 
     private final UnsafeBuffer message = new UnsafeBuffer(new byte[EchoScale.MESSAGE_BYTES]);
     private final MessageConnection[] connections;

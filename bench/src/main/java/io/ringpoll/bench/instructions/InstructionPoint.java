@@ -1,6 +1,7 @@
 package io.ringpoll.bench.instructions;
 
 import io.ringpoll.bench.baseline.Traffic;
+import io.ringpoll.bench.echo.SaturatedEcho;
 import io.ringpoll.bench.handoff.CHandOff;
 import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.RingpollHandOff;
@@ -10,7 +11,10 @@ import io.ringpoll.internal.binding.Libraries;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** A kind of work, done by ringpoll and in C. Its label is that of the measurement of its time. */
+/**
+ * A kind of work, done by ringpoll and by a baseline: in C, or for echoes by hand on the pipeline. Its label is that of the
+ * measurement of its time.
+ */
 enum InstructionPoint {
     /** A poll of an empty queue through librpma. */
     EMPTY_POLL("poll/empty/librpma", "call",
@@ -35,7 +39,15 @@ enum InstructionPoint {
         () -> handler(CHandOff.withThreads(), 3, "bench-c-hand-0")),
     /** The handler of errors, which are one in 1,024 completions; it classifies all of them. */
     ERROR_HANDLER("handler/error-of-3", "completion", () -> handler(new RingpollHandOff(), 3, "bench-handler-2"),
-        () -> handler(CHandOff.withThreads(), 3, "bench-c-hand-2"));
+        () -> handler(CHandOff.withThreads(), 3, "bench-c-hand-2")),
+    /** A message at a server with one connection. */
+    ECHO_1(1, true),
+    /** A message at a server with 20 connections. */
+    ECHO_20(20, true),
+    /** A message at a client with 20 connections. */
+    ECHO_CLIENT_20(20, false),
+    /** A message at a server with 1,000 connections. */
+    ECHO_1000(1_000, true);
 
     /** Fewer than a poller polls in an adaptive round. */
     private static final int QUEUES = 50;
@@ -43,13 +55,25 @@ enum InstructionPoint {
     private final String label;
     private final String unit;
     private final Supplier<Subject> ringpoll;
+    private final String baselineName;
     private final Supplier<Subject> baseline;
 
+    /** Work of ringpoll and of C. */
     InstructionPoint(final String label, final String unit, final Supplier<Subject> ringpoll, final Supplier<Subject> baseline) {
         this.label = label;
         this.unit = unit;
         this.ringpoll = ringpoll;
+        this.baselineName = CHandOff.NAME;
         this.baseline = baseline;
+    }
+
+    /** An echo with module {@code connections}, and by hand. */
+    InstructionPoint(final int connections, final boolean isServer) {
+        label = "echo/" + connections + "-connections/" + (isServer ? "server" : "client");
+        unit = "message";
+        ringpoll = () -> new EchoThread(true, connections, isServer, address("rpma_recv"));
+        baselineName = SaturatedEcho.label(false);
+        baseline = () -> new EchoThread(false, connections, isServer, address("rpma_recv"));
     }
 
     /** The name in results. */
@@ -62,9 +86,14 @@ enum InstructionPoint {
         return unit;
     }
 
-    /** Starts the thread of a contestant, {@link RingpollHandOff#NAME} or {@link CHandOff#NAME}. */
+    /** The name of the contestant that ringpoll is compared with. */
+    String baselineName() {
+        return baselineName;
+    }
+
+    /** Starts the thread of a contestant, {@link RingpollHandOff#NAME} or {@link #baselineName()}. */
     Subject start(final String contestant) {
-        return (contestant.equals(CHandOff.NAME) ? baseline : ringpoll).get();
+        return (contestant.equals(baselineName) ? baseline : ringpoll).get();
     }
 
     private static Subject poll(final int batch, final String function, final Consumer<PollBenchmark> calls) {

@@ -2,7 +2,6 @@ package io.ringpoll.bench.instructions;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.ringpoll.bench.handoff.CHandOff;
 import io.ringpoll.bench.handoff.RingpollHandOff;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.JsonText;
@@ -23,8 +22,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * Counts the instructions of one kind of work, done by ringpoll and in C. Each kind runs in its own JVM, because compiled code
- * depends on the work before. Prints JSON.
+ * Counts the instructions of one kind of work, done by ringpoll and by its baseline. Each kind runs in its own JVM, because
+ * compiled code depends on the work before. Prints JSON.
  *
  * <p>Exit codes: 0; 1 if threads cannot be traced or do not work; 2 for wrong usage.
  */
@@ -98,12 +97,12 @@ public final class InstructionTool {
         throws IOException, InterruptedException {
         Device.choose(DeviceKind.LOOPBACK);
         final InstructionCount ours = count(point, RingpollHandOff.NAME, glance);
-        final InstructionCount theirs = count(point, CHandOff.NAME, glance);
+        final InstructionCount theirs = count(point, point.baselineName(), glance);
         final ObjectNode root = JsonText.document(List.of(
-            BenchResult.ofInstructions("instructions/" + point.label(), ours.all(), theirs.all(), CHandOff.NAME)));
+            BenchResult.ofInstructions("instructions/" + point.label(), ours.all(), theirs.all(), point.baselineName())));
         final ArrayNode array = root.putArray("instructions");
         add(array, point, RingpollHandOff.NAME, ours);
-        add(array, point, CHandOff.NAME, theirs);
+        add(array, point, point.baselineName(), theirs);
         return root;
     }
 

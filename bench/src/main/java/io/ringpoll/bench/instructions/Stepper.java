@@ -34,6 +34,9 @@ final class Stepper {
     private static final long ANY_PROCESS = -1;
     private static final long NO_PROCESS = 0;
 
+    /** Length of the names of threads in Linux. */
+    private static final int MAX_NAME = 15;
+
     private final Path program;
 
     /**
@@ -139,10 +142,11 @@ final class Stepper {
     /** The number of the thread with a name; waits until it has started. */
     private static int await(final String name) throws IOException, InterruptedException {
         final long deadlineNs = System.nanoTime() + THREAD_NS;
+        final String shortName = name.substring(0, Math.min(name.length(), MAX_NAME));
         while (true) {
             try (DirectoryStream<Path> threads = Files.newDirectoryStream(THREADS)) {
                 for (final Path thread : threads) {
-                    if (nameOf(thread).equals(name)) {
+                    if (nameOf(thread).equals(shortName)) {
                         return Integer.parseInt(thread.getFileName().toString());
                     }
                 }

@@ -70,6 +70,18 @@ class InstructionToolTest {
         }
     }
 
+    @Test
+    void shouldCountTheInstructionsOfAMessageWithTheLayerOfConnectionsAndByHand() throws IOException, InterruptedException {
+        final InstructionPoint point = InstructionPoint.ECHO_20;
+        final InstructionCount ours = InstructionTool.count(point, RingpollHandOff.NAME, true);
+        final InstructionCount theirs = InstructionTool.count(point, point.baselineName(), true);
+        assertEquals("by-hand", point.baselineName());
+        for (final InstructionCount count : new InstructionCount[] {ours, theirs}) {
+            assertTrue(count.in(Place.JAVA) > FEWEST && count.in(Place.LIBRPMA) > FEWEST && count.in(Place.DEVICE) > FEWEST,
+                () -> ours + " beside " + theirs);
+        }
+    }
+
     /** A handler publishes its progress for a batch of 256: a trace between any two instructions is wrong by up to one. */
     @Test
     void shouldCountWholeBatchesOfAHandler() throws IOException, InterruptedException {
