@@ -34,6 +34,9 @@ final class CompletionProcessor implements Runnable {
     /** Wait strategies of later stages that need a signal; set before the start. */
     private WaitStrategy[] waitingStages = NONE;
 
+    /** The last slot of the current batch, or of the one before. */
+    private long batchEnd = Sequencer.INITIAL_CURSOR_VALUE;
+
     private volatile long stopAfter = Long.MAX_VALUE;
     private volatile boolean halted;
 
@@ -52,7 +55,7 @@ final class CompletionProcessor implements Runnable {
         this.startGate = startGate;
         this.failures = new HandlerFailures(config, counters, context.errorLog());
         this.delivery = DeliveryClass.newDelivery(config, slab, failures, context);
-        this.delivery.source(new SlotSource(slab, context, () -> sequence.get() + 1));
+        this.delivery.source(new SlotSource(slab, context, () -> sequence.get() + 1, () -> batchEnd));
         this.heldSlots = config.maxHeld() > 0 ? new HeldSlots(sequence, slab.capacity(), config.maxHeld()) : null;
         this.slots = new HandlerSlots(this, slab, context, sequence, heldSlots);
     }
@@ -147,6 +150,7 @@ final class CompletionProcessor implements Runnable {
             if (available >= next) {
                 counters.onBatchBegin(available - next + 1);
                 final long last = endOfBatch(next, available);
+                batchEnd = last;
                 slots.beginBatch(last);
                 deliver(next, last);
                 next = last + 1;

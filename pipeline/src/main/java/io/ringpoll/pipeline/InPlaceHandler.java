@@ -17,8 +17,9 @@ final class InPlaceHandler implements SlotControl {
     private final HandlerFailures failures;
     private final Delivery delivery;
     private boolean alive;
-    /** The first slot of the last batch. */
+    /** The first slot of the last batch, and its last one. */
     private long batchBegin;
+    private long batchEnd;
 
     InPlaceHandler(
         final HandlerConfig config, final CompletionSlab slab, final HandlerCounters counters, final HandlerContext context) {
@@ -27,7 +28,7 @@ final class InPlaceHandler implements SlotControl {
         this.context = context;
         this.failures = new HandlerFailures(config, counters, context.errorLog());
         this.delivery = DeliveryClass.newDelivery(config, slab, failures, context);
-        this.delivery.source(new SlotSource(slab, context, () -> batchBegin));
+        this.delivery.source(new SlotSource(slab, context, () -> batchBegin, () -> batchEnd));
     }
 
     String roleName() {
@@ -64,6 +65,7 @@ final class InPlaceHandler implements SlotControl {
      */
     long handle(final long first, final long last) {
         batchBegin = first;
+        batchEnd = last;
         try {
             counters.onBatchBegin(last - first + 1);
             counters.onBatchEnd(last, delivery.deliver(first, last));

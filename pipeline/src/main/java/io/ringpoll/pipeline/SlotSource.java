@@ -15,6 +15,7 @@ final class SlotSource implements RecordSource {
     private final long slabAddress;
     private final HandlerContext context;
     private final LongSupplier next;
+    private final LongSupplier last;
     private long run = -1;
     private long first;
     private long end;
@@ -25,12 +26,15 @@ final class SlotSource implements RecordSource {
      *
      * @param context knows the attachments of the queues
      * @param next    the first slot that the handler has not passed
+     * @param last    the last slot of the handler's batch, or an earlier one
      */
-    SlotSource(final CompletionSlab slab, final HandlerContext context, final LongSupplier next) {
+    SlotSource(
+        final CompletionSlab slab, final HandlerContext context, final LongSupplier next, final LongSupplier last) {
         this.slab = slab;
         this.slabAddress = slab.buffer().addressOffset();
         this.context = context;
         this.next = next;
+        this.last = last;
     }
 
     @Override
@@ -40,8 +44,8 @@ final class SlotSource implements RecordSource {
             final QueueRuns runs = slab.queueRuns();
             run = runs.find(sequence, run);
             first = runs.start(run);
-            // The end of the newest run is not known yet.
-            end = run + 1 < runs.count() ? runs.start(run + 1) : sequence + 1;
+            // The end of the newest run is not known yet, but all runs up to the end of the batch have begun.
+            end = run + 1 < runs.count() ? runs.start(run + 1) : Math.max(sequence, last.getAsLong()) + 1;
             queueIndex = runs.queueIndex(run);
         }
         return queueIndex;

@@ -83,7 +83,7 @@ class QueueRunsTest {
     void shouldFindTheQueueByTheAddressOfTheRecord() {
         final CompletionSlab slab = new CompletionSlab(8);
         final AtomicLong next = new AtomicLong();
-        final SlotSource source = new SlotSource(slab, new RecordingContext(), next::get);
+        final SlotSource source = new SlotSource(slab, new RecordingContext(), next::get, () -> 0);
         final long address = slab.buffer().addressOffset();
         slab.queueRuns().begin(0, 3);
         slab.queueRuns().begin(6, 1);
@@ -97,6 +97,34 @@ class QueueRunsTest {
         assertEquals("the completion has no queue index: it is not in the ring",
             assertThrows(IllegalStateException.class, () -> source.queueIndex(address - IbvWc.SIZE_BYTES)).getMessage());
         assertThrows(IllegalStateException.class, () -> source.queueIndex(address + 8 * IbvWc.SIZE_BYTES));
+        slab.release();
+    }
+
+    @Test
+    void shouldSearchOnceForTheSlotsOfABatchInTheNewestRun() {
+        final CompletionSlab slab = new CompletionSlab(8);
+        final AtomicLong next = new AtomicLong();
+        final AtomicLong last = new AtomicLong();
+        final AtomicLong searches = new AtomicLong();
+        final SlotSource source = new SlotSource(slab, new RecordingContext(), next::get, () -> {
+            searches.incrementAndGet();
+            return last.get();
+        });
+        final long address = slab.buffer().addressOffset();
+        slab.queueRuns().begin(0, 3);
+        last.set(3);
+        for (int slot = 0; slot <= 3; slot++) {
+            assertEquals(3, source.queueIndex(address + slot * IbvWc.SIZE_BYTES), "slot " + slot);
+        }
+        assertEquals(1, searches.get());
+        // The run goes on in the next batch, and ends in it.
+        slab.queueRuns().begin(5, 1);
+        next.set(4);
+        last.set(6);
+        final int[] queues = {3, 1, 1};
+        for (int slot = 4; slot <= 6; slot++) {
+            assertEquals(queues[slot - 4], source.queueIndex(address + slot * IbvWc.SIZE_BYTES), "slot " + slot);
+        }
         slab.release();
     }
 }
