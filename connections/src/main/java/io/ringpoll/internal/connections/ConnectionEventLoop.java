@@ -154,10 +154,19 @@ public abstract class ConnectionEventLoop<C> {
         try (ConnectionConfig config = newConnectionConfig();
             ConnectionRequest request = endpoint.nextRequest(config, 0).orElse(null)) {
             if (request != null) {
-                onRequest(request);
+                offer(request);
             }
+        } catch (final RpmaException | IllegalStateException | IllegalArgumentException failed) {
+            // A peer that no longer waits.
+            onRejected(failed);
+        }
+    }
+
+    /** Before the close of the request: when the peer learns that it was rejected, it has been counted. */
+    private void offer(final ConnectionRequest request) {
+        try {
+            onRequest(request);
         } catch (final IOException | RpmaException | IllegalStateException | IllegalArgumentException rejected) {
-            // Or a peer that no longer waits.
             onRejected(rejected);
         }
     }
