@@ -156,7 +156,8 @@ final class RequestDispatcher implements RequestHandler {
         final CompletableFuture<? extends MessageLite> answer;
         try {
             answer = call.get();
-        } catch (final Exception | AssertionError e) {
+        } catch (final Exception | Error e) {
+            // Without a reply, the client would wait and the credit of the request would be lost.
             taken.run();
             result.completeExceptionally(new CompletionException(e));
             return;

@@ -48,8 +48,9 @@ final class SerialExecutor implements Executor {
         for (Runnable task = next(); task != null; task = next()) {
             try {
                 task.run();
-            } catch (final RuntimeException e) {
-                LOG.warn("a task has failed", e);
+            } catch (final RuntimeException | Error failure) {
+                // The tasks behind it would never run.
+                LOG.warn("a task has failed", failure);
             }
         }
     }

@@ -68,6 +68,7 @@ class RequestDispatcherTest {
     private final RaftServer server = mock(RaftServer.class);
     private RequestHandler handler;
     private volatile RaftException refusal;
+    private volatile Error error;
     private volatile CompletableFuture<RaftClientReply> pending;
 
     @BeforeEach
@@ -80,6 +81,9 @@ class RequestDispatcherTest {
             asked.add(request.getCallId());
             if (request.getCallId() == 0) {
                 assertTrue(unblocked.await(30, TimeUnit.SECONDS));
+            }
+            if (error != null) {
+                throw error;
             }
             if (pending != null) {
                 return pending;
@@ -113,6 +117,16 @@ class RequestDispatcherTest {
         for (int callId = 0; callId < 100; callId++) {
             assertEquals(callId, asked.get(callId));
         }
+    }
+
+    @Test
+    void shouldFailTheRequestInWhichTheEngineThrowsAnErrorAndGoOn() throws Exception {
+        error = new StackOverflowError("on purpose");
+        final CompletableFuture<? extends MessageLite> failed = ask(handler, 1);
+        final ExecutionException thrown = assertThrows(ExecutionException.class, () -> failed.get(30, TimeUnit.SECONDS));
+        assertSame(error, thrown.getCause());
+        error = null;
+        assertEquals(2, ((RaftClientReplyProto) ask(handler, 2).get(30, TimeUnit.SECONDS)).getRpcReply().getCallId());
     }
 
     @Test

@@ -35,9 +35,11 @@ class SerialExecutorTest {
     @Test
     void shouldBeIdleOnlyWithoutRunningOrPendingTasks() {
         assertTrue(serial.isIdle());
-        serial.execute(() -> assertFalse(serial.isIdle()));
+        final List<Boolean> idle = new ArrayList<>();
+        serial.execute(() -> idle.add(serial.isIdle()));
         assertFalse(serial.isIdle());
         threads.remove().run();
+        assertEquals(List.of(false), idle);
         assertTrue(serial.isIdle());
         serial.execute(() -> ran.add(1));
         assertEquals(1, threads.size());
@@ -48,9 +50,13 @@ class SerialExecutorTest {
         serial.execute(() -> {
             throw new IllegalStateException("on purpose");
         });
-        serial.execute(() -> ran.add(2));
+        serial.execute(() -> {
+            throw new StackOverflowError("on purpose");
+        });
+        serial.execute(() -> ran.add(3));
         threads.remove().run();
-        assertEquals(List.of(2), ran);
+        assertEquals(List.of(3), ran);
+        assertTrue(serial.isIdle());
     }
 
     @Test
