@@ -88,7 +88,12 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
     void endAll() {
         execute(() -> {
             closeEndpoints();
-            all().forEach(kept -> kept.owner().close());
+            all().forEach(kept -> {
+                kept.owner().close();
+                if (kept.wasEstablished()) {
+                    endConnect(kept);
+                }
+            });
         });
     }
 
@@ -129,7 +134,15 @@ final class ConnectionEvents extends ConnectionEventLoop<MessageConnection> {
         } else if (kept.phase() == Phase.ESTABLISHED) {
             kept.enter(Phase.ENDING, isClosedHere(kept) ? BUSY_NS : GOODBYE_NS);
             kept.owner().poller().execute(kept.owner()::stop);
+            if (set.isClosed()) {
+                endConnect(kept);
+            }
         }
+    }
+
+    /** Ends the connect that waits for the polling thread, which may be in a long callback or have ended. */
+    private static void endConnect(final KeptConnection<MessageConnection> kept) {
+        kept.owner().established().completeExceptionally(new ConnectException("the set is closed"));
     }
 
     /**

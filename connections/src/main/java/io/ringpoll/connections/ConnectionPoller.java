@@ -67,6 +67,26 @@ final class ConnectionPoller implements CompletionHandler {
         }
     }
 
+    /**
+     * Handles a completion that the end of the pipeline has taken from a queue: later ones are handled by {@link #pollLast}. The
+     * thread that closes the pipeline is the polling thread meanwhile, and {@link #join} waits for it.
+     */
+    void onUndelivered(final WorkCompletion completion) {
+        final Thread before = thread;
+        thread = Thread.currentThread();
+        try {
+            final MessageConnection connection = (MessageConnection) completion.attachment();
+            if (set.closesPipelines()) {
+                connection.close();
+            } else {
+                connection.fail(pipelineEnd());
+            }
+            connection.onLastCompletion(completion);
+        } finally {
+            thread = before;
+        }
+    }
+
     boolean isPollingThread() {
         return Thread.currentThread() == thread;
     }
@@ -168,9 +188,10 @@ final class ConnectionPoller implements CompletionHandler {
         return pipeline.pollerThread().isAlive();
     }
 
-    /** Waits for the end of the polling thread, at which the pipeline has been closed; false if it runs at the deadline. */
+    /** Waits for the ends of the polling thread and of the close of its pipeline; false if one has not ended at the deadline. */
     boolean join(final Deadline deadline) {
-        return deadline.join(pipeline.pollerThread());
+        // The thread that closes the pipeline takes what is left in the queues.
+        return deadline.join(pipeline.pollerThread()) && deadline.await(() -> pipeline.state() == PipelineState.CLOSED);
     }
 
     /** Whether the set is closed, so that this thread executes no tasks any more. */

@@ -62,6 +62,8 @@ public final class ConnectionSet implements AutoCloseable {
     private final AtomicLong rejectedRequests = new AtomicLong();
     private final AtomicLong listenerExceptions = new AtomicLong();
     private volatile boolean releasedAll;
+    /** Whether the pipelines end by the close of the set; false if one ends before. */
+    private volatile boolean closesPipelines;
     /** Why the set has closed itself; null if it has not. */
     private volatile String pipelineEnd;
 
@@ -139,7 +141,8 @@ public final class ConnectionSet implements AutoCloseable {
     }
 
     private PipelineBuilder describe(final int index) {
-        return config.newPipeline(index).runToCompletion().shutdownTimeoutNs(0).onAll(pollers[index]);
+        return config.newPipeline(index).runToCompletion().shutdownTimeoutNs(0)
+            .onUndelivered(pollers[index]::onUndelivered).onAll(pollers[index]);
     }
 
     private static String localAddress(final ConnectionSetBuilder config) {
@@ -205,8 +208,8 @@ public final class ConnectionSet implements AutoCloseable {
      * @param port      of the peer
      * @param timeoutNs in nanoseconds; 0 or less does not wait, which suffices for no peer
      * @return the connection
-     * @throws ConnectException         if the peer does not answer in time or rejects the request
-     * @throws IllegalStateException    if the set is closed or has its maximum of connections, or on a polling thread
+     * @throws ConnectException         if the peer does not answer in time or rejects the request, or the set is closed
+     * @throws IllegalStateException    if the set was closed before or has its maximum of connections, or on a polling thread
      * @throws WaitInterruptedException if the thread is interrupted
      */
     public MessageConnection connect(final String host, final int port, final long timeoutNs) throws ConnectException {
@@ -280,7 +283,8 @@ public final class ConnectionSet implements AutoCloseable {
     /**
      * The pipelines of the polling threads, for monitoring. They are closed with the set. When one of them is closed before or
      * halts, the set closes itself within about a second: the connections of this pipeline end with {@link
-     * DisconnectReason#FAILED}, the others in order.
+     * DisconnectReason#FAILED}, the others in order. The thread that closes such a pipeline delivers the messages that are
+     * left in its queues.
      *
      * @return by index
      */
@@ -398,6 +402,7 @@ public final class ConnectionSet implements AutoCloseable {
         try {
             events.endAll();
             deadline.await(this::haveEnded);
+            closesPipelines = true;
             pipelines.close(deadline.leftNs());
             boolean polling = false;
             for (final ConnectionPoller poller : pollers) {
@@ -598,6 +603,10 @@ public final class ConnectionSet implements AutoCloseable {
         synchronized (spareMemory) {
             return unended;
         }
+    }
+
+    boolean closesPipelines() {
+        return closesPipelines;
     }
 
     void onRejected(final Exception reason) {

@@ -132,7 +132,7 @@ public final class ConnectionSetBuilder {
 
     /**
      * Describes the pipelines of the polling threads: CPUs, idle strategies, counters. The set adds the handlers, run to
-     * completion, and closes the pipelines.
+     * completion, and the consumer of undelivered completions, and closes the pipelines.
      *
      * @param description builder of each pipeline by index from 0 on, without handlers
      * @return this

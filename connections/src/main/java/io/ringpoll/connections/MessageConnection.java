@@ -504,6 +504,12 @@ public final class MessageConnection {
         }
     }
 
+    /** Handles a completion after the end of polling, and posts nothing more; polling thread. */
+    void onLastCompletion(final WorkCompletion completion) {
+        open = false;
+        onCompletion(completion);
+    }
+
     private void onSent(final long id) {
         sender.onCompleted(id);
         if (WorkRequestId.isGoodbye(id)) {

@@ -15,12 +15,18 @@ import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
 import java.net.ConnectException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -217,6 +223,122 @@ class CloseTest {
             assertEquals("the task is null",
                 assertThrows(NullPointerException.class, () -> connection.execute(null)).getMessage());
             assertThrows(IndexOutOfBoundsException.class, () -> connection.trySend(new UnsafeBuffer(new byte[1]), 2, 0));
+        }
+    }
+
+    @Test
+    void shouldEndAConnectWhoseSetIsClosedDuringALongCallback() throws Exception {
+        final CountDownLatch entered = new CountDownLatch(1);
+        final CountDownLatch left = new CountDownLatch(1);
+        try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
+            pair.connect().execute(() -> {
+                entered.countDown();
+                awaitUninterruptibly(left);
+            });
+            entered.await();
+            final FutureTask<MessageConnection> connect =
+                new FutureTask<>(() -> pair.client().connect(TestDevice.address(), pair.port(), Long.MAX_VALUE));
+            Thread.ofPlatform().daemon().start(connect);
+            server.await("connected");
+            server.await("connected");
+            assertFalse(pair.client().close(0));
+            final Throwable failure = assertThrows(ExecutionException.class, connect::get).getCause();
+            assertTrue(failure instanceof ConnectException && failure.getMessage().contains("the set is closed"),
+                failure::toString);
+            left.countDown();
+            assertTrue(pair.client().close(SetPair.TEN_SECONDS));
+            assertEquals(List.of("connected", "disconnected CLOSED"), client.all);
+        }
+    }
+
+    @Test
+    void shouldDeliverWhatWasReceivedBeforeTheEndOfThePipelineWithoutAGap() throws Exception {
+        final BusyRecorder busy = new BusyRecorder("m0");
+        try (SetPair pair = SetPair.of(builder -> { }, busy, client)) {
+            final MessageConnection connection = pair.connect();
+            final Thread closing = stopPipelineWithMessagesLeft(pair, connection, busy);
+            closing.join();
+            connection.execute(() -> send(connection, 5, 8));
+            assertEquals("disconnected FAILED", busy.await("disconnected"));
+            final List<String> delivered = busy.all.subList(1, busy.all.size() - 1);
+            assertTrue(delivered.size() >= 5, delivered::toString);
+            assertEquals(IntStream.range(0, delivered.size()).mapToObj(i -> "message m" + i).toList(), delivered);
+            assertTrue(pair.server().close(SetPair.TEN_SECONDS));
+        }
+    }
+
+    @Test
+    void shouldWaitForTheCallbackOfTheThreadThatClosesThePipeline() throws Exception {
+        final BusyRecorder busy = new BusyRecorder("m0", "m1");
+        try (SetPair pair = SetPair.of(builder -> { }, busy, client)) {
+            final Thread closing = stopPipelineWithMessagesLeft(pair, pair.connect(), busy);
+            busy.awaitEntered("m1");
+            assertFalse(pair.server().close(0));
+            assertEquals("message m1", busy.all.getLast());
+            busy.leave("m1");
+            closing.join();
+            assertTrue(pair.server().close(SetPair.TEN_SECONDS));
+            assertEquals(List.of("connected", "message m0", "message m1", "message m2", "message m3", "message m4",
+                "disconnected FAILED"), busy.all);
+        }
+    }
+
+    /** Stops the pipeline of the server during the callback of m0; m1 to m4 are in the queue. Returns the stopping thread. */
+    private static Thread stopPipelineWithMessagesLeft(final SetPair pair, final MessageConnection connection,
+        final BusyRecorder busy) throws InterruptedException {
+        connection.execute(() -> send(connection, 0, 1));
+        busy.awaitEntered("m0");
+        final CountDownLatch sent = new CountDownLatch(1);
+        connection.execute(() -> send(connection, 1, 5));
+        connection.execute(sent::countDown);
+        sent.await();
+        final Thread stopping =
+            Thread.ofPlatform().daemon().start(() -> pair.server().pipelines().getFirst().stop(SetPair.TEN_SECONDS));
+        while (stopping.getState() != Thread.State.TIMED_WAITING) {
+            Thread.onSpinWait();
+        }
+        // The polling thread ends after the callback.
+        busy.leave("m0");
+        return stopping;
+    }
+
+    /** Does not return from the callbacks of some messages until they may. */
+    private static final class BusyRecorder extends Recorder {
+        private final Map<String, CountDownLatch> entered = new ConcurrentHashMap<>();
+        private final Map<String, CountDownLatch> left = new ConcurrentHashMap<>();
+
+        BusyRecorder(final String... messages) {
+            for (final String message : messages) {
+                entered.put(message, new CountDownLatch(1));
+                left.put(message, new CountDownLatch(1));
+            }
+        }
+
+        void awaitEntered(final String message) throws InterruptedException {
+            entered.get(message).await();
+        }
+
+        void leave(final String message) {
+            left.get(message).countDown();
+        }
+
+        @Override
+        public boolean onMessage(final MessageConnection connection, final DirectBuffer buffer, final int offset,
+            final int length) throws Exception {
+            super.onMessage(connection, buffer, offset, length);
+            final String message = buffer.getStringWithoutLengthUtf8(offset, length);
+            if (entered.containsKey(message)) {
+                entered.get(message).countDown();
+                awaitUninterruptibly(left.get(message));
+            }
+            return true;
+        }
+    }
+
+    private static void send(final MessageConnection connection, final int first, final int end) {
+        for (int i = first; i < end; i++) {
+            final UnsafeBuffer message = new UnsafeBuffer(("m" + i).getBytes(StandardCharsets.US_ASCII));
+            connection.trySend(message, 0, message.capacity());
         }
     }
 

@@ -39,11 +39,11 @@ public final class LifecycleScenes implements SceneRunner.Scenes {
     }
 
     @Override
-    public void warmUp(final PrintStream out, final String address, final Path countersFolder) throws InterruptedException {
+    public boolean warmUp(final PrintStream out, final String address, final Path countersFolder) throws InterruptedException {
         if (Device.current().kind() == DeviceKind.LOOPBACK) {
             WarmUp.play(out);
-        } else {
-            SceneRunner.Scenes.super.warmUp(out, address, countersFolder);
+            return true;
         }
+        return SceneRunner.Scenes.super.warmUp(out, address, countersFolder);
     }
 }

@@ -29,7 +29,6 @@ public final class SceneRunner {
     private static final long COMPILATION_NS = TimeUnit.SECONDS.toNanos(20);
 
     private final PrintStream out = System.out;
-    private final PrintStream err = System.err;
     private final Scenes scenes;
     private final String address;
     private final Path countersFolder;
@@ -55,21 +54,32 @@ public final class SceneRunner {
          * @param out            receives a line for each step, so that the process is not silent
          * @param address        of the device
          * @param countersFolder folder for counters files
+         * @return false if a scene of the warm-up was violated; its lines have been written
          * @throws InterruptedException if the calling thread is interrupted
          */
-        default void warmUp(final PrintStream out, final String address, final Path countersFolder) throws InterruptedException {
+        default boolean warmUp(final PrintStream out, final String address, final Path countersFolder)
+            throws InterruptedException {
             out.println("warm-up");
             final SupervisedScene scene = scene(WARM_UP_SEED, address, countersFolder);
+            final Violations violations = scene.violations();
             try {
                 scene.play();
-            } catch (final SceneHangs hang) {
-                scene.violations().add(hang.getMessage());
-                out.println(SceneHangs.dump());
+                if (violations.isEmpty()) {
+                    return true;
+                }
+                printBegin(out, WARM_UP_SEED, scene);
+            } catch (final RuntimeException | Error thrown) {
+                // First: the parent forgets the lines before it.
+                printBegin(out, WARM_UP_SEED, scene);
+                report(out, thrown, violations);
             }
-            if (!scene.violations().isEmpty()) {
-                throw new IllegalStateException("warm-up: " + scene.shape() + ": " + scene.violations().lines());
-            }
+            print(out, WARM_UP_SEED, violations);
+            return false;
         }
+    }
+
+    /** What a scene has left when it is not reachable any more. */
+    private record Outcome(boolean ended, String threadPrefix, Violations violations, long events, long operations) {
     }
 
     private SceneRunner(final Scenes scenes, final String address, final Path countersFolder) {
@@ -98,7 +108,10 @@ public final class SceneRunner {
 
     private boolean run(final long firstSeed, final int count, final double seconds, final double mostSeconds)
         throws InterruptedException {
-        scenes.warmUp(out, address, countersFolder);
+        if (!scenes.warmUp(out, address, countersFolder)) {
+            return false;
+        }
+        census.settle();
         final double toPlay = secondsToPlay(seconds, mostSeconds, secondsSinceStart());
         final long endNs = System.nanoTime() + (long) (toPlay * TimeUnit.SECONDS.toNanos(1));
         int played = 0;
@@ -116,23 +129,48 @@ public final class SceneRunner {
     }
 
     private boolean play(final long seed) throws InterruptedException {
-        final SupervisedScene scene = scenes.scene(seed, address, countersFolder);
-        out.println("scene " + seed + " " + scene.shape());
         final Map<String, Long> before = census.count();
+        final Outcome outcome = outcome(seed);
+        final Violations violations = outcome.violations();
+        if (outcome.ended()) {
+            census.compare(before, outcome.threadPrefix(), violations);
+        }
+        print(out, seed, violations);
+        if (violations.isEmpty()) {
+            out.println("done " + seed + " " + outcome.events() + " " + outcome.operations());
+        }
+        return violations.isEmpty();
+    }
+
+    private Outcome outcome(final long seed) throws InterruptedException {
+        final SupervisedScene scene = scenes.scene(seed, address, countersFolder);
+        printBegin(out, seed, scene);
+        boolean ended = false;
         try {
             scene.play();
-            census.compare(before, scene.threadPrefix(), scene.violations());
-        } catch (final SceneHangs hang) {
-            scene.violations().add(hang.getMessage());
-            err.println(SceneHangs.dump());
+            ended = true;
         } catch (final RuntimeException | Error thrown) {
-            scene.violations().unexpected("the scene", thrown);
+            report(out, thrown, scene.violations());
         }
-        scene.violations().lines().forEach(line -> out.println("wrong " + seed + " " + line.replace('\n', ' ')));
-        if (scene.violations().isEmpty()) {
-            out.println("done " + seed + " " + scene.events() + " " + scene.operations());
+        return new Outcome(ended, scene.threadPrefix(), scene.violations(), scene.events(), scene.operations());
+    }
+
+    /** Adds what a scene has thrown to its violations. */
+    private static void report(final PrintStream out, final Throwable thrown, final Violations violations) {
+        if (thrown instanceof SceneHangs) {
+            violations.add(thrown.getMessage());
+            out.println(SceneHangs.dump());
+        } else {
+            violations.unexpected("the scene", thrown);
         }
-        return scene.violations().isEmpty();
+    }
+
+    private static void printBegin(final PrintStream out, final long seed, final SupervisedScene scene) {
+        out.println("scene " + seed + " " + scene.shape());
+    }
+
+    private static void print(final PrintStream out, final long seed, final Violations violations) {
+        violations.lines().forEach(line -> out.println("wrong " + seed + " " + line.replace('\n', ' ')));
     }
 
     private boolean judgeGrowth(final long firstSeed, final int played) throws InterruptedException {
