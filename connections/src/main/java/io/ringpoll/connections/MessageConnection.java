@@ -605,11 +605,17 @@ public final class MessageConnection {
         }
     }
 
-    /** Returns owed credits by a message of their own if the peer may be waiting for them. */
+    /** Returns owed credits by a message of their own if the peer may be waiting for them; later, if there is no room yet. */
     private void returnCredits() {
+        if (!open || !receiver.isCreditDue() || !sender.hasRoomForCredits()) {
+            return;
+        }
         try {
-            if (open && receiver.isCreditDue() && sender.postCredits(receiver.owed())) {
+            if (sender.postCredits(receiver.owed())) {
                 receiver.onReturned();
+            } else {
+                // Nothing would return them later, and the peer would wait for ever.
+                fail("the send queue is full");
             }
         } catch (final RpmaException | IllegalStateException failed) {
             fail(failed.getMessage());

@@ -155,10 +155,14 @@ final class MessageSender {
         return true;
     }
 
-    /** Returns credits with an empty message; false if too many of them are outstanding. */
+    /** Whether the send queue has room for another empty message that returns credits. */
+    boolean hasRoomForCredits() {
+        return WorkRequestId.otherSends(completed, posted) < maxCreditSends;
+    }
+
+    /** Returns credits with an empty message; there is room. Returns false if the send queue is full, which is a defect. */
     boolean postCredits(final int returnedCredits) {
-        return WorkRequestId.otherSends(completed, posted) < maxCreditSends &&
-            post(0, 0, Immediate.of(Immediate.CREDITS, returnedCredits), WorkRequestId.afterSend(posted));
+        return post(0, 0, Immediate.of(Immediate.CREDITS, returnedCredits), WorkRequestId.afterSend(posted));
     }
 
     /** Posts the last send; its completion completes all before it. */

@@ -15,7 +15,8 @@ class ConnectionTortureTest {
 
     @Test
     void shouldFindNothingWrongInAFewSeconds() throws IOException {
-        assertEquals(0, calls.execute("--connections", "--seconds", "10", "--json"), calls::toString);
+        // Always the same scenes: a run by hand draws others.
+        assertEquals(0, calls.execute("--connections", "--seconds", "10", "--seed", "1", "--json"), calls::toString);
         final JsonNode report = calls.json();
         assertTrue(report.get("sound").asBoolean(), calls::out);
         assertTrue(report.get("scenes").asInt() >= 1, calls::out);
