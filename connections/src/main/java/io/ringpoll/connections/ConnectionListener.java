@@ -46,6 +46,20 @@ public interface ConnectionListener {
     }
 
     /**
+     * Called when a one-sided operation has ended, once for each that {@link MessageConnection#tryWrite} or {@link
+     * MessageConnection#tryRead} has accepted, in their order; another one may be posted now. The operations of an ending
+     * connection end before {@link #onDisconnected}, successfully or with an error.
+     *
+     * @param connection of the operation
+     * @param tag        of the operation, as the user has passed it
+     * @param status     {@link io.ringpoll.verbs.WcStatus#SUCCESS}, or the status with which the connection ends; {@link
+     *                   io.ringpoll.verbs.WcStatus#WR_FLUSH_ERR} if it is unknown whether the operation was executed
+     * @throws Exception passed to the error handler of the set
+     */
+    default void onOperationCompleted(final MessageConnection connection, final long tag, final int status) throws Exception {
+    }
+
+    /**
      * Called after the last message, when the queue pair is gone.
      *
      * @param connection ended; retained messages remain valid until they are released

@@ -19,6 +19,7 @@ import org.agrona.ErrorHandler;
 public final class ConnectionSetBuilder {
     private static final long MAX_MEMORY_BYTES = Integer.MAX_VALUE;
     private static final int MAX_POLLERS = 1024;
+    private static final int MAX_OPERATIONS = 1 << 15;
 
     String name = "connections";
     String address;
@@ -26,6 +27,7 @@ public final class ConnectionSetBuilder {
     ConnectionListener listener;
     int messagesInFlight = 64;
     int maxMessageBytes = 4096;
+    int operationsInFlight;
     int maxConnections = 1024;
     int pollers = 1;
     IntFunction<PipelineBuilder> pipelines;
@@ -103,6 +105,20 @@ public final class ConnectionSetBuilder {
      */
     public ConnectionSetBuilder maxMessageBytes(final int bytes) {
         maxMessageBytes = bytes;
+        return this;
+    }
+
+    /**
+     * Sets the number of one-sided operations of this side that may be in flight on each connection; the default is 0. The sizes
+     * of the queues are derived from it. The memory of operations is registered with {@link #peer}, which is required. The target
+     * of operations needs no such number, only registered memory.
+     *
+     * @param operations 0 to 32,768, within the limits of the device
+     * @return this
+     * @see MessageConnection#tryWrite
+     */
+    public ConnectionSetBuilder operationsInFlight(final int operations) {
+        operationsInFlight = operations;
         return this;
     }
 
@@ -226,7 +242,7 @@ public final class ConnectionSetBuilder {
     }
 
     ConnectionSizes sizes() {
-        return new ConnectionSizes(messagesInFlight, maxMessageBytes);
+        return new ConnectionSizes(messagesInFlight, maxMessageBytes, operationsInFlight);
     }
 
     private void check() {
@@ -238,6 +254,10 @@ public final class ConnectionSetBuilder {
         require(messagesInFlight >= 1 && messagesInFlight <= Hello.MAX_WINDOW,
             "messagesInFlight is " + messagesInFlight + ": use 1 to " + Hello.MAX_WINDOW, errors);
         require(maxMessageBytes >= 1, "maxMessageBytes is " + maxMessageBytes + ": use at least 1", errors);
+        require(operationsInFlight >= 0 && operationsInFlight <= MAX_OPERATIONS,
+            "operationsInFlight is " + operationsInFlight + ": use 0 to " + MAX_OPERATIONS, errors);
+        require(operationsInFlight <= 0 || peer != null,
+            "operationsInFlight is set, but no peer: set the one with which the memory of operations is registered", errors);
         require(maxConnections >= 1, "maxConnections is " + maxConnections + ": use at least 1", errors);
         require(pollers >= 1 && pollers <= MAX_POLLERS, "there are " + pollers + " pollers: use 1 to " + MAX_POLLERS, errors);
         require(privateData.length <= Hello.MAX_USER_DATA,

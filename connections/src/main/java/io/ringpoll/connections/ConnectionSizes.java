@@ -8,13 +8,14 @@ import io.ringpoll.rpma.ConnectionConfig;
  * <p>Each side has a window of receives for messages, and some for credits: a message that only returns credits is sent when
  * they are at least as many as the peer still has, so unprocessed ones double the credits on their way each time; there are at
  * most 1 + log2(window), and one goodbye. So a message always finds a posted receive. The send queue has room for a window of
- * messages, for as many credit messages as there are sends between two signalled ones, and for the goodbye. The completion queue
- * has room for the completions of all.
+ * messages, for as many credit messages as there are sends between two signalled ones, for the one-sided operations, and for the
+ * goodbye. The completion queue has room for the completions of all.
  *
  * @param window          maximum number of messages in flight in each direction
  * @param maxMessageBytes maximum length of a message
+ * @param operations      maximum number of one-sided operations under way
  */
-record ConnectionSizes(int window, int maxMessageBytes) {
+record ConnectionSizes(int window, int maxMessageBytes, int operations) {
     /** Length of a cache line, to which buffers are aligned. */
     static final int LINE_BYTES = 64;
 
@@ -34,7 +35,7 @@ record ConnectionSizes(int window, int maxMessageBytes) {
     }
 
     int sendQueueSize() {
-        return window + creditSends() + 1;
+        return window + creditSends() + operations + 1;
     }
 
     int completionQueueSize() {

@@ -1,6 +1,8 @@
 package io.ringpoll.connections;
 
 import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
@@ -41,6 +43,7 @@ public final class MessageConnection {
     private final UnsafeBuffer bytes;
     private final MessageSender sender;
     private final MessageReceiver receiver;
+    private final OneSidedOperations operations;
     private final ConnectionListener listener;
     private final CompletableFuture<MessageConnection> established = new CompletableFuture<>();
     private final AtomicReference<End> end = new AtomicReference<>();
@@ -73,6 +76,7 @@ public final class MessageConnection {
         connection.completionQueue().withoutBudget();
         sender = new MessageSender(connection, memory, sizes);
         receiver = new MessageReceiver(this, memory, bytes, sizes, listener);
+        operations = new OneSidedOperations(this, sender, sizes, listener);
     }
 
     /** Applies the peer's hello; before the connection is started. */
@@ -178,6 +182,50 @@ public final class MessageConnection {
             giveMemoryBack();
         }
         return length;
+    }
+
+    /**
+     * Writes to memory of the other side (RDMA WRITE), which gets no event: a message that is sent later is delivered after the
+     * data. Needs no credit. {@link ConnectionListener#onOperationCompleted} follows. A failed operation ends the
+     * connection, for instance because the peer has not registered its memory for it.
+     *
+     * @param destination       memory of the other side, from a descriptor that it has sent
+     * @param destinationOffset in bytes
+     * @param source            registered with the peer of the set; unchanged and open until the operation has completed
+     * @param sourceOffset      in bytes
+     * @param lengthBytes       1 to 2^31, and to the maximum of the device's port ({@code max_msg_sz})
+     * @param tag               passed to the callback
+     * @return true if it was posted; false if {@link ConnectionSetBuilder#operationsInFlight} operations are under way, or the
+     *     connection has ended
+     * @throws IllegalArgumentException  if the length is not possible
+     * @throws IndexOutOfBoundsException if a piece is not within its region
+     * @throws IllegalStateException     if a region is closed, the set has no operations, or before the end of the set on another
+     *     thread than the polling thread
+     */
+    public boolean tryWrite(final RemoteMemoryRegion destination, final long destinationOffset, final LocalMemoryRegion source,
+        final long sourceOffset, final long lengthBytes, final long tag) {
+        requireOwner();
+        return operations.tryWrite(Objects.requireNonNull(destination, "the destination is null"), destinationOffset,
+            Objects.requireNonNull(source, "the source is null"), sourceOffset, lengthBytes, tag);
+    }
+
+    /**
+     * Reads memory of the other side (RDMA READ), after all earlier writes and messages of this side; later ones may overtake it.
+     * As {@link #tryWrite} in all else.
+     *
+     * @param destination       registered with the peer of the set; undefined and open until the operation has completed
+     * @param destinationOffset in bytes
+     * @param source            memory of the other side, from a descriptor that it has sent
+     * @param sourceOffset      in bytes
+     * @param lengthBytes       as for a write
+     * @param tag               passed to the callback
+     * @return as for a write
+     */
+    public boolean tryRead(final LocalMemoryRegion destination, final long destinationOffset, final RemoteMemoryRegion source,
+        final long sourceOffset, final long lengthBytes, final long tag) {
+        requireOwner();
+        return operations.tryRead(Objects.requireNonNull(destination, "the destination is null"), destinationOffset,
+            Objects.requireNonNull(source, "the source is null"), sourceOffset, lengthBytes, tag);
     }
 
     /** Requires the polling thread; after the end of the set any thread may return memory, and sends nothing. */
@@ -448,7 +496,7 @@ public final class MessageConnection {
     }
 
     private void retireIfFlushed() {
-        if (!open && receiver.posted() == 0) {
+        if (!open && receiver.posted() == 0 && operations.underWay() == 0) {
             retire();
         }
     }
@@ -459,6 +507,7 @@ public final class MessageConnection {
         final DisconnectReason first = endReason();
         final DisconnectReason reason =
             goodbyeReceived && first == DisconnectReason.PEER_LOST ? DisconnectReason.PEER_CLOSED : first;
+        operations.onAbandoned(WcStatus.WR_FLUSH_ERR);
         if (started) {
             try {
                 listener.onDisconnected(this, reason);
@@ -515,7 +564,13 @@ public final class MessageConnection {
         if (WorkRequestId.isGoodbye(id)) {
             requestDisconnect();
             retireIfFlushed();
-        } else if (open) {
+            return;
+        }
+        if (WorkRequestId.isOperation(id)) {
+            operations.onCompleted(WcStatus.SUCCESS);
+            retireIfFlushed();
+        }
+        if (open) {
             returnCredits();
             onRoom();
         }
@@ -537,6 +592,9 @@ public final class MessageConnection {
         } else if (WorkRequestId.isGoodbye(id)) {
             // The peer has gone before the goodbye.
             requestDisconnect();
+        }
+        if (WorkRequestId.isOperation(id)) {
+            operations.onCompleted(status);
         }
         retireIfFlushed();
     }

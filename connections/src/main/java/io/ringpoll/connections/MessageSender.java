@@ -172,7 +172,12 @@ final class MessageSender {
             Immediate.of(Immediate.GOODBYE, returnedCredits), WorkRequestId.goodbye(posted));
     }
 
-    /** Releases the buffers of a completed send and of all before it. */
+    /** The id of a one-sided operation that is posted next; its completion completes all sends before it. */
+    long operationId() {
+        return WorkRequestId.operation(posted);
+    }
+
+    /** Releases the buffers of a completed send or operation and of all before it. */
     void onCompleted(final long workRequestId) {
         completed = WorkRequestId.counts(workRequestId);
         freeBuffers = buffers - WorkRequestId.messages(completed, posted);

@@ -3,18 +3,21 @@ package io.ringpoll.connections;
 /**
  * The ids of work requests.
  * <pre>
- *   63        62        61               32 31  30            0
- *   | goodbye | receive | messages so far | 0 | sends so far |    of a send
- *   |    0    |    1    |        0        |      buffer      |    of a receive
+ *   63        62        61          60               32 31  30            0
+ *   | goodbye | receive |     0     | messages so far | 0 | sends so far |    of a send
+ *   |    0    |    0    | operation | messages so far | 0 | sends so far |    of a one-sided operation
+ *   |    0    |    1    |     0     |        0        |      buffer      |    of a receive
  * </pre>
- * The completion of a send completes all earlier ones. Messages are sends, too. Both counts wrap; without the upper two bits the
- * id is the sender's state, so an id costs an addition. The cleared bits above the counts keep a carry from the next field.
+ * The completion of a send completes all earlier ones, as does that of a one-sided operation, which is not counted. Messages are
+ * sends, too. Both counts wrap; without the upper three bits the id is the sender's state, so an id costs an addition. The
+ * cleared bits above the counts keep a carry from the next field.
  */
 final class WorkRequestId {
     private static final int MESSAGES_SHIFT = 32;
     private static final long RECEIVE = 1L << 62;
     private static final long GOODBYE = 1L << 63;
-    private static final long COUNTS = RECEIVE - 1 & ~(1L << 31);
+    private static final long OPERATION = 1L << 61;
+    private static final long COUNTS = OPERATION - 1 & ~(1L << 31);
     private static final long SEND = 1;
     private static final long MESSAGE = SEND | 1L << MESSAGES_SHIFT;
 
@@ -40,7 +43,12 @@ final class WorkRequestId {
         return GOODBYE | counts;
     }
 
-    /** The counts of a send's id. */
+    /** The id of a one-sided operation after the counted sends. */
+    static long operation(final long counts) {
+        return OPERATION | counts;
+    }
+
+    /** The counts of a send's or an operation's id. */
     static long counts(final long id) {
         return id & COUNTS;
     }
@@ -51,6 +59,10 @@ final class WorkRequestId {
 
     static boolean isGoodbye(final long id) {
         return id < 0;
+    }
+
+    static boolean isOperation(final long id) {
+        return (id & OPERATION) != 0;
     }
 
     static int buffer(final long id) {

@@ -124,7 +124,7 @@ class BackPressureTest {
         }
         final long last = server.retained.remove();
         final UnsafeBuffer memory = (UnsafeBuffer) accepted.buffer();
-        assertEquals("second", memory.getStringWithoutLengthUtf8((int) last * new ConnectionSizes(8, 256).strideBytes(), 6));
+        assertEquals("second", memory.getStringWithoutLengthUtf8((int) last * new ConnectionSizes(8, 256, 0).strideBytes(), 6));
         accepted.release(last);
     }
 

@@ -1,12 +1,20 @@
 package io.ringpoll.connections;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.testing.CallFault;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.WcStatus;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -40,6 +48,47 @@ class FailedEndTest {
             }
             assertTrue(pair.client().close(SetPair.TEN_SECONDS));
         }
+    }
+
+    /** The first completion is lost: nobody gets those behind it. */
+    @Test
+    void shouldEndEachOperationWhoseCompletionIsLost() throws Exception {
+        final Recorder tags = new Recorder() {
+            @Override
+            public void onOperationCompleted(final MessageConnection connection, final long tag, final int status) {
+                add("operation " + tag + ' ' + WcStatus.name(status));
+            }
+        };
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            LocalMemoryRegion memory = peer.allocate(8, MemoryUsage.WRITE_SOURCE, MemoryUsage.WRITE_DESTINATION);
+            RemoteMemoryRegion remote = RemoteMemoryRegion.ofDescriptor(memory.descriptor());
+            FaultInjection ignored = FaultInjection.apply(FaultPlan.parse("overrun@1#1"));
+            SetPair pair = SetPair.of(builder -> builder.address(null).peer(peer).operationsInFlight(3), server, tags)) {
+            final MessageConnection connection = pair.connect();
+            assertTrue(connection.execute(() -> {
+                for (int i = 0; i < 3; i++) {
+                    assertTrue(connection.tryWrite(remote, 0, memory, 0, 8, i));
+                }
+            }));
+            assertEquals("disconnected FAILED", tags.await("disconnected"));
+        }
+        assertEquals(List.of("connected", "operation 0 IBV_WC_WR_FLUSH_ERR", "operation 1 IBV_WC_WR_FLUSH_ERR",
+            "operation 2 IBV_WC_WR_FLUSH_ERR", "disconnected FAILED"), tags.all);
+    }
+
+    @Test
+    void shouldNotCountAnOperationThatTheDeviceRefuses() throws Exception {
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            LocalMemoryRegion memory = peer.allocate(8, MemoryUsage.WRITE_SOURCE, MemoryUsage.WRITE_DESTINATION);
+            RemoteMemoryRegion remote = RemoteMemoryRegion.ofDescriptor(memory.descriptor());
+            FaultInjection ignored = FaultInjection.apply(FaultPlan.parse("full@1#1"));
+            SetPair pair = SetPair.of(builder -> builder.address(null).peer(peer).operationsInFlight(3), server, client)) {
+            final MessageConnection connection = pair.connect();
+            assertTrue(connection.execute(() -> assertFalse(connection.tryWrite(remote, 0, memory, 0, 8, 0))));
+            assertEquals("disconnected FAILED", client.await("disconnected"));
+            assertEquals(0, pair.client().listenerExceptions());
+        }
+        assertEquals(List.of("connected", "disconnected FAILED"), client.all);
     }
 
     /** Nothing would return the credit later: the peer would wait for ever. */

@@ -20,7 +20,7 @@ class MessageBuffersTest {
         final Set<Long> begins = new HashSet<>();
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
             for (int number = 0; number < LINES_OF_PAGE; number++) {
-                final MessageBuffers buffers = new MessageBuffers(peer, new ConnectionSizes(2, 64), number);
+                final MessageBuffers buffers = new MessageBuffers(peer, new ConnectionSizes(2, 64, 0), number);
                 final long begin = buffers.newView().addressOffset();
                 assertEquals(0, begin % ConnectionSizes.LINE_BYTES);
                 begins.add(begin % PAGE_BYTES);
@@ -33,7 +33,7 @@ class MessageBuffersTest {
     @Test
     void shouldBeginAtAllCacheLinesOfAPageInTheBuffersOfAConnection() {
         for (final int maxMessageBytes : new int[] {1, 64, 65, 1024, 4096, 8192, 1_000_000}) {
-            final int strideBytes = new ConnectionSizes(64, maxMessageBytes).strideBytes();
+            final int strideBytes = new ConnectionSizes(64, maxMessageBytes, 0).strideBytes();
             assertEquals(0, strideBytes % ConnectionSizes.LINE_BYTES);
             assertTrue(strideBytes >= maxMessageBytes && strideBytes < maxMessageBytes + 2 * ConnectionSizes.LINE_BYTES,
                 () -> strideBytes + " for " + maxMessageBytes);
@@ -48,7 +48,7 @@ class MessageBuffersTest {
     @Test
     void shouldUseTheWholeLengthOfItsMemory() {
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
-            final ConnectionSizes sizes = new ConnectionSizes(4, 100);
+            final ConnectionSizes sizes = new ConnectionSizes(4, 100, 0);
             final MessageBuffers buffers = new MessageBuffers(peer, sizes, 5);
             assertEquals(sizes.memoryBytes(), buffers.newView().capacity());
             assertEquals(sizes.memoryBytes(), buffers.sendOffset(sizes.window() - 1) + buffers.strideBytes());

@@ -41,6 +41,20 @@ class WorkRequestIdTest {
     }
 
     @Test
+    void shouldDistinguishAnOperationFromASendAndFindItsCounts() {
+        for (final long counts : new long[] {0, LAST, WorkRequestId.afterMessage(0), WorkRequestId.afterMessage(LAST)}) {
+            final long id = WorkRequestId.operation(counts);
+            assertTrue(WorkRequestId.isOperation(id));
+            assertFalse(WorkRequestId.isOperation(counts));
+            assertFalse(WorkRequestId.isOperation(WorkRequestId.goodbye(counts)));
+            assertFalse(WorkRequestId.isReceive(id));
+            assertFalse(WorkRequestId.isGoodbye(id));
+            assertEquals(counts, WorkRequestId.counts(id));
+        }
+        assertFalse(WorkRequestId.isOperation(WorkRequestId.receive(Integer.MAX_VALUE)));
+    }
+
+    @Test
     void shouldFindTheBufferOfAReceive() {
         for (final int buffer : new int[] {0, 1, 65_535, Integer.MAX_VALUE}) {
             final long id = WorkRequestId.receive(buffer);

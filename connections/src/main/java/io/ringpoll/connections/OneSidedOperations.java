@@ -1,0 +1,108 @@
+package io.ringpoll.connections;
+
+import io.ringpoll.rpma.CompletionFlag;
+import io.ringpoll.rpma.Connection;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.RemoteMemoryRegion;
+import io.ringpoll.rpma.RpmaException;
+
+/**
+ * The one-sided operations of one connection that are under way: RDMA writes and reads, each with a tag of the user.
+ *
+ * <p>Belongs to the polling thread. Each operation is signalled, and the completions of a send queue are in the order of its
+ * requests, with or without errors: so the tags are a ring, and an id contains the counts of the sends before it.
+ */
+final class OneSidedOperations {
+    private final MessageConnection owner;
+    private final Connection connection;
+    private final MessageSender sender;
+    private final ConnectionListener listener;
+    /** Tags of the operations under way, in order from {@link #first}. */
+    private final long[] tags;
+    private int first;
+    private int underWay;
+
+    OneSidedOperations(final MessageConnection owner, final MessageSender sender, final ConnectionSizes sizes,
+        final ConnectionListener listener) {
+        this.owner = owner;
+        this.sender = sender;
+        this.listener = listener;
+        connection = owner.connection();
+        tags = new long[sizes.operations()];
+    }
+
+    /** Posts a write; as {@link MessageConnection#tryWrite}. */
+    boolean tryWrite(final RemoteMemoryRegion destination, final long destinationOffset, final LocalMemoryRegion source,
+        final long sourceOffset, final long lengthBytes, final long tag) {
+        if (!hasRoom(lengthBytes)) {
+            return false;
+        }
+        try {
+            return onPosted(connection.write(destination, destinationOffset, source, sourceOffset, lengthBytes,
+                CompletionFlag.ALWAYS, sender.operationId()), tag);
+        } catch (final RpmaException failed) {
+            owner.fail(failed.getMessage());
+            return false;
+        }
+    }
+
+    /** Posts a read; as {@link MessageConnection#tryRead}. */
+    boolean tryRead(final LocalMemoryRegion destination, final long destinationOffset, final RemoteMemoryRegion source,
+        final long sourceOffset, final long lengthBytes, final long tag) {
+        if (!hasRoom(lengthBytes)) {
+            return false;
+        }
+        try {
+            return onPosted(connection.read(destination, destinationOffset, source, sourceOffset, lengthBytes,
+                CompletionFlag.ALWAYS, sender.operationId()), tag);
+        } catch (final RpmaException failed) {
+            owner.fail(failed.getMessage());
+            return false;
+        }
+    }
+
+    private boolean hasRoom(final long lengthBytes) {
+        if (lengthBytes < 1) {
+            throw new IllegalArgumentException("a one-sided operation of " + lengthBytes + " bytes: at least 1 is needed");
+        }
+        if (tags.length == 0) {
+            throw new IllegalStateException(owner + " has no one-sided operations: set operationsInFlight");
+        }
+        return underWay < tags.length && owner.isOpen();
+    }
+
+    private boolean onPosted(final boolean accepted, final long tag) {
+        if (!accepted) {
+            owner.fail("the send queue is full");
+            return false;
+        }
+        final int last = first + underWay;
+        tags[last < tags.length ? last : last - tags.length] = tag;
+        underWay++;
+        return true;
+    }
+
+    /** Number of operations without a handled completion. */
+    int underWay() {
+        return underWay;
+    }
+
+    /** Reports the end of the first operation under way. */
+    void onCompleted(final int status) {
+        final long tag = tags[first];
+        first = first + 1 == tags.length ? 0 : first + 1;
+        underWay--;
+        try {
+            listener.onOperationCompleted(owner, tag, status);
+        } catch (final Throwable failure) {
+            owner.poller().onListenerException(failure);
+        }
+    }
+
+    /** Reports the end of all operations under way, whose completions nobody polls any more; the queue pair is gone. */
+    void onAbandoned(final int status) {
+        while (underWay > 0) {
+            onCompleted(status);
+        }
+    }
+}
