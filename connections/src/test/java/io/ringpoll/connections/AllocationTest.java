@@ -4,9 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.MemoryUsage;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.testing.TestDevice;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Tag;
@@ -70,35 +75,95 @@ class AllocationTest {
         }
     }
 
+    /** Writes and reads in turn as long as there is room, with a message for each write. */
+    private static final class Operations implements ConnectionListener {
+        private final UnsafeBuffer message = new UnsafeBuffer(new byte[32]);
+        private final LocalMemoryRegion local;
+        private final RemoteMemoryRegion remote;
+        private long posted;
+        private volatile long completed;
+
+        Operations(final LocalMemoryRegion local, final RemoteMemoryRegion remote) {
+            this.local = local;
+            this.remote = remote;
+        }
+
+        @Override
+        public void onConnected(final MessageConnection connection) {
+            while (post(connection)) {
+                posted++;
+            }
+        }
+
+        private boolean post(final MessageConnection connection) {
+            if ((posted & 1) == 0) {
+                connection.trySend(message, 0, message.capacity());
+                return connection.tryWrite(remote, 0, local, 0, Long.BYTES, posted);
+            }
+            return connection.tryRead(local, 0, remote, 0, Long.BYTES, posted);
+        }
+
+        @Override
+        public void onOperationCompleted(final MessageConnection connection, final long tag, final int status) {
+            completed++;
+            onConnected(connection);
+        }
+
+        @Override
+        public boolean onMessage(
+            final MessageConnection connection, final DirectBuffer buffer, final int offset, final int length) {
+            return true;
+        }
+    }
+
     @Test
     void shouldAllocateNothing() throws Exception {
         final Flood flood = new Flood();
         try (SetPair pair = SetPair.of(builder -> builder.messagesInFlight(16), new Answers(), flood)) {
             pair.connect();
-            await(flood, WARM_UP);
-            final Thread[] threads = {pair.client().pipelines().getFirst().pollerThread(),
-                pair.server().pipelines().getFirst().pollerThread()};
-            final long[] least = {Long.MAX_VALUE, Long.MAX_VALUE};
-            for (int round = 0; round < ROUNDS && least[0] + least[1] != 0; round++) {
-                final long[] before = {allocated(threads[0]), allocated(threads[1])};
-                await(flood, flood.received + MEASURED);
-                for (int i = 0; i < threads.length; i++) {
-                    least[i] = Math.min(least[i], allocated(threads[i]) - before[i]);
-                }
-            }
-            assertEquals(0, least[0], "client");
-            assertEquals(0, least[1], "server");
+            assertNothingAllocated(pair, () -> flood.received);
         }
+    }
+
+    @Test
+    void shouldAllocateNothingForOneSidedOperations() throws Exception {
+        try (Peer peer = Peer.ofLocal(TestDevice.address());
+            LocalMemoryRegion local = peer.allocate(Long.BYTES, MemoryUsage.WRITE_SOURCE, MemoryUsage.READ_DESTINATION);
+            LocalMemoryRegion target = peer.allocate(Long.BYTES, MemoryUsage.WRITE_DESTINATION, MemoryUsage.READ_SOURCE);
+            RemoteMemoryRegion remote = RemoteMemoryRegion.ofDescriptor(target.descriptor())) {
+            final Operations operations = new Operations(local, remote);
+            try (SetPair pair = SetPair.of(builder -> builder.address(null).peer(peer).operationsInFlight(16),
+                new Operations(local, remote), operations)) {
+                pair.connect();
+                assertNothingAllocated(pair, () -> operations.completed);
+            }
+        }
+    }
+
+    private static void assertNothingAllocated(final SetPair pair, final LongSupplier count) throws InterruptedException {
+        await(count, WARM_UP);
+        final Thread[] threads = {pair.client().pipelines().getFirst().pollerThread(),
+            pair.server().pipelines().getFirst().pollerThread()};
+        final long[] least = {Long.MAX_VALUE, Long.MAX_VALUE};
+        for (int round = 0; round < ROUNDS && least[0] + least[1] != 0; round++) {
+            final long[] before = {allocated(threads[0]), allocated(threads[1])};
+            await(count, count.getAsLong() + MEASURED);
+            for (int i = 0; i < threads.length; i++) {
+                least[i] = Math.min(least[i], allocated(threads[i]) - before[i]);
+            }
+        }
+        assertEquals(0, least[0], "client");
+        assertEquals(0, least[1], "server");
     }
 
     private static long allocated(final Thread thread) {
         return THREADS.getThreadAllocatedBytes(thread.threadId());
     }
 
-    private static void await(final Flood flood, final long count) throws InterruptedException {
+    private static void await(final LongSupplier reached, final long count) throws InterruptedException {
         final long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(100);
-        while (flood.received < count) {
-            assertTrue(System.nanoTime() < deadlineNs, "received only " + flood.received);
+        while (reached.getAsLong() < count) {
+            assertTrue(System.nanoTime() < deadlineNs, () -> "only " + reached.getAsLong());
             Thread.sleep(1);
         }
     }

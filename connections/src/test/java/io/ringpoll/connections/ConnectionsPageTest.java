@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.testing.JavaProcess;
+import io.ringpoll.testing.TestDevice;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,14 +21,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The programs of docs/guide/connections.md compile and run unchanged. On the loopback device, where server and clients share a
- * process.
+ * The programs of docs/guide/connections.md compile and run unchanged. On the loopback device, where both sides share a process.
  */
 @Timeout(480)
 class ConnectionsPageTest {
     private static final Path PAGE = Path.of("..", "docs", "guide", "connections.md");
     private static final Pattern PROGRAM = Pattern.compile("```java\n(import .*?\n)```", Pattern.DOTALL);
-    private static final int MAX_LINES = 60;
+    private static final int MAX_LINES = 80;
     /** For a hundred thousand answers in a JVM with one core, on a busy machine. */
     private static final int TIMEOUT_S = 200;
 
@@ -47,7 +47,7 @@ class ConnectionsPageTest {
             Files.writeString(file, code);
             files.add(file.toString());
         }
-        assertEquals(2, files.size());
+        assertEquals(3, files.size());
         files.addAll(0, List.of("-proc:none", "-d", folder.toString()));
         assertEquals(0, ToolProvider.getSystemJavaCompiler().run(null, null, null, files.toArray(new String[0])));
     }
@@ -55,14 +55,7 @@ class ConnectionsPageTest {
     @Test
     void shouldServeAllClientsUntilTheSignal() throws Exception {
         final Path output = folder.resolve("output");
-        final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        command.addAll(JavaProcess.flags());
-        // With one core the polling threads, of three sets here, yield.
-        command.add("-XX:ActiveProcessorCount=1");
-        command.addAll(List.of("-cp", folder + File.pathSeparator + System.getProperty("java.class.path"),
-            EchoProgram.class.getName()));
-        final Process process =
-            new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
+        final Process process = start(output, EchoProgram.class.getName());
         try {
             await(process, output, "ready");
             // The server may find out later than the clients; after the signal it would end these connections itself.
@@ -81,6 +74,31 @@ class ConnectionsPageTest {
         assertEquals(1, count(printed, ": PEER_LOST"), printed);
         assertEquals(1, count(printed, ": CLOSED"), printed);
         assertEquals(4, count(printed, ": connected"), printed);
+    }
+
+    @Test
+    void shouldWriteToThePeer() throws Exception {
+        final Path output = folder.resolve("output");
+        final Process process = start(output, "RemoteWrite", TestDevice.address());
+        try {
+            assertTrue(process.waitFor(TIMEOUT_S, TimeUnit.SECONDS), () -> read(output));
+        } finally {
+            process.destroyForcibly();
+        }
+        final String printed = read(output);
+        assertEquals(0, process.exitValue(), printed);
+        assertEquals(1, count(printed, "written: hello"), printed);
+        assertEquals(1, count(printed, "operation 42: IBV_WC_SUCCESS"), printed);
+    }
+
+    private Process start(final Path output, final String... program) throws IOException {
+        final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+        command.addAll(JavaProcess.flags());
+        // With one core the polling threads, of three sets here, yield.
+        command.add("-XX:ActiveProcessorCount=1");
+        command.addAll(List.of("-cp", folder + File.pathSeparator + System.getProperty("java.class.path")));
+        command.addAll(List.of(program));
+        return new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(output.toFile()).start();
     }
 
     private static void await(final Process process, final Path output, final String text) throws InterruptedException {
