@@ -5,6 +5,7 @@ import com.lmax.disruptor.Sequence;
 import com.lmax.disruptor.Sequencer;
 import com.lmax.disruptor.TimeoutException;
 import com.lmax.disruptor.WaitStrategy;
+import io.ringpoll.internal.poller.MemoryFault;
 import io.ringpoll.internal.poller.PollerCounterSet;
 import io.ringpoll.verbs.CompletionPath;
 import java.util.Set;
@@ -134,7 +135,12 @@ final class CompletionProcessor implements Runnable {
     /** Handles batches until the end is requested or a failure ends the handler. */
     private void process() {
         try {
-            processBatches();
+            try {
+                processBatches();
+            } finally {
+                // Before the end of the handler, which an error of the counters must not interrupt.
+                MemoryFault.check();
+            }
         } catch (final HandlerHalted halt) {
             die(halt.getCause());
         } catch (final Throwable failure) {
@@ -168,7 +174,7 @@ final class CompletionProcessor implements Runnable {
             counters.onBatchEnd(last, delivery.deliver(first, last));
             pass(last);
         } catch (final HandlerHalted halt) {
-            counters.onBatchEnd(halt.sequence(), halt.handled());
+            counters.onHalt(halt.sequence(), halt.handled());
             pass(halt.sequence());
             throw halt;
         }

@@ -1,5 +1,6 @@
 package io.ringpoll.pipeline;
 
+import io.ringpoll.internal.poller.MemoryFault;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.errors.DistinctErrorLog;
 
@@ -32,11 +33,13 @@ final class ErrorRecorder implements ErrorHandler {
     private void record(final Throwable failure) {
         try {
             log.record(finite(failure));
+            MemoryFault.check();
         } catch (final Throwable unprintable) {
             try {
                 log.record(new IllegalStateException(failure.getClass().getName() + ", which cannot be printed"));
+                MemoryFault.check();
             } catch (final Throwable lost) {
-                // Out of memory: the exception has been counted, at least.
+                // Out of memory, or the log is in a truncated file: the exception has been counted, at least.
                 return;
             }
         }

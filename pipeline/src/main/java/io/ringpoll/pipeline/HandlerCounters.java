@@ -1,6 +1,7 @@
 package io.ringpoll.pipeline;
 
 import io.ringpoll.internal.poller.CounterType;
+import io.ringpoll.internal.poller.MemoryFault;
 import org.agrona.concurrent.status.AtomicCounter;
 import org.agrona.concurrent.status.CountersManager;
 
@@ -36,6 +37,7 @@ final class HandlerCounters {
     void onState(final long newState) {
         try {
             state.setRelease(newState);
+            MemoryFault.check();
         } catch (final InternalError truncatedFile) {
             // Not shown any more.
             return;
@@ -46,6 +48,7 @@ final class HandlerCounters {
     void onException() {
         try {
             exceptions.incrementRelease();
+            MemoryFault.check();
         } catch (final InternalError truncatedFile) {
             // Not shown any more.
             return;
@@ -65,5 +68,16 @@ final class HandlerCounters {
             handled.getAndAddRelease(handledCount);
         }
         position.setRelease(passed + 1);
+    }
+
+    /** Counts the batch in which the handler has halted, unless the memory of the counters is gone; handler's thread only. */
+    void onHalt(final long passed, final long handledCount) {
+        try {
+            onBatchEnd(passed, handledCount);
+            MemoryFault.check();
+        } catch (final InternalError truncatedFile) {
+            // Not shown any more.
+            return;
+        }
     }
 }

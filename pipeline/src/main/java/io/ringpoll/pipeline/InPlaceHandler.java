@@ -71,7 +71,7 @@ final class InPlaceHandler implements SlotControl {
             counters.onBatchEnd(last, delivery.deliver(first, last));
             return last;
         } catch (final HandlerHalted halt) {
-            counters.onBatchEnd(halt.sequence(), halt.handled());
+            counters.onHalt(halt.sequence(), halt.handled());
             die(halt.getCause());
             return halt.sequence();
         } catch (final Throwable failure) {

@@ -7,6 +7,7 @@ import io.ringpoll.internal.ffm.JvmFlags;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.poller.CompletionPoller;
 import io.ringpoll.internal.poller.CounterType;
+import io.ringpoll.internal.poller.MemoryFault;
 import io.ringpoll.internal.poller.PollerCounterSet;
 import io.ringpoll.internal.poller.PollerLoop;
 import io.ringpoll.poller.EventDrivenIdle;
@@ -16,6 +17,7 @@ import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.VerbsContext;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
@@ -82,6 +84,7 @@ public final class Pipeline implements AutoCloseable {
             slab = new CompletionSlab(config.ringSize);
             pipeline = new Pipeline(config, countersFile, slab);
             countersFile.requireAll(config.name);
+            MemoryFault.check();
         } catch (final RuntimeException | Error failure) {
             if (slab != null) {
                 slab.release();
@@ -294,6 +297,7 @@ public final class Pipeline implements AutoCloseable {
      * Reads all counters of the pipeline: those of the poller, the ring, the handlers and the budgets.
      *
      * @return a snapshot, also without a counters file; the last values after the close
+     * @throws IllegalStateException if the memory of the counters is gone: a file of theirs was truncated
      */
     public Counters counters() {
         return countersFile.snapshot(name);
@@ -330,9 +334,11 @@ public final class Pipeline implements AutoCloseable {
      * Number of exceptions thrown by the handlers.
      *
      * @return sum over all handlers
+     * @throws IllegalStateException as {@link #counters()}
      */
     public long handlerExceptions() {
-        return handlers.counters().stream().mapToLong(counters -> counters.exceptions.get()).sum();
+        return countersFile.read(
+            name, () -> handlers.counters().stream().mapToLong(counters -> counters.exceptions.get()).sum());
     }
 
     /**
@@ -340,11 +346,12 @@ public final class Pipeline implements AutoCloseable {
      *
      * @param handlerName as set, or {@link Thread#getName} of its thread
      * @return nanoseconds; 0 if no handler has the name
+     * @throws IllegalStateException as {@link #counters()}
      */
     public long causedStallNs(final String handlerName) {
         Objects.requireNonNull(handlerName, "handlerName is null");
         final int position = handlers.indexOf(handlerName);
-        return position < 0 ? 0 : handlers.counters().get(position).causedStallNs.get();
+        return position < 0 ? 0 : countersFile.read(name, () -> handlers.counters().get(position).causedStallNs.get());
     }
 
     /**
@@ -413,12 +420,17 @@ public final class Pipeline implements AutoCloseable {
      * Reads the distinct exceptions of handlers and queues.
      *
      * @param line receives one line per exception: number of occurrences and stack trace
+     * @throws IllegalStateException as {@link #counters()}
      */
     public void readErrors(final Consumer<String> line) {
         Objects.requireNonNull(line, "the consumer of lines (line) is null");
-        ErrorLogReader.read(
-            countersFile.errorLog().buffer(),
-            (count, firstMs, lastMs, encoded) -> line.accept(count + " times: " + encoded));
+        countersFile.read(name, () -> {
+            final List<String> lines = new ArrayList<>();
+            ErrorLogReader.read(
+                countersFile.errorLog().buffer(),
+                (count, firstMs, lastMs, encoded) -> lines.add(count + " times: " + encoded));
+            return lines;
+        }).forEach(line);
     }
 
     private void remove(final CompletionQueue queue, final Deadline deadline) throws TimeoutException {

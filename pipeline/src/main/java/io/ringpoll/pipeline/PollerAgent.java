@@ -3,6 +3,7 @@ package io.ringpoll.pipeline;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.internal.poller.CompletionPoller;
 import io.ringpoll.internal.poller.CompletionPoller.Outcome;
+import io.ringpoll.internal.poller.MemoryFault;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
@@ -288,10 +289,7 @@ final class PollerAgent implements Agent, Polling {
         int workCount = 0;
         if (running) {
             try {
-                workCount = poller.doWork();
-                if (idleCalls != null && (workCount > 0 || poller.outcome() == Outcome.EMPTY)) {
-                    idleCalls.onRound(workCount);
-                }
+                workCount = work();
             } catch (final Throwable failure) {
                 die(failure);
                 throw failure;
@@ -301,6 +299,20 @@ final class PollerAgent implements Agent, Polling {
             end();
         }
         return workCount;
+    }
+
+    private int work() {
+        try {
+            final int workCount = poller.doWork();
+            if (idleCalls != null && (workCount > 0 || poller.outcome() == Outcome.EMPTY)) {
+                idleCalls.onRound(workCount);
+            }
+            return workCount;
+        } catch (final Throwable failure) {
+            // Before the failure is reported, which an error of the counters must not interrupt.
+            MemoryFault.check();
+            throw failure;
+        }
     }
 
     /** Makes the calling thread the polling thread; with the lease, between two duty cycles. */
@@ -364,8 +376,12 @@ final class PollerAgent implements Agent, Polling {
                 poller.onClose();
             } finally {
                 handlers.onPollerEnd();
-                state = State.ENDED;
-                slab.release();
+                try {
+                    slab.release();
+                } finally {
+                    // Last: a thread that waits for the end finds the memory released.
+                    state = State.ENDED;
+                }
             }
         }
     }

@@ -2,7 +2,6 @@ package io.ringpoll.pipeline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,13 +9,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.poller.ScriptedQueue;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
-import io.ringpoll.verbs.WorkCompletion;
-import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -26,16 +21,13 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.management.ObjectName;
 import org.agrona.concurrent.AgentInvoker;
-import org.agrona.concurrent.AgentRunner;
 import org.agrona.concurrent.UnsafeBuffer;
-import org.agrona.concurrent.YieldingIdleStrategy;
 import org.agrona.concurrent.status.AtomicCounter;
 import org.agrona.concurrent.status.ConcurrentCountersManager;
 import org.agrona.concurrent.status.CountersManager;
 import org.agrona.concurrent.status.CountersReader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -50,8 +42,6 @@ class CountersManagerTest {
     private final CountersManager manager = manager(1024);
     private final AtomicCounter before = manager.newCounter("of the user");
     private final ScriptedQueue queue = new ScriptedQueue("queue");
-    @TempDir
-    private Path folder;
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -179,65 +169,6 @@ class CountersManagerTest {
             .onAll((wc, sequence, endOfBatch) -> { });
         assertEquals("there are a counters folder and a counters manager: set one of them",
             assertThrows(IllegalArgumentException.class, description::start).getMessage());
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"threads", "run to completion", "agent"})
-    void shouldHaltAndCloseIfTheFileOfTheManagerIsTruncated(final String kind) throws Exception {
-        final Path file = folder.resolve("counters");
-        final CountDownLatch ended = new CountDownLatch(2);
-        final PipelineBuilder description = Pipeline.builder().countersManager(mapped(file)).queue(queue)
-            .onAll(new Ending(ended)).onAll(new Ending(ended), options -> options.name("second"));
-        if (!kind.equals("threads")) {
-            description.runToCompletion();
-        }
-        final Pipeline pipeline = (kind.equals("agent") ? description.asAgent() : description).start();
-        AgentRunner runner = null;
-        if (kind.equals("agent")) {
-            runner = new AgentRunner(new YieldingIdleStrategy(), failure -> { }, null, pipeline.agent());
-            AgentRunner.startOnThread(runner);
-        }
-        add(5);
-        assertTrue(pipeline.drain(BOUND_NS).inTime());
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-            channel.truncate(0);
-        }
-        add(5);
-        while (pipeline.state() != PipelineState.HALTED) {
-            Thread.sleep(1);
-        }
-        pipeline.close(BOUND_NS);
-        assertEquals(PipelineState.CLOSED, pipeline.state());
-        assertInstanceOf(InternalError.class, pipeline.failure());
-        assertEquals(0, ended.getCount());
-        assertTrue(pipeline.slab().isFreed());
-        pipeline.removeQueue(queue);
-        if (runner != null) {
-            runner.close();
-        }
-    }
-
-    private static CountersManager mapped(final Path file) throws IOException {
-        final int metadataLength = 1024 * CountersReader.METADATA_LENGTH;
-        final int valuesLength = 1024 * CountersReader.COUNTER_LENGTH;
-        try (FileChannel channel = FileChannel.open(
-            file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            return new ConcurrentCountersManager(
-                new UnsafeBuffer(channel.map(FileChannel.MapMode.READ_WRITE, 0, metadataLength)),
-                new UnsafeBuffer(channel.map(FileChannel.MapMode.READ_WRITE, metadataLength, valuesLength)));
-        }
-    }
-
-    /** A handler that reports its end. */
-    private record Ending(CountDownLatch ended) implements CompletionHandler {
-        @Override
-        public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
-        }
-
-        @Override
-        public void onShutdown() {
-            ended.countDown();
-        }
     }
 
     private static CountersManager manager(final int counters) {

@@ -2,6 +2,7 @@ package io.ringpoll.internal.counters;
 
 import io.ringpoll.internal.counters.CountersSnapshot.RecordedCounter;
 import io.ringpoll.internal.poller.CounterType;
+import io.ringpoll.internal.poller.MemoryFault;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +32,8 @@ final class BorrowedCounters extends CountersManager {
     private RuntimeException refusal;
     private int refused;
     private final List<KeptCounter> counters = new ArrayList<>();
+    /** The error of the first access that found the memory of the manager gone, or null; guarded by this. */
+    private InternalError lost;
 
     BorrowedCounters(final CountersManager user) {
         super(user.metaDataBuffer(), user.valuesBuffer());
@@ -125,8 +128,15 @@ final class BorrowedCounters extends CountersManager {
         }
     }
 
-    /** The counters with their present values, or their last ones. */
+    /**
+     * The counters with their present values, or their last ones.
+     *
+     * @throws InternalError if the memory of the manager was gone when the counters were freed
+     */
     synchronized List<RecordedCounter> snapshot() {
+        if (lost != null) {
+            throw lost;
+        }
         return counters.stream().map(KeptCounter::snapshot).toList();
     }
 
@@ -136,18 +146,32 @@ final class BorrowedCounters extends CountersManager {
      * @param errors receives an exception if the program has freed some before, and those of the manager
      */
     synchronized void free(final ErrorHandler errors) {
-        int lost = 0;
-        for (final KeptCounter counter : counters) {
-            try {
-                lost += counter.free() ? 0 : 1;
-            } catch (final Throwable failure) {
-                // An error too: the memory of the manager may be a file that the program has truncated.
-                errors.onError(failure);
+        int freedBefore = 0;
+        try {
+            for (int i = 0; i < counters.size() && lost == null; i++) {
+                freedBefore += isFreedBefore(counters.get(i), errors) ? 1 : 0;
             }
+        } catch (final InternalError truncatedFile) {
+            // Neither the other counters nor the records of the manager can be accessed.
+            lost = truncatedFile;
+            errors.onError(truncatedFile);
         }
-        if (lost > 0) {
-            errors.onError(new IllegalStateException("the program has freed " + lost + " of the pipeline's " +
+        if (lost == null && freedBefore > 0) {
+            errors.onError(new IllegalStateException("the program has freed " + freedBefore + " of the pipeline's " +
                 counters.size() + " counters in the countersManager; the close of the pipeline frees them"));
         }
+    }
+
+    /** Frees a counter; returns whether the program has freed it before. */
+    private static boolean isFreedBefore(final KeptCounter counter, final ErrorHandler errors) {
+        boolean freedBefore = false;
+        try {
+            freedBefore = !counter.free();
+        } catch (final RuntimeException failure) {
+            errors.onError(failure);
+        }
+        // Before the next one: an error is of this counter's memory.
+        MemoryFault.check();
+        return freedBefore;
     }
 }

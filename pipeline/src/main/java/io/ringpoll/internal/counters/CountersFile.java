@@ -3,6 +3,7 @@ package io.ringpoll.internal.counters;
 import io.ringpoll.counters.Counters;
 import io.ringpoll.internal.os.FileHold;
 import io.ringpoll.internal.poller.CounterType;
+import io.ringpoll.internal.poller.MemoryFault;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -16,6 +17,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.agrona.ErrorHandler;
 import org.agrona.concurrent.AtomicBuffer;
 import org.agrona.concurrent.SystemEpochClock;
@@ -143,10 +145,34 @@ public final class CountersFile implements AutoCloseable {
      *
      * @param name of the pipeline
      * @return a snapshot without the process id, which is the reader's own
+     * @throws IllegalStateException as {@link #read}
      */
     public Counters snapshot(final String name) {
-        return new CounterNames(name, null).of(System.nanoTime(), borrowed != null ? borrowed.snapshot() :
-            CountersSnapshot.counters(counters.metaDataBuffer(), counters.valuesBuffer()));
+        return new CounterNames(name, null).of(System.nanoTime(), read(name, () -> borrowed != null ? borrowed.snapshot() :
+            CountersSnapshot.counters(counters.metaDataBuffer(), counters.valuesBuffer())));
+    }
+
+    /**
+     * Reads from the memory of the counters or of the error log; any thread.
+     *
+     * @param name   of the pipeline
+     * @param reader of the memory, without an effect if it fails
+     * @param <T>    of what is read
+     * @return the reader's result
+     * @throws IllegalStateException if the memory is gone, because its file has been truncated
+     */
+    public <T> T read(final String name, final Supplier<T> reader) {
+        try {
+            try {
+                return reader.get();
+            } finally {
+                // What is read from lost memory is arbitrary, and so is an exception of the reader about it.
+                MemoryFault.check();
+            }
+        } catch (final InternalError truncated) {
+            throw new IllegalStateException(
+                "the counters of pipeline " + name + " are lost: their file was truncated", truncated);
+        }
     }
 
     /**

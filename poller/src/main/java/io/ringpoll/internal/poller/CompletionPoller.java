@@ -252,6 +252,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
                 stall.end();
             }
             tally.flush();
+            MemoryFault.check();
         } catch (final Throwable failure) {
             // The memory of the counters is gone: the end does not depend on it.
             errorHandler.onError(failure);
@@ -693,7 +694,7 @@ public final class CompletionPoller extends CompletionPollerHotFields implements
         if (failed) {
             failed = false;
             round.removeFailed();
-            counters.queues.setRelease(round.size);
+            counters.onQueues(round.size);
         }
     }
 }

@@ -92,6 +92,17 @@ public final class PollerCounterSet implements PollerCounters {
         published.incrementRelease();
     }
 
+    /** Stores the number of queues, unless the memory of the counters is gone: a removal, for instance, does not depend on it. */
+    void onQueues(final int number) {
+        try {
+            queues.setRelease(number);
+            MemoryFault.check();
+        } catch (final InternalError truncatedFile) {
+            // Not shown any more.
+            return;
+        }
+    }
+
     /** Counts published batches and their polls. */
     void onBatches(final int number, final int largest) {
         polls.getAndAddRelease(number);

@@ -90,16 +90,25 @@ public final class PollerLoop implements Runnable {
     @Override
     public void run() {
         try {
-            stallTracker.restart(poller.cycles());
-            while (running) {
-                final int workCount = poller.doWork();
-                stallTracker.onCycle(poller.cycles(), workCount > 0);
-                idle(workCount);
+            try {
+                runCycles();
+            } finally {
+                // Before the failure is reported, which an error of the counters must not interrupt.
+                MemoryFault.check();
             }
         } catch (final Throwable failure) {
             errorHandler.onError(failure);
         } finally {
             poller.onClose();
+        }
+    }
+
+    private void runCycles() {
+        stallTracker.restart(poller.cycles());
+        while (running) {
+            final int workCount = poller.doWork();
+            stallTracker.onCycle(poller.cycles(), workCount > 0);
+            idle(workCount);
         }
     }
 

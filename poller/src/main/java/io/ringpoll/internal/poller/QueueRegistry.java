@@ -438,14 +438,14 @@ public final class QueueRegistry {
 
     private void onAdd(final PolledQueue polled) {
         round.add(polled);
-        counters.queues.setRelease(round.size);
+        counters.onQueues(round.size);
     }
 
     private void onRemove(final PolledQueue polled) {
         round.remove(polled);
         // After the end the counter may have been freed, and belong to another part of the program.
         if (commands.phase() != PollerState.ENDED) {
-            counters.queues.setRelease(round.size);
+            counters.onQueues(round.size);
         }
     }
 

@@ -94,6 +94,8 @@ final class QueueRound {
         counters.budgetDepth.setRelease(depth);
         counters.budgetInFlight.setRelease(inFlight);
         counters.budgetRefused.setRelease(refusedBefore + refused);
+        // An error of the counters is thrown here at the latest, and not in the runner of an agent, which would continue.
+        MemoryFault.check();
     }
 
     private void removeAt(final int position) {
