@@ -29,6 +29,7 @@ record RdmaPort(
     String device, int number, String state, boolean infiniBand, boolean iWarp, Set<String> interfaces, Set<InetAddress> gids) {
 
     private static final String ACTIVE = "ACTIVE";
+    private static final String UNUSED_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
 
     /** The ports of all devices: in the order of the devices' names, numbers in them by value. */
     static List<RdmaPort> all(final Path sysClass) {
@@ -57,22 +58,37 @@ record RdmaPort(
 
     private static RdmaPort read(final Path device, final Path port) {
         final Set<InetAddress> gids = new LinkedHashSet<>();
-        for (final Path gid : list(port.resolve("gids"))) {
-            text(gid).flatMap(RdmaPort::address).filter(address -> !address.isAnyLocalAddress()).ifPresent(gids::add);
-        }
+        final Set<String> names = new LinkedHashSet<>();
+        readGids(port, gids, names);
         final String state = text(port.resolve("state")).orElse("");
         final int number = Integer.parseInt(port.getFileName().toString());
         return new RdmaPort(
             device.getFileName().toString(), number, state.substring(state.indexOf(':') + 1).strip(),
             "InfiniBand".equals(text(port.resolve("link_layer")).orElse("")),
-            text(device.resolve("node_type")).orElse("").endsWith("RNIC"), interfaces(device, port, number), gids);
+            text(device.resolve("node_type")).orElse("").endsWith("RNIC"), interfaces(device, number, names), gids);
     }
 
-    /** By the GID table; where that names none, as on InfiniBand: the interfaces of the same device, or of a software device. */
-    private static Set<String> interfaces(final Path device, final Path port, final int number) {
-        final Set<String> names = new LinkedHashSet<>();
-        // Reading an unused entry fails with EINVAL.
-        list(port.resolve("gid_attrs/ndevs")).forEach(entry -> text(entry).ifPresent(names::add));
+    /** Reads the GID table: a file for each of up to 1024 entries, few of them in use. */
+    private static void readGids(final Path port, final Set<InetAddress> gids, final Set<String> names) {
+        final Path table = port.resolve("gids");
+        final Path interfaces = port.resolve("gid_attrs/ndevs");
+        for (int i = 0; ; i++) {
+            final String index = Integer.toString(i);
+            final Path entry = table.resolve(index);
+            final Optional<String> gid = text(entry);
+            if (gid.isEmpty() && Files.notExists(entry)) {
+                return;
+            }
+            // An unused entry has no interface: the kernel fails the reading of its file with EINVAL.
+            if (gid.isPresent() && !UNUSED_GID.equals(gid.get())) {
+                gid.flatMap(RdmaPort::address).ifPresent(gids::add);
+                text(interfaces.resolve(index)).ifPresent(names::add);
+            }
+        }
+    }
+
+    /** Those of the GID table; where it names none, as on InfiniBand: those of the same device, or of a software device. */
+    private static Set<String> interfaces(final Path device, final int number, final Set<String> names) {
         if (names.isEmpty()) {
             text(device.resolve("parent")).ifPresent(names::add);
         }

@@ -152,7 +152,8 @@ class DeviceAddressTest {
             write(device + "/ports/1/gid_attrs/ndevs/" + index, net);
             write(device + "/ports/1/gids/" + index++, gid(address));
         }
-        // Entries that are not in use.
+        // Entries that are not in use, of which the kernel names no interface.
+        write(device + "/ports/1/gid_attrs/ndevs/" + index, "unused0");
         write(device + "/ports/1/gids/" + index, "0000:0000:0000:0000:0000:0000:0000:0000");
         interfaces.put(net, addresses(addresses));
     }
