@@ -16,7 +16,8 @@ class ConnectionTortureTest {
     @Test
     void shouldFindNothingWrongInAFewSeconds() throws IOException {
         // Always the same scenes: a run by hand draws others.
-        assertEquals(0, calls.execute("--connections", "--seconds", "10", "--seed", "1", "--json"), calls::toString);
+        assertEquals(0, calls.execute("--connections", "--jvm", "PLAIN", "--seconds", "10", "--seed", "1", "--json"),
+            calls::toString);
         final JsonNode report = calls.json();
         assertTrue(report.get("sound").asBoolean(), calls::out);
         assertTrue(report.get("scenes").asInt() >= 1, calls::out);

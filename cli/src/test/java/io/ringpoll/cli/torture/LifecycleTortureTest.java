@@ -13,12 +13,14 @@ import org.junit.jupiter.api.Timeout;
 class LifecycleTortureTest {
     private final CommandCalls calls = CommandCalls.of(TortureCommand::new);
 
+    /** Each kind of JVM for some seconds; {@code ./ringpoll torture --lifecycle --seconds 600} is a full run. */
     @Test
-    void shouldFindNothingWrongInAMinute() throws IOException {
-        assertEquals(0, calls.execute("--lifecycle", "--seconds", "60", "--json"), calls::toString);
+    void shouldFindNothingWrongInSomeSeconds() throws IOException {
+        // Always from the same scene on: a run by hand draws others.
+        assertEquals(0, calls.execute("--lifecycle", "--seconds", "20", "--seed", "1", "--json"), calls::toString);
         final JsonNode report = calls.json();
         assertTrue(report.get("sound").asBoolean(), calls::out);
-        assertTrue(report.get("playedSeconds").asDouble() >= 60, calls::out);
+        assertTrue(report.get("playedSeconds").asDouble() >= 20, calls::out);
         assertTrue(report.get("scenes").asInt() >= 1, calls::out);
         assertTrue(report.get("calls").asInt() >= 1, calls::out);
     }

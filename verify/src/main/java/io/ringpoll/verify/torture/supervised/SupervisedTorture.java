@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 public final class SupervisedTorture {
     /** Long enough to detect leaks, short enough for a turn of each kind of JVM per minute. */
     private static final int SCENES_PER_JVM = 100;
-    private static final double SECONDS_PER_JVM = 15;
+    private static final double MOST_SECONDS_PER_JVM = 15;
     private static final double LEAST_SECONDS_PER_JVM = 1;
 
     private final SceneKind scenesOf;
@@ -61,6 +61,7 @@ public final class SupervisedTorture {
         double playedSeconds = 0;
         final List<JvmKind> kinds = kind != null ? List.of(kind) :
             Stream.of(JvmKind.values()).filter(JvmKind::isAvailable).toList();
+        final double perJvm = Math.clamp(run.seconds() / kinds.size(), LEAST_SECONDS_PER_JVM, MOST_SECONDS_PER_JVM);
         SceneJvm child = null;
         for (int turn = 0; (child == null || child.violations().isEmpty()) && isToGoOn(played, playedSeconds); turn++) {
             final Path folder = Files.createTempDirectory("ringpoll-torture");
@@ -69,7 +70,7 @@ public final class SupervisedTorture {
             final int count = (int) Math.min(SCENES_PER_JVM, scenes > 0 ? scenes - played : SCENES_PER_JVM);
             final double most = scenes > 0 ? Double.MAX_VALUE :
                 Math.max(LEAST_SECONDS_PER_JVM, run.seconds() - playedSeconds);
-            child.play(run.firstSeed() + played, count, scenes > 0 || kind != null ? most : SECONDS_PER_JVM, most);
+            child.play(run.firstSeed() + played, count, scenes > 0 || kind != null ? most : perJvm, most);
             played += child.scenes();
             playedSeconds += child.playedSeconds();
             events += child.events();
