@@ -51,7 +51,7 @@ class UnrequestedFilesTest {
         calls.put("doctor", Set.of(0));
         calls.put("tune plan", Set.of(0));
         calls.put("tune jitter --seconds 0.1", Set.of(0));
-        calls.put("tune verify --rounds 1 --window 10 --settle 0 -- true", Set.of(0));
+        calls.put("tune verify --rounds 1 --window 10 --settle 0 --warm-up 0.05 -- true", Set.of(0));
         return calls;
     }
 

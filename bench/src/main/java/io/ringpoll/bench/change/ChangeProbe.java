@@ -37,13 +37,14 @@ public final class ChangeProbe implements RoundSource, AutoCloseable {
     /**
      * Lets the compiler finish before the first round.
      *
+     * @param turnNs length of each of the warm-ups, in nanoseconds; a second is enough
      * @throws InterruptedException       if the thread is interrupted
      * @throws io.ringpoll.os.OsException if a thread could not be pinned
      */
-    public void warmUp() throws InterruptedException {
-        jitter.warmUp();
+    public void warmUp(final long turnNs) throws InterruptedException {
+        jitter.slice(turnNs);
         for (int i = 0; i < WARM_UPS; i++) {
-            latency.turn(TimeUnit.SECONDS.toNanos(1));
+            latency.turn(turnNs);
         }
     }
 

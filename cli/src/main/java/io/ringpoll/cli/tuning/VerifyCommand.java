@@ -57,6 +57,8 @@ import picocli.CommandLine.Spec;
         "    sudo tuning/scripts/cpu-power --cpus 2-3 --governor performance --apply%n"})
 public final class VerifyCommand implements Callable<Integer>, CheckedOptions {
     private static final int LONGEST_SETTLE_S = 3600;
+    private static final double SHORTEST_WARM_UP_S = 0.01;
+    private static final double LONGEST_WARM_UP_S = 60;
     private static final long LONGEST_END_S = 120;
 
     @Spec
@@ -93,6 +95,10 @@ public final class VerifyCommand implements Callable<Integer>, CheckedOptions {
         description = "Completions per second (${DEFAULT-VALUE}); the exit from sleep states shows at a low rate, such as 1000.")
     private long rate;
 
+    @Option(names = "--warm-up", hidden = true, paramLabel = "S", defaultValue = "1",
+        description = "Seconds of each of the three warm-ups; for tests of anything but the figures.")
+    private double warmUpSeconds;
+
     @Mixin
     private HotThreadOptions hotThreads;
 
@@ -127,6 +133,8 @@ public final class VerifyCommand implements Callable<Integer>, CheckedOptions {
             "--rounds " + rounds + " is not from 1 to " + ChangeSettings.MOST_ROUNDS);
         require(windowMs >= 1 && windowMs <= ChangeSettings.LONGEST_WINDOW_MS,
             "--window " + windowMs + " is not from 1 to " + ChangeSettings.LONGEST_WINDOW_MS + " ms");
+        require(warmUpSeconds >= SHORTEST_WARM_UP_S && warmUpSeconds <= LONGEST_WARM_UP_S,
+            "--warm-up " + warmUpSeconds + " is not from " + SHORTEST_WARM_UP_S + " to " + LONGEST_WARM_UP_S + " seconds");
         require(rate >= 1 && rate <= ChangeSettings.HIGHEST_RATE,
             "--rate " + rate + " is not from 1 to " + ChangeSettings.HIGHEST_RATE);
     }
@@ -211,7 +219,7 @@ public final class VerifyCommand implements Callable<Integer>, CheckedOptions {
 
     private ChangeMeasurement measured(final ChangeProbe probe, final ChangeSettings settings, final ChangeEnvironment state)
         throws InterruptedException {
-        probe.warmUp();
+        probe.warmUp((long) (warmUpSeconds * 1e9));
         final List<ChangeRound> measured = new ArrayList<>();
         for (int round = 1; round <= settings.rounds(); round++) {
             showRound(round, settings, "");
@@ -228,7 +236,7 @@ public final class VerifyCommand implements Callable<Integer>, CheckedOptions {
     /** Empty if a signal has ended the trial: it does so as a failure does, a change that can be undone is undone. */
     private Optional<ChangeReport> trial(final ChangeProbe probe, final ChangeSettings settings)
         throws IOException, InterruptedException {
-        probe.warmUp();
+        probe.warmUp((long) (warmUpSeconds * 1e9));
         final ChangeTrial trial = new ChangeTrial(settings, probe, probe::environment,
             new CommandChange(command, undoWords(), (long) (settleSeconds * 1e3), spec.commandLine().getErr()),
             (round, changed) -> showRound(round, settings, changed ? ", after the change" : ", before the change"));

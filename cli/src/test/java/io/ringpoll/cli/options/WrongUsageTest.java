@@ -62,6 +62,7 @@ class WrongUsageTest {
         Map.entry("verify --rounds", BEFORE),
         Map.entry("verify --window", BEFORE),
         Map.entry("verify --rate", BEFORE),
+        Map.entry("verify --warm-up", BEFORE),
         Map.entry("verify --pin", BEFORE),
         Map.entry("verify --numa-node", BEFORE),
         Map.entry("verify --wait", BEFORE));

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 class VerifyCommandTest {
     private static final int ATTEMPTS = 3;
     private static final List<String> SHORT = List.of("tune", "verify", "--rounds", "2", "--window", "20", "--settle", "0",
-        "--rate", "10000");
+        "--rate", "10000", "--warm-up", "0.05");
 
     private final CommandCalls calls = new CommandCalls(Ringpoll::commandLine);
     private final String cpu = Integer.toString(ThreadAffinity.get().nextSetBit(0));
@@ -99,7 +99,7 @@ class VerifyCommandTest {
             assertTrue(text.contains('"' + key + '"'), text);
         }
         // The settings are those of the file.
-        assertEquals(0, calls.execute("tune", "verify", "--after", file.toString()), calls::err);
+        assertEquals(0, calls.execute("tune", "verify", "--after", file.toString(), "--warm-up", "0.05"), calls::err);
         assertTrue(calls.out().contains("2 rounds of 20 ms of jitter and of latency"), calls::out);
         assertTrue(calls.out().contains("too few runs") && calls.out().contains("an interval needs 6 pairs"), calls::out);
         assertTrue(calls.out().contains("the rounds did not alternate"), calls::out);
@@ -196,8 +196,8 @@ class VerifyCommandTest {
         command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
             .filter(argument -> argument.startsWith("--") || argument.startsWith("-Dringpoll.")).toList());
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), Ringpoll.class.getName(), "tune", "verify",
-            "--rounds", "10000", "--window", "100", "--settle", "0", "--rate", "1000", "--undo", "touch " + undone, "--",
-            "true"));
+            "--rounds", "10000", "--window", "100", "--settle", "0", "--rate", "1000", "--warm-up", "0.05",
+            "--undo", "touch " + undone, "--", "true"));
         final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         try (BufferedReader lines = new BufferedReader(
             new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
