@@ -49,7 +49,7 @@ class RunCommandTest {
     @Tag(TestDevice.TAG)
     void shouldCompleteEveryWorkRequestOnItsPath() throws IOException {
         final String mix = "write=40,send=30,read=20,write-imm=9,fail=1";
-        assertEquals(0, execute("--seconds", "3", "--json", "--mix", mix), calls::err);
+        assertEquals(0, execute("--seconds", "2", "--warm-up", "0", "--json", "--mix", mix), calls::err);
         final JsonNode report = calls.json();
         for (final String path : List.of("sendWrite", "receive", "error")) {
             final JsonNode account = report.get("paths").get(path);
@@ -86,7 +86,7 @@ class RunCommandTest {
     @Test
     @Tag(TestDevice.TAG)
     void shouldReportTheDriftOfMemoryAndAllocation() throws IOException {
-        execute("--seconds", "5", "--soak", "--json");
+        execute("--seconds", "3", "--warm-up", "0", "--soak", "--json");
         final JsonNode soak = calls.json().get("soak");
         assertTrue(soak.get("samples").size() >= 1, calls::out);
         for (final JsonNode sample : soak.get("samples")) {
@@ -107,14 +107,14 @@ class RunCommandTest {
     @ValueSource(ints = {8, 13, 4096, 65_536})
     void shouldVerifyPayloadsOfAnyLength(final int payload) {
         assertEquals(
-            0, execute("--operations", "1000", "--payload", Integer.toString(payload), "--connections", "3"), calls::err);
+            0, execute("--operations", "300", "--payload", Integer.toString(payload), "--connections", "3"), calls::err);
         assertTrue(calls.out().contains("corrupted payloads   0"), calls.out());
     }
 
     @Test
     @Tag(TestDevice.TAG)
     void shouldLoseNothingWhenTheRingIsTooSmall() {
-        assertEquals(0, execute("--operations", "4000", "--ring-size", "2", "--batch", "2"), calls::toString);
+        assertEquals(0, execute("--operations", "1000", "--ring-size", "2", "--batch", "2"), calls::toString);
     }
 
     @ParameterizedTest
