@@ -109,6 +109,18 @@ class OperationsTest {
     }
 
     @Test
+    void shouldSendMessagesToReceivesInConsecutivePieces() {
+        fill(mine);
+        assertEquals(3, server.receive(others, 32, 128, 1, 3));
+        for (int i = 0; i < 3; i++) {
+            assertTrue(client.send(mine, i, 100, CompletionFlag.ALWAYS, ID));
+            assertCompletes(WcOpcode.SEND);
+            assertEquals(1 + i, completions.awaitOne(server.completionQueue()).workRequestId());
+            assertSame(others, 32 + i * 128, mine, i, 100);
+        }
+    }
+
+    @Test
     void shouldSendImmediateDataWithAMessage() {
         fill(mine);
         assertTrue(server.receive(others, 0, LENGTH, 1));

@@ -158,6 +158,47 @@ class PostOutcomesTest {
     }
 
     @Test
+    void shouldPostSeveralReceivesUntilTheBudgetHasNoRoom() {
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(SMALL).sqSize(LARGE).rqSize(LARGE))) {
+            final Connection client = pair.client();
+            final LocalMemoryRegion mine = pair.memory(LARGE * 8L);
+            final CompletionBudget budget = client.completionQueue().budget();
+            final int room = budget.depth();
+            assertEquals(room, client.receive(mine, 0, 8, 1, LARGE));
+            assertEquals(room, budget.inFlight());
+            assertEquals(1, budget.refused());
+            assertEquals(0, client.receive(mine, 0, 8, 1, 1));
+            assertEquals(2, budget.refused());
+        }
+    }
+
+    @Test
+    void shouldPostSeveralReceivesUntilTheDeviceHasNoRoom() {
+        try (ConnectedPair pair = ConnectedPair.of(config -> config.cqSize(LARGE).sqSize(SMALL).rqSize(SMALL))) {
+            final Connection client = pair.client();
+            final LocalMemoryRegion mine = pair.memory(LARGE * 8L);
+            final int posted = client.receive(mine, 0, 8, 1, LARGE);
+            assertTrue(posted >= SMALL && posted < LARGE, () -> posted + " receives");
+            assertEquals(posted, client.completionQueue().budget().inFlight());
+            assertEquals(0, client.receive(mine, 0, 8, 1, LARGE));
+            assertEquals("", LogSink.takeErrorText(), "the next exception would show this text");
+        }
+    }
+
+    @Test
+    void shouldCheckTheNumberOfReceivesAndThePlaceOfAll() {
+        try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
+            final Connection client = pair.client();
+            final LocalMemoryRegion mine = pair.memory(LENGTH);
+            assertThrows(IllegalArgumentException.class, () -> client.receive(mine, 0, 8, 1, -1));
+            assertThrows(IndexOutOfBoundsException.class, () -> client.receive(mine, 0, 8, 1, LENGTH / 8 + 1));
+            assertThrows(IndexOutOfBoundsException.class, () -> client.receive(mine, 0, -8, 1, 1));
+            assertEquals(0, client.receive(mine, 0, 8, 1, 0));
+            assertEquals(0, client.completionQueue().budget().inFlight());
+        }
+    }
+
+    @Test
     void shouldLimitTheLengthOfEveryMessage() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults()) {
             final Connection client = pair.client();
@@ -208,6 +249,7 @@ class PostOutcomesTest {
         posts.put("send", (client, mine, remote, at) -> client.send(mine, at, 8, FLAG, 1));
         posts.put("sendWithImmediate", (client, mine, remote, at) -> client.sendWithImmediate(mine, at, 8, FLAG, 1, 1));
         posts.put("receive", (client, mine, remote, at) -> client.receive(mine, at, 8, 1));
+        posts.put("receives", (client, mine, remote, at) -> client.receive(mine, at, 8, 1, 2) != 0);
         return posts;
     }
 
@@ -219,6 +261,7 @@ class PostOutcomesTest {
         posts.put("send", (client, bytes) -> client.send(null, 0, bytes, FLAG, 1));
         posts.put("sendWithImmediate", (client, bytes) -> client.sendWithImmediate(null, 0, bytes, FLAG, 1, 1));
         posts.put("receive", (client, bytes) -> client.receive(null, 0, bytes, 1));
+        posts.put("receives", (client, bytes) -> client.receive(null, 0, bytes, 1, 2) != 0);
         return posts;
     }
 }

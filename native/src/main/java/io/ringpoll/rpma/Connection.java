@@ -1,6 +1,6 @@
 package io.ringpoll.rpma;
 
-import static io.ringpoll.rpma.Posts.checkLength;
+import static io.ringpoll.rpma.Posts.addressOf;
 import static io.ringpoll.rpma.Posts.checkPost;
 
 import io.ringpoll.internal.ffm.CallState;
@@ -8,7 +8,6 @@ import io.ringpoll.internal.lifecycle.HotCall;
 import io.ringpoll.internal.lifecycle.HotCalls;
 import io.ringpoll.internal.lifecycle.HotMark;
 import io.ringpoll.internal.os.FileDescriptors;
-import io.ringpoll.os.Errno;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.verbs.AsyncEvent;
 import java.lang.foreign.Arena;
@@ -30,7 +29,6 @@ import org.agrona.concurrent.UnsafeBuffer;
  */
 public final class Connection extends RpmaObject {
     static final int ATOMIC_WRITE_BYTES = 8;
-    private static final String ATOMIC_WRITE = "rpma_atomic_write";
     static final int WAIT_FOR_COMPLETION = 1;
     private static final int CACHE_LINE_BYTES = 64;
 
@@ -57,14 +55,8 @@ public final class Connection extends RpmaObject {
     private boolean handingOver;
 
     Connection(final Peer peer, final SharedReceiveQueue sharedQueue, final long address, final int receivesPosted) {
-        this(peer, sharedQueue, address, receivesPosted, queuePairNumberOf(address));
-    }
-
-    private Connection(
-        final Peer peer, final SharedReceiveQueue sharedQueue, final long address, final int receivesPosted,
-        final int queuePairNumber) {
-        super("connection " + Integer.toUnsignedString(queuePairNumber), address);
-        this.queuePairNumber = queuePairNumber;
+        super("connection " + Integer.toUnsignedString(queuePairNumberOf(address)), address);
+        queuePairNumber = queuePairNumberOf(address);
         senders = PostingThreads.of("send queue of " + name());
         receivers = PostingThreads.of("receive queue of " + name());
         atomicValue = new UnsafeBuffer(Arena.ofAuto().allocate(CACHE_LINE_BYTES, CACHE_LINE_BYTES).asByteBuffer());
@@ -161,6 +153,11 @@ public final class Connection extends RpmaObject {
      */
     public int eventFd() {
         return eventFd;
+    }
+
+    /** Whether a wait for events has returned {@link ConnectionEvent#ESTABLISHED}. */
+    boolean isEstablished() {
+        return established;
     }
 
     /**
@@ -475,7 +472,7 @@ public final class Connection extends RpmaObject {
         } finally {
             Posts.endSend(completionQueue.budget(), mark, flag, result);
         }
-        return Posts.isAccepted(ATOMIC_WRITE, result, this);
+        return Posts.isAccepted(Posts.ATOMIC_WRITE, result, this);
     }
 
     /**
@@ -600,44 +597,48 @@ public final class Connection extends RpmaObject {
      * @throws RpmaException             as in rpma_recv(3), except for a full queue
      * @see <a href="https://manpages.ubuntu.com/manpages/noble/man3/rpma_recv.3.html">rpma_recv(3)</a>
      */
-    @HotCall
     public boolean receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes,
         final long workRequestId) {
-        checkLength(lengthBytes);
+        return receive(destination, offset, lengthBytes, workRequestId, 1) == 1;
+    }
+
+    /**
+     * Posts receives into consecutive pieces of a region, in order, at less cost than a call for each.
+     *
+     * @param destination   the target of the messages, registered for {@link MemoryUsage#RECEIVE}; null for empty messages
+     * @param offset        of the first piece in bytes
+     * @param lengthBytes   of each piece
+     * @param workRequestId of the first receive; those of the next ones follow by 1
+     * @param count         number of pieces, 0 or more
+     * @return number of accepted receives, from the first; fewer if the receive queue or the budget of its CQ is full
+     * @throws IndexOutOfBoundsException if the pieces are not within the region
+     * @throws IllegalStateException     if the connection or the region is closed
+     * @throws RpmaException             as in rpma_recv(3), except for a full queue; the receives before are posted
+     */
+    @HotCall
+    public int receive(final LocalMemoryRegion destination, final long offset, final long lengthBytes, final long workRequestId,
+        final int count) {
+        Posts.checkLength(lengthBytes);
+        Posts.checkCount(count);
         final HotMark mark = receives.enter();
+        int accepted = 0;
         int result = Posts.NOT_RESERVED;
         try {
             final long connection = openAddress();
-            final long to = addressOf(destination, offset, lengthBytes);
-            if (!Posts.reserveReceive(receivers, receiveQueue.budget(), receives)) {
-                return false;
+            final long to = addressOf(destination, offset, count * lengthBytes);
+            for (; accepted < count && Posts.reserveReceive(receivers, receiveQueue.budget(), receives); accepted++) {
+                result = Posts.RESERVED;
+                // Each call has a turn of its own, so that a long series contains plain calls, too.
+                result = Librpma.POSTING.rpma_recv(mark.turn() + accepted, connection, to, offset + accepted * lengthBytes,
+                    lengthBytes, workRequestId + accepted);
+                if (result != RpmaError.SUCCESS) {
+                    break;
+                }
             }
-            result = Posts.RESERVED;
-            result = Librpma.POSTING.rpma_recv(mark.turn(), connection, to, offset, lengthBytes, workRequestId);
         } finally {
             Posts.endReceive(receiveQueue.budget(), mark, result);
         }
-        return Posts.isAccepted("rpma_recv", result);
-    }
-
-    /** Describes why the send queue may have refused a request with this errno; 0 if unknown. */
-    String remedyForSend(final String function, final int code, final int errno) {
-        if (code == RpmaError.INVAL) {
-            return ATOMIC_WRITE.equals(function) ? "its offset is to be a multiple of " + ATOMIC_WRITE_BYTES :
-                "null in the place of a memory region is for requests of 0 bytes, and on both sides";
-        }
-        final boolean unknown = Posts.isReasonUnknown(code, errno);
-        final String early = established || errno != Errno.EINVAL && !unknown ? "" :
-            name() + " takes this only after " + ConnectionEvent.ESTABLISHED + ": await it by nextEvent";
-        return !unknown ? early : early.isEmpty() ? Posts.UNKNOWN_REASON : early + "; or " + Posts.UNKNOWN_REASON;
-    }
-
-    private static long addressOf(final LocalMemoryRegion region, final long offset, final long lengthBytes) {
-        return region == null ? 0 : region.addressFor(offset, lengthBytes);
-    }
-
-    private static long addressOf(final RemoteMemoryRegion region, final long offset, final long lengthBytes) {
-        return region == null ? 0 : region.addressFor(offset, lengthBytes);
+        return Posts.accepted("rpma_recv", result, accepted);
     }
 
     private static int queuePairNumberOf(final long connection) {

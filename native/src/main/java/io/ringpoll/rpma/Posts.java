@@ -11,6 +11,7 @@ final class Posts {
     /** Longest message that verbs allow. */
     static final long MAX_MESSAGE_BYTES = 1L << 31;
 
+    static final String ATOMIC_WRITE = "rpma_atomic_write";
     static final String NO_FLAG = "the flag is null: use ALWAYS, or ON_ERROR for a completion of failures alone";
 
     /** Where errno is unknown, because librpma has written the reason to its own log. */
@@ -74,6 +75,18 @@ final class Posts {
         return result == RpmaError.SUCCESS || isRefused(function, result, connection);
     }
 
+    /**
+     * Judges the last result of several posts of receives, of which some have been accepted.
+     *
+     * @return the number of accepted ones; throws after a failure
+     */
+    static int accepted(final String function, final int result, final int number) {
+        if (result < RpmaError.SUCCESS) {
+            isRefused(function, result);
+        }
+        return number;
+    }
+
     /** librpma puts the length into 32 bits unseen. */
     static void checkLength(final long lengthBytes) {
         if (lengthBytes > MAX_MESSAGE_BYTES) {
@@ -82,10 +95,27 @@ final class Posts {
         }
     }
 
+    /** The address for a post, see {@link LocalMemoryRegion#addressFor}; 0 without a region. */
+    static long addressOf(final LocalMemoryRegion region, final long offset, final long lengthBytes) {
+        return region == null ? 0 : region.addressFor(offset, lengthBytes);
+    }
+
+    /** The address for a post, see {@link RemoteMemoryRegion#addressFor}; 0 without a region. */
+    static long addressOf(final RemoteMemoryRegion region, final long offset, final long lengthBytes) {
+        return region == null ? 0 : region.addressFor(offset, lengthBytes);
+    }
+
     /** Checks the arguments of a post to the send queue. */
     static void checkPost(final long lengthBytes, final CompletionFlag flag) {
         checkLength(lengthBytes);
         Objects.requireNonNull(flag, NO_FLAG);
+    }
+
+    /** Checks the number of requests of a call. */
+    static void checkCount(final int count) {
+        if (count < 0) {
+            throw new IllegalArgumentException(count + " requests: the number is 0 or more");
+        }
     }
 
     private static boolean isRefused(final String function, final int result) {
@@ -99,7 +129,20 @@ final class Posts {
         if (isFull(result)) {
             return false;
         }
-        throw RpmaException.withoutErrno(function, result, errno -> connection.remedyForSend(function, result, errno));
+        throw RpmaException.withoutErrno(function, result, errno -> remedyForSend(connection, function, result, errno));
+    }
+
+    /** Describes why the send queue may have refused a request with this errno; 0 if unknown. */
+    static String remedyForSend(final Connection connection, final String function, final int code, final int errno) {
+        if (code == RpmaError.INVAL) {
+            return ATOMIC_WRITE.equals(function) ?
+                "its offset is to be a multiple of " + Connection.ATOMIC_WRITE_BYTES :
+                "null in the place of a memory region is for requests of 0 bytes, and on both sides";
+        }
+        final boolean unknown = isReasonUnknown(code, errno);
+        final String early = connection.isEstablished() || errno != Errno.EINVAL && !unknown ? "" :
+            connection.name() + " takes this only after " + ConnectionEvent.ESTABLISHED + ": await it by nextEvent";
+        return !unknown ? early : early.isEmpty() ? UNKNOWN_REASON : early + "; or " + UNKNOWN_REASON;
     }
 
     /** Whether a refusal may have any reason, also a full queue. */
