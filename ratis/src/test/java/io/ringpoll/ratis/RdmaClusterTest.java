@@ -90,6 +90,8 @@ class RdmaClusterTest {
             RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve("s" + i).toFile()));
             RaftServerConfigKeys.Rpc.setTimeoutMin(properties, ELECTION_MIN);
             RaftServerConfigKeys.Rpc.setTimeoutMax(properties, ELECTION_MAX);
+            RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, ELECTION_MIN.multiply(0.2));
+            RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, ELECTION_MAX.multiply(0.2));
             RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(properties, RESIGNED);
             RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
             final RaftServer server = RaftServer.newBuilder().setServerId(peers.get(i).getId()).setProperties(properties)

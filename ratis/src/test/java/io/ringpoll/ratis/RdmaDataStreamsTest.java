@@ -89,6 +89,9 @@ class RdmaDataStreamsTest {
             RaftServerConfigKeys.setStorageDir(properties, List.of(storage.resolve(peer.getId().toString()).toFile()));
             RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(1, TimeUnit.SECONDS));
             RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(3, TimeUnit.SECONDS));
+            // Each test waits for it; a later election would be a disturbance.
+            RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, TimeDuration.valueOf(200, TimeUnit.MILLISECONDS));
+            RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, TimeDuration.valueOf(600, TimeUnit.MILLISECONDS));
             final StreamingMachine machine = new StreamingMachine();
             final RaftServer server = RaftServer.newBuilder().setServerId(peer.getId()).setProperties(properties)
                 .setGroup(group).setStateMachine(machine).build();
