@@ -38,6 +38,7 @@ final class Stepper {
     private static final int MAX_NAME = 15;
 
     private final Path program;
+    private final long threadNs;
 
     /**
      * Creates a counter of instructions.
@@ -45,7 +46,13 @@ final class Stepper {
      * @param program executable built of {@code steps.c}
      */
     Stepper(final Path program) {
+        this(program, THREAD_NS);
+    }
+
+    /** With its own limit for the time until a thread has its name. */
+    Stepper(final Path program, final long threadNs) {
         this.program = program;
+        this.threadNs = threadNs;
     }
 
     static Stepper find() throws IOException {
@@ -140,8 +147,8 @@ final class Stepper {
     }
 
     /** The number of the thread with a name; waits until it has started. */
-    private static int await(final String name) throws IOException, InterruptedException {
-        final long deadlineNs = System.nanoTime() + THREAD_NS;
+    private int await(final String name) throws IOException, InterruptedException {
+        final long deadlineNs = System.nanoTime() + threadNs;
         final String shortName = name.substring(0, Math.min(name.length(), MAX_NAME));
         while (true) {
             try (DirectoryStream<Path> threads = Files.newDirectoryStream(THREADS)) {

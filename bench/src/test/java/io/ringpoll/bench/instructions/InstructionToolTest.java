@@ -219,7 +219,7 @@ class InstructionToolTest {
 
     @Test
     void shouldNameAMissingThread() {
-        final IOException error = assertThrows(IOException.class, () -> Stepper.find().trace("nobody", 1, () -> 0));
+        final IOException error = assertThrows(IOException.class, () -> new Stepper(program(), 1).trace("nobody", 1, () -> 0));
         assertEquals("this process has no thread named nobody", error.getMessage());
     }
 
