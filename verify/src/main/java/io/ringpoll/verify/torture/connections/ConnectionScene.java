@@ -191,7 +191,8 @@ final class ConnectionScene implements SupervisedScene {
         sets.stream().filter(SetUnderTest::isClosing).forEach(this::expectClosed);
         final Set<Side> unfinished = new LinkedHashSet<>();
         for (final Side side : world.sides().values()) {
-            if (isLive(side) && !side.isRaw() && (!side.hasSent() || side.hasChores() || side.isRefusing())) {
+            if (isLive(side) && !side.isRaw() && (!side.hasSent() || side.hasChores() || side.isRefusing() ||
+                side.operations().underWay() > 0)) {
                 unfinished.add(side);
             }
         }

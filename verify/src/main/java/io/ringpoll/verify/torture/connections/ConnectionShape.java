@@ -47,6 +47,10 @@ record ConnectionShape(SetShape server, List<SetShape> clients, int connections,
         FaultKind.STATUS, FaultKind.STATUS, FaultKind.DISCONNECT, FaultKind.DISCONNECT, FaultKind.FULL, FaultKind.POLL,
     };
 
+    private static final FaultOperation[] FAILING = {
+        FaultOperation.SEND, FaultOperation.RECEIVE, FaultOperation.WRITE, FaultOperation.READ,
+    };
+
     /** How a set ends in the middle of a scene. */
     enum SetEnd {
         NONE, CLOSED_AT_ONCE, CLOSED_IN_ORDER, CLOSED_BY_CALLBACK, PIPELINE_CLOSED
@@ -98,7 +102,7 @@ record ConnectionShape(SetShape server, List<SetShape> clients, int connections,
             final FaultKind kind = draw(random, harmless ? HARMLESS : HARMFUL);
             final FaultRule what = switch (kind) {
                 case STATUS -> FaultRule.status(random.nextInt(WcStatus.LOC_LEN_ERR, WcStatus.GENERAL_ERR + 1),
-                    random.nextBoolean() ? FaultOperation.SEND : FaultOperation.RECEIVE);
+                    draw(random, FAILING));
                 case REORDER, FULL, POLL -> FaultRule.repeated(kind, 1 + random.nextInt(3));
                 case DELAY, LATE_EVENT -> FaultRule.late(kind, 1 + random.nextInt(MAX_LATE_NS));
                 default -> FaultRule.of(kind);

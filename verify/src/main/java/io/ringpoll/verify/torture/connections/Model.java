@@ -23,6 +23,7 @@ final class Model {
             if (side.reason() != null) {
                 checkReason(side);
             }
+            violations.expect(side.operations().underWay() == 0, side + ": operations without an end");
             violations.expect(side.connection().buffer().capacity() == 0, side + ": its memory has not been given back");
         }
         pairs().forEach(pair -> {

@@ -14,10 +14,11 @@ import java.util.SplittableRandom;
  * @param batchLimit     largest batch of one queue
  * @param countersFile   whether counters are in a file
  * @param ownPeer        whether the scene opens the device
+ * @param operations     one-sided operations in flight; 0 for none
  * @param errors         the error handler
  */
 record SetShape(int window, int maxBytes, int maxConnections, int pollers, WaitMode idle, int batchLimit, boolean countersFile,
-    boolean ownPeer, Errors errors) {
+    boolean ownPeer, int operations, Errors errors) {
     /** Buffers of all connections of a set, at most. */
     private static final int MAX_MEMORY_BYTES = 48 << 20;
     private static final int[] LENGTHS = {16, 63, 64, 65, 200, 1000, 4096, 16_384, 100_000};
@@ -36,8 +37,9 @@ record SetShape(int window, int maxBytes, int maxConnections, int pollers, WaitM
         final int most = Math.max(16, MAX_MEMORY_BYTES / connections / (2 * window + 8));
         final int maxBytes = Math.min(most, LENGTHS[random.nextInt(LENGTHS.length)]);
         final int maxConnections = random.nextInt(6) == 0 ? 1 + random.nextInt(connections) : 2 * connections + 100;
+        final int operations = random.nextInt(2) * (1 + random.nextInt(SharedMemory.MAX_OPERATIONS));
         return new SetShape(window, maxBytes, maxConnections, pollers,
             WaitMode.values()[random.nextInt(WaitMode.values().length)], 1 + random.nextInt(64), random.nextInt(4) == 0,
-            random.nextInt(4) == 0, Errors.values()[random.nextInt(Errors.values().length)]);
+            operations > 0 || random.nextInt(4) == 0, operations, Errors.values()[random.nextInt(Errors.values().length)]);
     }
 }

@@ -36,6 +36,7 @@ final class SetUnderTest implements ConnectionListener {
     private final SetShape shape;
     private final String name;
     private final Peer peer;
+    private final SharedMemory memory;
     private final AtomicLong thrown = new AtomicLong();
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong executed = new AtomicLong();
@@ -51,13 +52,14 @@ final class SetUnderTest implements ConnectionListener {
         this.shape = shape;
         this.name = name;
         peer = shape.ownPeer() ? Peer.ofLocal(address) : null;
+        memory = peer == null ? null : new SharedMemory(peer);
         boolean started = false;
         try {
             set = describe(address, countersFolder).start();
             started = true;
         } finally {
-            if (!started && peer != null) {
-                peer.close();
+            if (!started) {
+                closePeer();
             }
         }
     }
@@ -69,7 +71,7 @@ final class SetUnderTest implements ConnectionListener {
         if (peer == null) {
             builder.address(address);
         } else {
-            builder.peer(peer);
+            builder.peer(peer).operationsInFlight(shape.operations());
         }
         switch (shape.errors()) {
             case HANDLED -> builder.errorHandler(this::onError);
@@ -108,6 +110,11 @@ final class SetUnderTest implements ConnectionListener {
 
     String name() {
         return name;
+    }
+
+    /** The memory for one-sided operations; null if the set has opened the device. */
+    SharedMemory memory() {
+        return memory;
     }
 
     ConnectionSet set() {
@@ -201,6 +208,7 @@ final class SetUnderTest implements ConnectionListener {
     void closePeer() {
         if (peer != null) {
             try {
+                memory.close();
                 peer.close();
             } catch (final IllegalStateException inUse) {
                 world.violations().add(name + ": " + inUse.getMessage());
@@ -227,6 +235,11 @@ final class SetUnderTest implements ConnectionListener {
     @Override
     public void onDrained(final MessageConnection connection) throws Planned {
         side(connection, "onDrained").onDrained();
+    }
+
+    @Override
+    public void onOperationCompleted(final MessageConnection connection, final long tag, final int status) throws Planned {
+        side(connection, "onOperationCompleted").onOperationCompleted(tag, status);
     }
 
     @Override

@@ -31,6 +31,7 @@ final class Side {
     private final boolean answering;
     private final SplittableRandom random;
     private final Violations violations;
+    private final SideOperations operations;
     private final AtomicInteger chores = new AtomicInteger();
     private volatile long toSend;
     private volatile long sent;
@@ -60,6 +61,7 @@ final class Side {
         raw = VanishingPeer.isIt(connection.peerData());
         answering = oneIn(shape.answering());
         toSend = raw ? 0 : random.nextInt(shape.messages() + 1);
+        operations = new SideOperations(this, set, random.nextInt(2 * shape.messages() + 1), random.split(), violations);
     }
 
     /** Number from 1, unique in the scene. */
@@ -83,6 +85,10 @@ final class Side {
     /** Number of the other side; 0 until its first message. */
     long peer() {
         return peer;
+    }
+
+    SideOperations operations() {
+        return operations;
     }
 
     long sent() {
@@ -192,6 +198,7 @@ final class Side {
         }
         violations.expect(Content.isRight(peer, sequence, connection.maxMessageBytes(), buffer, offset, length),
             this + ": message " + sequence + " of " + length + " bytes is not what side " + peer + " has sent");
+        operations.checkWritten(world.sides().get(peer).operations, sequence);
     }
 
     private boolean handle(final DirectBuffer buffer, final int offset, final int length) throws Planned {
@@ -244,9 +251,22 @@ final class Side {
         }
     }
 
+    void onOperationCompleted(final long tag, final int status) throws Planned {
+        enter("onOperationCompleted");
+        try {
+            violations.expect(connectedReturned && reason == null, this + ": onOperationCompleted outside of its life");
+            operations.onCompleted(tag, status);
+            operate();
+            play();
+        } finally {
+            leave();
+        }
+    }
+
     void onDisconnected(final DisconnectReason why) throws Planned {
         enter("onDisconnected");
         try {
+            violations.expect(operations.underWay() == 0, this + ": onDisconnected before the end of all operations");
             violations.expect(connectedReturned, this + ": onDisconnected before onConnected");
             violations.expect(reason == null, this + ": onDisconnected twice");
             violations.expect(!connection.isConnected(), this + ": is connected in onDisconnected");
@@ -336,10 +356,19 @@ final class Side {
         return true;
     }
 
+    /** Posts one-sided operations. */
+    private void operate() {
+        if (!world.isCalm() && peer > 0) {
+            operations.post(world.sides().get(peer));
+        }
+    }
+
     private boolean sendNext() {
+        operate();
         if (heldClaim >= 0 || doubtful > 0) {
             return false;
         }
+        operations.beforeMessage(sent);
         final int length = Content.length(number, sent, connection.maxMessageBytes());
         return random.nextBoolean() ? copyNext(length) : claimNext(length);
     }
@@ -406,7 +435,8 @@ final class Side {
     public String toString() {
         return "side " + number + " (" + set.name() + ", " + connection + ", peer " + peer + ", sent " +
             sent + "/" + toSend + ", received " + received + (refusing ? ", refusing" : "") + (refused ? ", refused" : "") +
-            (closed ? ", closed" : "") + ", chores " + chores + (reason == null ? "" : ", " + reason + " " + detail()) + ")";
+            (closed ? ", closed" : "") + ", " + operations + ", chores " + chores +
+            (reason == null ? "" : ", " + reason + " " + detail()) + ")";
     }
 
     private String detail() {

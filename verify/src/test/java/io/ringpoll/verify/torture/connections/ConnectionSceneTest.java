@@ -56,6 +56,8 @@ class ConnectionSceneTest {
             WaitMode.values().length + SetShape.Errors.values().length, kinds.size());
         assertTrue(LongStream.range(0, 300).anyMatch(seed -> shape(seed).connections() == 1000));
         assertTrue(LongStream.range(0, 300).anyMatch(seed -> shape(seed).isHarmful()));
+        assertTrue(LongStream.range(0, 300).anyMatch(seed -> shape(seed).server().operations() > 0));
+        assertTrue(LongStream.range(0, 300).anyMatch(seed -> shape(seed).server().operations() == 0));
     }
 
     @Test
