@@ -8,6 +8,7 @@ import org.apache.ratis.util.TimeDuration;
 final class ByteWindow {
     private final long maxBytes;
     private long bytes;
+    private int waiting;
 
     ByteWindow(final long maxBytes) {
         this.maxBytes = maxBytes;
@@ -22,20 +23,38 @@ final class ByteWindow {
     synchronized void acquire(final int lengthBytes, final TimeDuration timeout) throws InterruptedException, TimeoutException {
         final long startNs = System.nanoTime();
         final long timeoutNs = timeout.toLong(TimeUnit.NANOSECONDS);
-        while (bytes > 0 && bytes + lengthBytes > maxBytes) {
-            final long leftNs = timeoutNs - (System.nanoTime() - startNs);
-            if (leftNs <= 0) {
-                throw new TimeoutException("no reply in " + timeout + " to " + bytes + " bytes of streams");
+        waiting++;
+        try {
+            while (!hasRoom(lengthBytes)) {
+                final long leftNs = timeoutNs - (System.nanoTime() - startNs);
+                if (leftNs <= 0) {
+                    throw new TimeoutException("no reply in " + timeout + " to " + bytes + " bytes of streams");
+                }
+                TimeUnit.NANOSECONDS.timedWait(this, leftNs);
             }
-            TimeUnit.NANOSECONDS.timedWait(this, leftNs);
+            bytes += lengthBytes;
+        } finally {
+            waiting--;
         }
-        bytes += lengthBytes;
+    }
+
+    /** Takes the room for a message without waiting, and not before those that wait; returns false if there is none. */
+    synchronized boolean tryAcquire(final int lengthBytes) {
+        final boolean taken = waiting == 0 && hasRoom(lengthBytes);
+        bytes += taken ? lengthBytes : 0;
+        return taken;
+    }
+
+    private boolean hasRoom(final int lengthBytes) {
+        return bytes == 0 || bytes + lengthBytes <= maxBytes;
     }
 
     /** Releases the room of a message. */
     synchronized void release(final int lengthBytes) {
         bytes -= lengthBytes;
-        notifyAll();
+        if (waiting > 0) {
+            notifyAll();
+        }
     }
 
     /** Bytes in use. */

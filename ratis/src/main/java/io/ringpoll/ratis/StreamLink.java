@@ -31,15 +31,30 @@ final class StreamLink {
      * @throws IOException if there is no room in time, or the thread is interrupted
      */
     CompletableFuture<DataStreamReplyHeaderProto> send(final StreamPacket packet) throws IOException {
-        final int length = packet.getSerializedSize();
         try {
-            window.acquire(length, timeout);
+            window.acquire(packet.getSerializedSize(), timeout);
         } catch (final InterruptedException e) {
             Thread.currentThread().interrupt();
             throw IOUtils.toInterruptedIOException("interrupted while waiting for the replies of " + proxy, e);
         } catch (final TimeoutException e) {
             throw new TimeoutIOException(proxy + ": " + e.getMessage(), e);
         }
+        return sendReserved(packet);
+    }
+
+    /** Takes the room for a packet without waiting; returns false if there is none. */
+    boolean tryReserve(final StreamPacket packet) {
+        return window.tryAcquire(packet.getSerializedSize());
+    }
+
+    /** Releases the room of a packet that is not sent. */
+    void cancel(final StreamPacket packet) {
+        window.release(packet.getSerializedSize());
+    }
+
+    /** Sends a packet that has room; as {@link #send}, but does not block if the packet is in registered memory. */
+    CompletableFuture<DataStreamReplyHeaderProto> sendReserved(final StreamPacket packet) {
+        final int length = packet.getSerializedSize();
         boolean sent = false;
         try {
             final CompletableFuture<DataStreamReplyHeaderProto> reply =

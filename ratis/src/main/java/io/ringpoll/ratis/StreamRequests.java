@@ -5,6 +5,7 @@ import io.ringpoll.internal.transport.RequestHandler;
 import io.ringpoll.internal.transport.StreamPacket;
 import io.ringpoll.internal.transport.StreamPacket.Identity;
 import java.io.IOException;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -20,9 +21,14 @@ import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
  * The number of packets is bounded by the bytes of the connection that have no reply.
  */
 final class StreamRequests implements RequestHandler {
+    /** Number of failed streams of which the reason is kept, for packets that the peer had sent before it received it. */
+    private static final int MAX_FAILURES = 64;
+
     private final StreamServer server;
     private final RequestHandler others;
     private final Map<Identity, StreamSession> open = new ConcurrentHashMap<>();
+    /** Reasons for the failures of the latest failed streams; guarded by itself. */
+    private final Map<Identity, Throwable> failures = new LinkedHashMap<>();
     private volatile boolean ended;
 
     StreamRequests(final StreamServer server, final RequestHandler others) {
@@ -55,8 +61,13 @@ final class StreamRequests implements RequestHandler {
     }
 
     private CompletableFuture<DataStreamReplyHeaderProto> begin(final StreamPacket packet) {
+        if (open.size() >= server.maxStreams()) {
+            return refuse(packet, new IOException("the connection has " + open.size() + " open streams already (" +
+                RdmaConfigKeys.LINK_REQUESTS_MAX_KEY + ")"));
+        }
+        final Identity identity = packet.identity();
         final StreamSession session =
-            new StreamSession(server, packet.identity(), failed -> open.remove(packet.identity(), failed));
+            new StreamSession(server, identity, (failed, reason) -> onFailure(identity, failed, reason));
         if (open.putIfAbsent(packet.identity(), session) != null) {
             return refuse(packet, new AlreadyExistsException("the stream is open already: " + packet));
         }
@@ -69,7 +80,26 @@ final class StreamRequests implements RequestHandler {
 
     private CompletableFuture<DataStreamReplyHeaderProto> append(final StreamPacket packet) {
         final StreamSession session = packet.isClose() ? open.remove(packet.identity()) : open.get(packet.identity());
-        return session == null ? refuse(packet, new IOException("the stream is not open: " + packet)) : session.append(packet);
+        return session == null ? refuse(packet, notOpen(packet)) : session.append(packet);
+    }
+
+    private IOException notOpen(final StreamPacket packet) {
+        final Throwable failure;
+        synchronized (failures) {
+            failure = failures.get(packet.identity());
+        }
+        return failure == null ? new IOException("the stream is not open: " + packet) :
+            new IOException("the stream has failed: " + failure.getMessage(), failure);
+    }
+
+    private void onFailure(final Identity identity, final StreamSession session, final Throwable reason) {
+        synchronized (failures) {
+            failures.put(identity, reason);
+            if (failures.size() > MAX_FAILURES) {
+                failures.remove(failures.keySet().iterator().next());
+            }
+        }
+        open.remove(identity, session);
     }
 
     private CompletableFuture<DataStreamReplyHeaderProto> abort(final StreamPacket packet) {

@@ -20,6 +20,7 @@ final class StreamServer implements AutoCloseable {
     private final RdmaProxyMap successors;
     private final Map<RaftPeerId, ByteWindow> windows = new ConcurrentHashMap<>();
     private final long windowBytes;
+    private final int maxStreams;
     private final TimeDuration idleTimeout;
 
     /**
@@ -35,6 +36,7 @@ final class StreamServer implements AutoCloseable {
         this.executor = executor;
         successors = new RdmaProxyMap(server.getId() + "-streams", properties, nodes);
         windowBytes = RdmaStreamConfigKeys.window(properties).getSize();
+        maxStreams = RdmaConfigKeys.linkRequestsMax(properties);
         idleTimeout = RdmaStreamConfigKeys.idleTimeout(properties);
     }
 
@@ -44,6 +46,11 @@ final class StreamServer implements AutoCloseable {
 
     ExecutorService executor() {
         return executor;
+    }
+
+    /** Maximum number of open streams of a connection. */
+    int maxStreams() {
+        return maxStreams;
     }
 
     TimeDuration idleTimeout() {

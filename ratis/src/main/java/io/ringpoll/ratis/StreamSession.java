@@ -13,7 +13,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import org.apache.ratis.client.impl.ClientProtoUtils;
 import org.apache.ratis.proto.RaftProtos.DataStreamReplyHeaderProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
@@ -36,24 +36,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A stream at one server. Two chains of tasks, each in the order of the packets, so that the disk does not delay the network:
+ * A stream at one server. Packets are written and forwarded in their order, independently, so that the disk does not delay the
+ * network. The thread that receives a packet forwards it, if the windows of the successors have room and no packet waits:
  * <pre>
- *   packet -&gt; written:   state machine's channel  --.
- *         `-&gt; forwarded: successors, replies      ---+-&gt; reply
+ *   packet -&gt; writes:   state machine's channel  --.
+ *         `-&gt; forwards: successors, replies       ---+-&gt; reply
  * </pre>
+ *
+ * <p>The reply to the header does not wait for the successors: their failure is the reply to a later packet.
  *
  * <p>The first failure ends the stream: later packets fail, the state machine cleans the stream up, and the successors are
  * notified. Thread-safe; packets are passed in order by one thread at a time.
  */
 final class StreamSession {
     private static final Logger LOG = LoggerFactory.getLogger(StreamSession.class);
+    private static final CompletableFuture<List<CompletableFuture<DataStreamReplyHeaderProto>>> NOT_FORWARDED =
+        CompletableFuture.completedFuture(List.of());
 
     private final StreamServer server;
     private final Identity identity;
     private final ClientInvocationId key;
-    private final Consumer<StreamSession> onFailure;
-    /** Completes when the state machine has opened the stream. */
-    private volatile CompletableFuture<DataStream> opened;
+    private final BiConsumer<StreamSession, Throwable> onFailure;
+    /** Completes when the state machine has opened the stream; exceptionally when the stream fails before. */
+    private final CompletableFuture<DataStream> opened = new CompletableFuture<>();
+    /** Calls of the state machine, in the order of the packets. */
+    private final SerialExecutor writes = new SerialExecutor(this::executeOnceOpened);
+    /** Sends to the successors, in the order of the packets, which may wait for room. */
+    private final SerialExecutor forwards;
     private volatile Division division;
     private volatile List<StreamLink> successors = List.of();
     private volatile boolean isPrimary;
@@ -64,63 +73,62 @@ final class StreamSession {
     private volatile long lastPacketNs = System.nanoTime();
     /** The position of the next packet, in bytes; guarded by this. */
     private long length;
-    /** The latest write; guarded by this. */
-    private CompletableFuture<?> written;
-    /** The latest send to the successors; guarded by this. */
-    private CompletableFuture<?> forwarded;
 
     /**
      * Creates a stream that is to be opened.
      *
-     * @param onFailure called once, without a lock, if the stream ends otherwise than by its close
+     * @param onFailure called once, without a lock, if the stream ends otherwise than by its close; with the reason
      */
-    StreamSession(final StreamServer server, final Identity identity, final Consumer<StreamSession> onFailure) {
+    StreamSession(final StreamServer server, final Identity identity, final BiConsumer<StreamSession, Throwable> onFailure) {
         this.server = server;
         this.identity = identity;
         this.onFailure = onFailure;
+        forwards = new SerialExecutor(server.executor());
         key = ClientInvocationId.valueOf(ClientId.valueOf(identity.client()), identity.stream());
     }
 
     /** Opens the stream here and at the successors; owns the packet. */
     CompletableFuture<DataStreamReplyHeaderProto> open(final StreamPacket header) {
-        final Executor executor = server.executor();
-        final CompletableFuture<RaftClientRequest> begun = onThread(executor, () -> begin(header));
-        final CompletableFuture<List<CompletableFuture<DataStreamReplyHeaderProto>>> sent = begun.thenCompose(
-            request -> onThread(executor, () -> {
-                successors = connect(request);
-                return sendAll(header);
-            }));
-        synchronized (this) {
-            opened = begun.thenComposeAsync(this::openLocally, executor);
-            written = opened;
-            forwarded = sent;
-        }
+        final CompletableFuture<List<CompletableFuture<DataStreamReplyHeaderProto>>> sent = onThread(forwards, () -> {
+            final RaftClientRequest request = begin(header);
+            openLocally(request);
+            successors = connect(request);
+            return sendAll(header);
+        });
         sent.whenComplete((replies, failed) -> header.release());
+        sent.thenCompose(StreamSession::all).whenComplete((replies, failed) -> {
+            if (failed != null) {
+                fail(JavaUtils.unwrapCompletionException(failed));
+            }
+        });
         checkIdleAfter(server.idleTimeout());
-        return reply(header, opened.thenApply(stream -> 0L), sent);
+        return reply(header, opened.thenApply(stream -> 0L), NOT_FORWARDED);
     }
 
     /** Appends the data of a packet here and at the successors; owns the packet. */
     CompletableFuture<DataStreamReplyHeaderProto> append(final StreamPacket packet) {
         lastPacketNs = System.nanoTime();
-        packet.retain();
-        final CompletableFuture<Long> local;
-        final CompletableFuture<List<CompletableFuture<DataStreamReplyHeaderProto>>> sent;
-        synchronized (this) {
-            final long expected = length;
-            length += packet.dataBytes();
-            final CompletableFuture<DataStream> stream = packet.offset() == expected ? opened : CompletableFuture.failedFuture(
-                new IOException("the data before " + packet + " is missing from " + expected));
-            local = written.thenCompose(previous -> stream)
-                .thenCompose(to -> onThread(executorOf(to), () -> write(to, packet)));
-            written = local;
-            sent = forwarded.thenCompose(previous -> successors.isEmpty() ? CompletableFuture.completedFuture(List.of()) :
-                onThread(server.executor(), () -> sendAll(packet)));
-            forwarded = sent;
+        try {
+            requireNext(packet);
+        } catch (final IOException e) {
+            packet.release();
+            fail(e);
+            return CompletableFuture.failedFuture(new DataStreamException(server.server().getId(), e));
         }
-        local.whenComplete((bytes, failed) -> packet.release());
+        packet.retain();
+        final CompletableFuture<List<CompletableFuture<DataStreamReplyHeaderProto>>> sent = forward(packet);
         sent.whenComplete((replies, failed) -> packet.release());
+        final CompletableFuture<Long> local = onThread(writes, () -> write(packet));
+        local.whenComplete((bytes, failed) -> packet.release());
         return reply(packet, local, sent);
+    }
+
+    private synchronized void requireNext(final StreamPacket packet) throws IOException {
+        requireNoFailure();
+        if (packet.offset() != length) {
+            throw new IOException(packet + " does not follow the data, which ends at " + length);
+        }
+        length += packet.dataBytes();
     }
 
     /** A task that may block or fail. */
@@ -139,13 +147,26 @@ final class StreamSession {
                 }
             }, executor);
         } catch (final RejectedExecutionException e) {
-            return CompletableFuture.failedFuture(new AlreadyClosedException("the server is closed", e));
+            return CompletableFuture.failedFuture(closed(e));
         }
     }
 
-    private Executor executorOf(final DataStream stream) {
-        final Executor own = stream.getExecutor();
-        return own == null ? server.executor() : own;
+    private static AlreadyClosedException closed(final RuntimeException cause) {
+        return new AlreadyClosedException("the server is closed", cause);
+    }
+
+    /** Runs tasks for the state machine on its own threads, if it has some, when the stream is open or has failed to open. */
+    private void executeOnceOpened(final Runnable tasks) {
+        opened.whenComplete((stream, failed) -> {
+            final Executor own = stream == null ? null : stream.getExecutor();
+            try {
+                (own == null ? server.executor() : own).execute(tasks);
+            } catch (final RuntimeException e) {
+                fail(closed(e));
+                // They fail without a call of the state machine.
+                tasks.run();
+            }
+        });
     }
 
     private RaftClientRequest begin(final StreamPacket header) throws IOException {
@@ -159,14 +180,18 @@ final class StreamSession {
         return request;
     }
 
-    private CompletableFuture<DataStream> openLocally(final RaftClientRequest request) {
+    private void openLocally(final RaftClientRequest request) throws IOException {
         final CompletableFuture<DataStream> created = new CompletableFuture<>();
         if (division.getDataStreamMap().computeIfAbsent(key, id -> created) != created) {
-            return CompletableFuture.failedFuture(new AlreadyExistsException("a stream exists already for " + key));
+            throw new AlreadyExistsException("a stream exists already for " + key);
         }
         registered = true;
+        if (failure != null) {
+            cleanUp();
+        }
+        requireNoFailure();
+        created.whenComplete(JavaUtils.asBiConsumer(opened));
         division.getStateMachine().data().stream(request).whenComplete(JavaUtils.asBiConsumer(created));
-        return created;
     }
 
     /** The connections to the successors; a server without routing table is one of all or none. */
@@ -195,18 +220,46 @@ final class StreamSession {
         return peers;
     }
 
+    /** Sends a packet to the successors: on this thread, if none waits for it. */
+    private CompletableFuture<List<CompletableFuture<DataStreamReplyHeaderProto>>> forward(final StreamPacket packet) {
+        if (!forwards.isIdle() || !reserveAll(packet)) {
+            return onThread(forwards, () -> sendAll(packet));
+        }
+        final List<StreamLink> links = successors;
+        if (links.isEmpty()) {
+            return NOT_FORWARDED;
+        }
+        final List<CompletableFuture<DataStreamReplyHeaderProto>> replies = new ArrayList<>(links.size());
+        for (final StreamLink link : links) {
+            replies.add(link.sendReserved(packet));
+        }
+        return CompletableFuture.completedFuture(replies);
+    }
+
+    /** Takes the room for a packet at all successors; takes none and returns false if one has no room. */
+    private boolean reserveAll(final StreamPacket packet) {
+        final List<StreamLink> links = successors;
+        for (int i = 0; i < links.size(); i++) {
+            if (!links.get(i).tryReserve(packet)) {
+                links.subList(0, i).forEach(link -> link.cancel(packet));
+                return false;
+            }
+        }
+        return true;
+    }
+
     private List<CompletableFuture<DataStreamReplyHeaderProto>> sendAll(final StreamPacket packet) throws IOException {
-        requireNoFailure();
         final List<CompletableFuture<DataStreamReplyHeaderProto>> replies = new ArrayList<>();
         for (final StreamLink link : successors) {
+            requireNoFailure();
             replies.add(link.send(packet));
         }
         return replies;
     }
 
-    private long write(final DataStream stream, final StreamPacket packet) throws IOException {
+    private long write(final StreamPacket packet) throws IOException {
         requireNoFailure();
-        final DataChannel channel = stream.getDataChannel();
+        final DataChannel channel = opened.join().getDataChannel();
         long bytes = 0;
         if (packet.dataBytes() > 0) {
             // The state machine may retain the data beyond the call.
@@ -236,26 +289,28 @@ final class StreamSession {
     /** Replies when the data is here and at all successors; the first failure ends the stream. */
     private CompletableFuture<DataStreamReplyHeaderProto> reply(final StreamPacket packet, final CompletableFuture<Long> local,
         final CompletableFuture<List<CompletableFuture<DataStreamReplyHeaderProto>>> sent) {
-        final String text = packet.toString();
-        final CompletableFuture<List<DataStreamReplyHeaderProto>> remote = sent.thenCompose(StreamSession::all);
-        return local.thenCombine(remote, (bytes, replies) -> {
-            for (final DataStreamReplyHeaderProto each : replies) {
-                if (!each.getSuccess() || each.getBytesWritten() != bytes) {
-                    throw new CompletionException(new IOException(
-                        "a successor has written " + each.getBytesWritten() + " bytes, not " + bytes + ", of " + text));
-                }
+        return local.thenCombine(sent.thenCompose(StreamSession::all), (bytes, replies) -> reply(packet, bytes, replies))
+            .exceptionally(failed -> {
+                final Throwable cause = JavaUtils.unwrapCompletionException(failed);
+                fail(cause);
+                throw new CompletionException(new DataStreamException(server.server().getId(), cause));
+            });
+    }
+
+    private DataStreamReplyHeaderProto reply(final StreamPacket packet, final long bytes,
+        final List<DataStreamReplyHeaderProto> replies) {
+        for (final DataStreamReplyHeaderProto each : replies) {
+            if (!each.getSuccess() || each.getBytesWritten() != bytes) {
+                throw new CompletionException(new IOException(
+                    "a successor has written " + each.getBytesWritten() + " bytes, not " + bytes + ", of " + packet));
             }
-            if (packet.isClose()) {
-                onClosed();
-            }
-            final DataStreamReplyHeaderProto.Builder reply =
-                DataStreamReplyHeaderProto.newBuilder().setSuccess(true).setBytesWritten(bytes);
-            return (isPrimary ? reply.addAllCommitInfos(division.getCommitInfos()) : reply).build();
-        }).exceptionally(failed -> {
-            final Throwable cause = JavaUtils.unwrapCompletionException(failed);
-            fail(cause);
-            throw new CompletionException(new DataStreamException(server.server().getId(), cause));
-        });
+        }
+        if (packet.isClose()) {
+            onClosed();
+        }
+        final DataStreamReplyHeaderProto.Builder reply =
+            DataStreamReplyHeaderProto.newBuilder().setSuccess(true).setBytesWritten(bytes);
+        return (isPrimary ? reply.addAllCommitInfos(division.getCommitInfos()) : reply).build();
     }
 
     private static CompletableFuture<List<DataStreamReplyHeaderProto>> all(
@@ -299,33 +354,28 @@ final class StreamSession {
 
     /** Ends the stream, unless it has ended; does not block. */
     void fail(final Throwable reason) {
-        final CompletableFuture<?> lastWrite;
         synchronized (this) {
             if (failure != null || closed) {
                 return;
             }
             failure = reason;
-            lastWrite = written;
         }
         LOG.warn("{}: the stream {} ends: {}", server.server().getId(), key, reason.toString());
-        onFailure.accept(this);
+        onFailure.accept(this, reason);
+        opened.completeExceptionally(reason);
         // Not while a write is running.
-        lastWrite.whenComplete((result, failed) -> end());
+        writes.execute(this::end);
     }
 
     private void end() {
-        try {
-            server.executor().execute(this::endOnThread);
-        } catch (final RejectedExecutionException e) {
-            // The server is closed, and so are the connections to the successors.
-            cleanUp();
-        }
-    }
-
-    private void endOnThread() {
         // First, because a successor may have no room.
         cleanUp();
-        abortSuccessors();
+        try {
+            // Behind the header, which may be waiting for its connections.
+            forwards.execute(this::abortSuccessors);
+        } catch (final RejectedExecutionException e) {
+            LOG.debug("{}: closed, and so are the connections to the successors of {}", server.server().getId(), key);
+        }
     }
 
     private void cleanUp() {

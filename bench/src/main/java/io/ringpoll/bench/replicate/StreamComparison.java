@@ -24,6 +24,7 @@ public final class StreamComparison {
     private final int rounds;
     private final PrintWriter progress;
     private final Map<Contestant, double[]> megabytesPerSecond = new LinkedHashMap<>();
+    private final Map<Contestant, double[]> cpuUsPerMegabyte = new LinkedHashMap<>();
 
     /**
      * Prepares the runs.
@@ -41,7 +42,10 @@ public final class StreamComparison {
         this.contestants = List.copyOf(contestants);
         this.rounds = rounds;
         this.progress = progress;
-        this.contestants.forEach(each -> megabytesPerSecond.put(each, new double[rounds]));
+        this.contestants.forEach(each -> {
+            megabytesPerSecond.put(each, new double[rounds]);
+            cpuUsPerMegabyte.put(each, new double[rounds]);
+        });
     }
 
     /**
@@ -55,9 +59,12 @@ public final class StreamComparison {
         for (int round = 0; round < rounds; round++) {
             final List<Contestant> order = round % 2 == 0 ? contestants : contestants.reversed();
             for (final Contestant each : order) {
-                final double rate = new StreamRun(config, streamBytes, Math.min(streamBytes, WRITE_BYTES), each).run();
-                megabytesPerSecond.get(each)[round] = rate;
-                progress.printf("%s, run %d of %d: %.0f MB/s%n", each.name(), round + 1, rounds, rate);
+                final StreamRun.Result result =
+                    new StreamRun(config, streamBytes, Math.min(streamBytes, WRITE_BYTES), each).run();
+                megabytesPerSecond.get(each)[round] = result.megabytesPerSecond();
+                cpuUsPerMegabyte.get(each)[round] = result.cpuUsPerMegabyte();
+                progress.printf("%s, run %d of %d: %.0f MB/s, %.0f us of processor time for each MB%n", each.name(), round + 1,
+                    rounds, result.megabytesPerSecond(), result.cpuUsPerMegabyte());
                 progress.flush();
             }
         }
@@ -92,11 +99,12 @@ public final class StreamComparison {
     public void print(final PrintWriter out) {
         out.printf("streams of %d bytes in writes of %d, %d at a time, log in %s; medians of %d runs%n", streamBytes,
             Math.min(streamBytes, WRITE_BYTES), config.window(), config.memoryLog() ? "memory" : "files", rounds);
-        out.printf("%-28s %12s %18s%n", "transport", "MB/s", "quartiles");
+        out.printf("%-40s %12s %18s %12s%n", "transport", "MB/s", "quartiles", "CPU us/MB");
         megabytesPerSecond.forEach((each, rates) -> {
             final Spread spread = Spread.of(rates);
-            out.printf("%-28s %12.0f %18s%n", each.name(), spread.median(),
-                String.format("%.0f to %.0f", spread.lowerQuartile(), spread.upperQuartile()));
+            out.printf("%-40s %12.0f %18s %12.0f%n", each.name(), spread.median(),
+                String.format("%.0f to %.0f", spread.lowerQuartile(), spread.upperQuartile()),
+                Spread.of(cpuUsPerMegabyte.get(each)).median());
         });
         comparisons().forEach(result -> out.printf("  %s: %s of the time of %s, %s, over %d runs%n", result.name(),
             result.ratioText(), contestants.getLast().name(), result.difference(), result.runs()));
@@ -113,7 +121,8 @@ public final class StreamComparison {
         root.put("streamBytes", streamBytes).put("window", config.window()).put("log", config.memoryLog() ? "memory" : "disk")
             .put("runs", rounds);
         megabytesPerSecond.forEach((each, rates) ->
-            root.putObject(each.name()).put("megabytesPerSecond", Spread.of(rates).median()));
+            root.putObject(each.name()).put("megabytesPerSecond", Spread.of(rates).median())
+                .put("cpuUsPerMegabyte", Spread.of(cpuUsPerMegabyte.get(each)).median()));
         return JsonText.of(root);
     }
 }

@@ -1,6 +1,8 @@
 package io.ringpoll.bench.replicate;
 
+import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -28,6 +30,9 @@ final class StreamRun {
     private static final int WAIT_S = 60;
     private static final int BYTES_PER_MB = 1_000_000;
     private static final double NS_PER_S = 1e9;
+    private static final double NS_PER_US = 1e3;
+    private static final OperatingSystemMXBean PROCESS =
+        (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
     private final ReplicateConfig config;
     private final int streamBytes;
@@ -49,8 +54,17 @@ final class StreamRun {
         this.contestant = contestant;
     }
 
-    /** Measures; returns the bytes of completed streams, in MB/s. */
-    double run() throws IOException, InterruptedException, TimeoutException {
+    /**
+     * The result of a run.
+     *
+     * @param megabytesPerSecond bytes of completed streams by elapsed time
+     * @param cpuUsPerMegabyte   processor time of this process, which contains the client and the servers, for each MB
+     */
+    record Result(double megabytesPerSecond, double cpuUsPerMegabyte) {
+    }
+
+    /** Measures, then verifies one stream. */
+    Result run() throws IOException, InterruptedException, TimeoutException {
         final byte[] bytes = new byte[streamBytes];
         ThreadLocalRandom.current().nextBytes(bytes);
         final ByteBuffer data = ByteBuffer.allocateDirect(streamBytes).put(bytes).flip();
@@ -60,17 +74,20 @@ final class StreamRun {
             final long startNs = System.nanoTime();
             stream(client, data, window, startNs + config.warmUpNs());
             final long before = completed.get();
+            final long cpuNs = PROCESS.getProcessCpuTime();
             final long countNs = System.nanoTime();
             stream(client, data, window, countNs + config.runNs());
             if (!window.tryAcquire(config.window(), WAIT_S, TimeUnit.SECONDS)) {
                 throw new TimeoutException("streams have not ended over " + contestant.name());
             }
             final double elapsedNs = System.nanoTime() - countNs;
+            final double usedNs = PROCESS.getProcessCpuTime() - cpuNs;
             if (failure.get() != null) {
                 throw new IOException("a stream over " + contestant.name() + " has failed: " + failure.get(), failure.get());
             }
             verify(cluster, client, data);
-            return (completed.get() - before) * (double) streamBytes / BYTES_PER_MB * NS_PER_S / elapsedNs;
+            final double megabytes = (completed.get() - before) * (double) streamBytes / BYTES_PER_MB;
+            return new Result(megabytes * NS_PER_S / elapsedNs, usedNs / NS_PER_US / megabytes);
         }
     }
 

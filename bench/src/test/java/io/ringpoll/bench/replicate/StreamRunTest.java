@@ -15,6 +15,9 @@ class StreamRunTest {
     void shouldFindEqualBytesAtAllServers(final Transport transport) throws Exception {
         final ReplicateConfig config =
             new ReplicateConfig("127.0.0.1", 100, 100, 2, 0, TimeUnit.MILLISECONDS.toNanos(300), true, false);
-        assertTrue(new StreamRun(config, 3_000_000, 1_000_000, Contestant.of(transport, Map.of())).run() > 0);
+        final StreamRun.Result result =
+            new StreamRun(config, 3_000_000, 1_000_000, Contestant.of(transport, Map.of())).run();
+        assertTrue(result.megabytesPerSecond() > 0, result.toString());
+        assertTrue(result.cpuUsPerMegabyte() > 0, result.toString());
     }
 }

@@ -66,36 +66,47 @@ record FrameHeader(byte kind, byte type, byte flags, int credits, long correlati
      */
     static FrameHeader read(final ByteBuffer frame, final int maxMessageLength) throws ProtocolException {
         final int length = frame.limit();
-        require(length >= LENGTH_BYTES, "a frame of " + length + " bytes");
+        if (length < LENGTH_BYTES) {
+            throw new ProtocolException("a frame of " + length + " bytes");
+        }
         frame.order(ByteOrder.LITTLE_ENDIAN);
-        require(frame.getShort(0) == MAGIC, "a frame with the magic number 0x" + Integer.toHexString(frame.getShort(0) & 0xFFFF));
-        require(frame.get(VERSION_OFFSET) == VERSION, "a frame of version " + frame.get(VERSION_OFFSET));
+        if (frame.getShort(0) != MAGIC) {
+            throw new ProtocolException("a frame with the magic number 0x" + Integer.toHexString(frame.getShort(0) & 0xFFFF));
+        }
+        if (frame.get(VERSION_OFFSET) != VERSION) {
+            throw new ProtocolException("a frame of version " + frame.get(VERSION_OFFSET));
+        }
         final FrameHeader header = new FrameHeader(frame.get(KIND_OFFSET), frame.get(TYPE_OFFSET), frame.get(FLAGS_OFFSET),
             frame.getShort(CREDITS_OFFSET) & MAX_CREDITS, frame.getLong(CORRELATION_OFFSET), frame.getInt(PAYLOAD_LENGTH_OFFSET),
             frame.getInt(MESSAGE_LENGTH_OFFSET));
-        header.check(length - LENGTH_BYTES, maxMessageLength);
+        final String violation = header.violation(length - LENGTH_BYTES, maxMessageLength);
+        if (violation != null) {
+            throw new ProtocolException(violation);
+        }
         return header;
     }
 
-    private void check(final int received, final int maxMessageLength) throws ProtocolException {
-        require(kind >= FrameKind.REQUEST && kind <= FrameKind.PROOF, "a frame of kind " + kind);
-        require(payloadLength == received, "a payload of " + payloadLength + " bytes in a frame with " + received);
-        require(flags >= 0 && flags <= FLAG_URGENT, "a frame with flags " + flags);
-        if (FrameKind.hasMessage(kind)) {
-            require(messageLength >= 0 && messageLength <= maxMessageLength,
-                "a message of " + messageLength + " bytes; the maximum is " + maxMessageLength);
-            require(isRendezvous() || messageLength == payloadLength,
-                "a message of " + messageLength + " bytes in a payload of " + payloadLength);
-            require(!isUrgent() || kind != FrameKind.PROOF, "an urgent proof");
-        } else {
-            require(payloadLength == 0 && messageLength == 0 && (flags == 0 || isUrgent() && kind == FrameKind.CREDIT),
-                "a frame of kind " + kind + " with a payload");
+    /** The violated rule, or null; a text is only composed for a violation. */
+    private String violation(final int received, final int maxMessageLength) {
+        if (kind < FrameKind.REQUEST || kind > FrameKind.PROOF) {
+            return "a frame of kind " + kind;
         }
-    }
-
-    private static void require(final boolean holds, final String violation) throws ProtocolException {
-        if (!holds) {
-            throw new ProtocolException(violation);
+        if (payloadLength != received) {
+            return "a payload of " + payloadLength + " bytes in a frame with " + received;
         }
+        if (flags < 0 || flags > FLAG_URGENT) {
+            return "a frame with flags " + flags;
+        }
+        if (!FrameKind.hasMessage(kind)) {
+            return payloadLength == 0 && messageLength == 0 && (flags == 0 || isUrgent() && kind == FrameKind.CREDIT) ? null :
+                "a frame of kind " + kind + " with a payload";
+        }
+        if (messageLength < 0 || messageLength > maxMessageLength) {
+            return "a message of " + messageLength + " bytes; the maximum is " + maxMessageLength;
+        }
+        if (!isRendezvous() && messageLength != payloadLength) {
+            return "a message of " + messageLength + " bytes in a payload of " + payloadLength;
+        }
+        return isUrgent() && kind == FrameKind.PROOF ? "an urgent proof" : null;
     }
 }

@@ -44,9 +44,21 @@ final class Landing {
         }
     }
 
-    /** Whether parsing takes long. */
-    boolean isLong() {
-        return frame.header().messageLength() > LongMessageThreads.INLINE_BYTES;
+    /** As {@link #take}, with memory that is registered already; returns null, and does not own the region, if there is none. */
+    static Landing takeUnused(final Incoming frame, final ReorderBuffer.Place<Incoming> place, final RegionPool pool,
+        final RemoteMemoryRegion remote) {
+        try {
+            final RegionPool.Lease lease = pool.takeUnused(frame.header().messageLength());
+            return lease == null ? null : new Landing(frame, place, lease, remote);
+        } catch (final RuntimeException | Error failure) {
+            remote.close();
+            throw failure;
+        }
+    }
+
+    /** Whether decoding takes long; a packet of a stream is not decoded. */
+    boolean isLong() throws ProtocolException {
+        return frame.header().messageLength() > LongMessageThreads.INLINE_BYTES && !frame.isPacket();
     }
 
     /** Posts the read of the next piece; returns false if the queue is full. */

@@ -264,15 +264,6 @@ public final class Link {
         void run() throws IOException;
     }
 
-    /** Releases memory that the peer has read, or will not read. */
-    void release(final RegionPool.Lease lease) {
-        if (lease.isLong()) {
-            later(lease::release);
-        } else {
-            lease.release();
-        }
-    }
-
     /** Posts waiting frames, as far as credits and buffers permit; called with the lock held when either have been returned. */
     void postWaiting() throws IOException {
         outbound.postWaiting();
@@ -435,7 +426,7 @@ public final class Link {
         }
         for (final Outgoing frame : unsent) {
             if (frame.lease() != null) {
-                release(frame.lease());
+                frame.lease().release();
             }
         }
         if (reason instanceof ProtocolException) {

@@ -3,6 +3,7 @@ package io.ringpoll.internal.transport;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.ratis.thirdparty.com.google.common.util.concurrent.MoreExecutors;
 import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
@@ -11,7 +12,7 @@ import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterrupt
  * A node's threads for messages over {@link #INLINE_BYTES}: they allocate, register, write and parse them, which would hold up
  * all connections on the handlers' threads. At most one thread works for a connection. Thread-safe.
  */
-final class LongMessageThreads {
+final class LongMessageThreads implements Executor {
     /** Longest message that a handler's thread writes or parses: a few tens of microseconds. */
     static final int INLINE_BYTES = 128 * 1024;
 
@@ -35,6 +36,20 @@ final class LongMessageThreads {
     /** An executor for one connection: its tasks run one at a time, in the order of their submission. */
     Executor inOrder() {
         return MoreExecutors.newSequentialExecutor(threads);
+    }
+
+    /** Runs a task on one of these threads; on the calling one if it is one of them, or if they have ended. */
+    @Override
+    public void execute(final Runnable task) {
+        if (isCurrentThread()) {
+            task.run();
+            return;
+        }
+        try {
+            threads.execute(task);
+        } catch (final RejectedExecutionException e) {
+            task.run();
+        }
     }
 
     /** Whether the calling thread is one of these. */

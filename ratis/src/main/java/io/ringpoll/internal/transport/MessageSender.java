@@ -47,7 +47,7 @@ final class MessageSender {
         if (length > Math.min(node.config().maxMessageBytes(), peerLimit)) {
             throw tooLong(kind, type, length, peerLimit);
         }
-        if (!fits && length > LongMessageThreads.INLINE_BYTES && node.isHandlerThread()) {
+        if (!fits && length > LongMessageThreads.INLINE_BYTES && !StreamPacket.isRegistered(message) && node.isHandlerThread()) {
             final Outgoing frame = Outgoing.unwritten(kind, type.code(), correlationId, message, length, ticket);
             link.enqueue(frame);
             link.later(() -> write(frame, type, unwritten));

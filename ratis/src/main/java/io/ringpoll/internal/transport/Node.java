@@ -86,9 +86,10 @@ public final class Node implements AutoCloseable {
         keeper = new ConnectionKeeper(this);
         receiveQueue = openReceiveQueue();
         receives = new ReceiveBuffers(peer, receiveQueue, config.bufferBytes());
-        advertised = new RegionPool(peer, MemoryUsage.READ_SOURCE, config.cachedRegionBytes());
-        landing = new RegionPool(peer, MemoryUsage.READ_DESTINATION, config.cachedRegionBytes());
-        streamMemory = new RegionPool(peer, config.cachedRegionBytes(), StreamPacket.TRAILER_BYTES, MemoryUsage.READ_SOURCE,
+        final long cachedBytes = config.cachedRegionBytes();
+        advertised = new RegionPool(peer, longMessages, cachedBytes, MemoryUsage.READ_SOURCE);
+        landing = new RegionPool(peer, longMessages, cachedBytes, MemoryUsage.READ_DESTINATION);
+        streamMemory = new RegionPool(peer, longMessages, cachedBytes, StreamPacket.TRAILER_BYTES, MemoryUsage.READ_SOURCE,
             MemoryUsage.READ_DESTINATION);
         poller = openPoller();
     }
@@ -303,7 +304,8 @@ public final class Node implements AutoCloseable {
 
     /** Copies a message to memory that a peer will read. */
     RegionPool.Lease advertised(final MessageLite message, final int lengthBytes) throws IOException {
-        assert lengthBytes <= LongMessageThreads.INLINE_BYTES || !isHandlerThread() : "a long message on a handler's thread";
+        assert lengthBytes <= LongMessageThreads.INLINE_BYTES || StreamPacket.isRegistered(message) || !isHandlerThread() :
+            "a long message on a handler's thread";
         if (message instanceof final StreamPacket packet) {
             return advertised(packet);
         }

@@ -8,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -22,6 +23,7 @@ final class RegionPool implements AutoCloseable {
     private final boolean readByPeers;
     private final int trailerBytes;
     private final long maxCachedBytes;
+    private final Executor closer;
     private final Map<Integer, ArrayDeque<Lease>> free = new HashMap<>();
     private long cachedBytes;
     private boolean closed;
@@ -48,11 +50,6 @@ final class RegionPool implements AutoCloseable {
             return descriptor;
         }
 
-        /** Whether its registration takes long, and its release may. */
-        boolean isLong() {
-            return capacity > LongMessageThreads.INLINE_BYTES;
-        }
-
         /** Length of the registered memory. */
         int capacityBytes() {
             return capacity;
@@ -68,7 +65,10 @@ final class RegionPool implements AutoCloseable {
             references.incrementAndGet();
         }
 
-        /** Releases a reference, not while the device may access the region; the last one returns it to the pool. */
+        /**
+         * Releases a reference, not while the device may access the region; the last one returns it to the pool, or lets the
+         * executor close it. Does not block.
+         */
         void release() {
             if (references.decrementAndGet() == 0) {
                 recycle(this);
@@ -76,13 +76,22 @@ final class RegionPool implements AutoCloseable {
         }
     }
 
-    RegionPool(final Peer peer, final MemoryUsage usage, final long maxCachedBytes) {
-        this(peer, maxCachedBytes, 0, usage);
+    /** A pool for one purpose. */
+    RegionPool(final Peer peer, final Executor closer, final long maxCachedBytes, final MemoryUsage usage) {
+        this(peer, closer, maxCachedBytes, 0, usage);
     }
 
-    /** A pool whose regions have a number of bytes in addition to a power of two. */
-    RegionPool(final Peer peer, final long maxCachedBytes, final int trailerBytes, final MemoryUsage... usages) {
+    /**
+     * Creates an empty pool.
+     *
+     * @param closer         runs the deregistration of long regions that are not kept, which takes long
+     * @param maxCachedBytes unused memory that is kept
+     * @param trailerBytes   length of a region in addition to a power of two
+     */
+    RegionPool(final Peer peer, final Executor closer, final long maxCachedBytes, final int trailerBytes,
+        final MemoryUsage... usages) {
         this.peer = peer;
+        this.closer = closer;
         this.usages = usages;
         this.maxCachedBytes = maxCachedBytes;
         this.trailerBytes = trailerBytes;
@@ -95,20 +104,31 @@ final class RegionPool implements AutoCloseable {
      * @param lengthBytes minimum length
      */
     Lease take(final int lengthBytes) {
-        final int capacity = ceilingPowerOfTwo(Math.max(MIN_BYTES, lengthBytes - trailerBytes)) + trailerBytes;
-        synchronized (this) {
-            if (closed) {
-                throw new IllegalStateException("the memory for long messages is closed");
-            }
-            final ArrayDeque<Lease> leases = free.get(capacity);
-            if (leases != null && !leases.isEmpty()) {
-                cachedBytes -= capacity;
-                final Lease lease = leases.pollLast();
-                lease.references.set(1);
-                return lease;
-            }
+        final Lease lease = takeUnused(lengthBytes);
+        return lease == null ? new Lease(capacityFor(lengthBytes)) : lease;
+    }
+
+    /**
+     * Takes a region that is registered already, so that it takes no time.
+     *
+     * @param lengthBytes minimum length
+     * @return null if the pool has none
+     */
+    synchronized Lease takeUnused(final int lengthBytes) {
+        if (closed) {
+            throw new IllegalStateException("the memory for long messages is closed");
         }
-        return new Lease(capacity);
+        final ArrayDeque<Lease> leases = free.get(capacityFor(lengthBytes));
+        final Lease lease = leases == null ? null : leases.pollLast();
+        if (lease != null) {
+            cachedBytes -= lease.capacity;
+            lease.references.set(1);
+        }
+        return lease;
+    }
+
+    private int capacityFor(final int lengthBytes) {
+        return ceilingPowerOfTwo(Math.max(MIN_BYTES, lengthBytes - trailerBytes)) + trailerBytes;
     }
 
     private void recycle(final Lease lease) {
@@ -119,7 +139,11 @@ final class RegionPool implements AutoCloseable {
                 return;
             }
         }
-        lease.region.close();
+        if (lease.capacity > LongMessageThreads.INLINE_BYTES) {
+            closer.execute(lease.region::close);
+        } else {
+            lease.region.close();
+        }
     }
 
     /** Registered memory that is not in use. */

@@ -71,7 +71,7 @@ final class Rendezvous {
             throw new ProtocolException("the release of region " + number + ", which was not advertised");
         }
         count(-lease.capacityBytes());
-        link.release(lease);
+        lease.release();
     }
 
     /** Reads a message that the peer has advertised, when memory and queue permit; called with the lock held. */
@@ -116,10 +116,15 @@ final class Rendezvous {
             throw new ProtocolException("a message of " + length + " bytes at " + offset + " of a region of " +
                 remote.lengthBytes());
         }
-        if (length > LongMessageThreads.INLINE_BYTES) {
+        if (length <= LongMessageThreads.INLINE_BYTES) {
+            read(Landing.take(frame, next.place(), memory(frame), remote));
+            return;
+        }
+        final Landing landing = frame.isPacket() ? Landing.takeUnused(frame, next.place(), memory(frame), remote) : null;
+        if (landing == null) {
             link.later(() -> land(next, remote));
         } else {
-            read(Landing.take(frame, next.place(), memory(frame), remote));
+            read(landing);
         }
     }
 

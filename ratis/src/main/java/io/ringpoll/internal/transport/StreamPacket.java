@@ -143,6 +143,11 @@ public final class StreamPacket implements MessageLite {
             Content.NONE, dataBytes, lease, bytes);
     }
 
+    /** Whether a message is a packet in registered memory, from which a peer can read it. */
+    static boolean isRegistered(final MessageLite message) {
+        return message instanceof final StreamPacket packet && packet.lease != null;
+    }
+
     /** Releases the memory of a message that is dropped, if it is a packet. */
     static void discard(final MessageLite message) {
         if (message instanceof final StreamPacket packet) {

@@ -22,8 +22,8 @@ class LandingTest {
     @Test
     void shouldCloseThePeersRegionIfThereIsNoMemoryForTheMessage() {
         try (Peer peer = Peer.ofLocal(TestDevice.address());
-            RegionPool source = new RegionPool(peer, MemoryUsage.READ_SOURCE, 1 << 20);
-            RegionPool pool = new RegionPool(peer, MemoryUsage.READ_DESTINATION, 1 << 20)) {
+            RegionPool source = new RegionPool(peer, Runnable::run, 1 << 20, MemoryUsage.READ_SOURCE);
+            RegionPool pool = new RegionPool(peer, Runnable::run, 1 << 20, MemoryUsage.READ_DESTINATION)) {
             final RegionPool.Lease advertised = source.take(LENGTH);
             final Incoming frame = new Incoming(
                 new FrameHeader(FrameKind.REQUEST, (byte) 0, FrameHeader.FLAG_RENDEZVOUS, 0, 1, 0, LENGTH), null,

@@ -20,7 +20,7 @@ class RegionPoolTest {
     private static final int LEAST = 64 * 1024;
 
     private final Peer peer = Peer.ofLocal(TestDevice.address());
-    private final RegionPool pool = new RegionPool(peer, MemoryUsage.READ_SOURCE, 2 * LEAST);
+    private final RegionPool pool = new RegionPool(peer, Runnable::run, 2 * LEAST, MemoryUsage.READ_SOURCE);
 
     @AfterEach
     void close() {
