@@ -49,10 +49,10 @@ final class ByteWindow {
         return bytes == 0 || bytes + lengthBytes <= maxBytes;
     }
 
-    /** Releases the room of a message. */
+    /** Releases the room of a message; wakes the senders when half of the window is free, not for each message. */
     synchronized void release(final int lengthBytes) {
         bytes -= lengthBytes;
-        if (waiting > 0) {
+        if (waiting > 0 && bytes <= maxBytes / 2) {
             notifyAll();
         }
     }

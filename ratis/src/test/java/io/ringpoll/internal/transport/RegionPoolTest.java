@@ -3,6 +3,7 @@ package io.ringpoll.internal.transport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,6 +11,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.TestDevice;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -20,7 +23,8 @@ class RegionPoolTest {
     private static final int LEAST = 64 * 1024;
 
     private final Peer peer = Peer.ofLocal(TestDevice.address());
-    private final RegionPool pool = new RegionPool(peer, Runnable::run, 2 * LEAST, MemoryUsage.READ_SOURCE);
+    private final List<Runnable> closes = new ArrayList<>();
+    private final RegionPool pool = new RegionPool(peer, closes::add, 2 * LEAST, MemoryUsage.READ_SOURCE);
 
     @AfterEach
     void close() {
@@ -80,6 +84,29 @@ class RegionPoolTest {
         assertEquals(LEAST, pool.cachedBytes());
         again.release();
         assertFalse(again.region().isClosed());
+    }
+
+    @Test
+    void shouldTakeOnlyRegisteredMemoryWhereRegistrationIsTooSlow() {
+        assertNull(pool.takeUnused(1));
+        final RegionPool.Lease lease = pool.take(1);
+        assertNull(pool.takeUnused(1));
+        lease.release();
+        assertNull(pool.takeUnused(LEAST + 1));
+        assertSame(lease, pool.takeUnused(LEAST));
+        assertEquals(0, pool.cachedBytes());
+        lease.release();
+        assertEquals(LEAST, pool.cachedBytes());
+    }
+
+    @Test
+    void shouldCloseLongRegionsOnTheExecutor() {
+        final RegionPool.Lease lease = pool.take(4 * LEAST);
+        lease.release();
+        assertFalse(lease.region().isClosed());
+        assertEquals(1, closes.size());
+        closes.removeFirst().run();
+        assertTrue(lease.region().isClosed());
     }
 
     @Test
