@@ -29,6 +29,7 @@ class RegionPoolTest {
     @AfterEach
     void close() {
         pool.close();
+        closes.forEach(Runnable::run);
         peer.close();
     }
 
