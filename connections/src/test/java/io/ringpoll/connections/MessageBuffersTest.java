@@ -10,7 +10,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(60)
 class MessageBuffersTest {
     private static final int PAGE_BYTES = 4096;
     private static final int LINES_OF_PAGE = PAGE_BYTES / ConnectionSizes.LINE_BYTES;

@@ -11,7 +11,7 @@ import org.agrona.DirectBuffer;
 
 /** Records all callbacks as text. */
 class Recorder implements ConnectionListener {
-    private static final long TIMEOUT_S = 20;
+    private static final long TIMEOUT_S = 50;
 
     final List<String> all = new CopyOnWriteArrayList<>();
     private final BlockingQueue<String> events = new LinkedBlockingQueue<>();

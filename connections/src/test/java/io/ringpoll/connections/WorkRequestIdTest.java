@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(10)
+@Timeout(60)
 class WorkRequestIdTest {
     /** The highest counts, before both wrap. */
     private static final long LAST = WorkRequestId.counts(-1);

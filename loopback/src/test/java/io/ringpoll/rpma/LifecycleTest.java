@@ -19,7 +19,7 @@ import org.junit.jupiter.api.function.Executable;
 
 /** The order of closing, and the exceptions if it is violated. */
 @Tag(TestDevice.TAG)
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class LifecycleTest {
     private static final CompletionFlag FLAG = CompletionFlag.ALWAYS;
 

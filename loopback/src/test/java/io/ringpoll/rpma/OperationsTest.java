@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** The effect and the completion of each kind of work request. */
 @Tag(TestDevice.TAG)
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class OperationsTest {
     private static final long ID = 0x8123_4567_89AB_CDEFL;
     private static final int IMMEDIATE = 0xCAFE_0102;

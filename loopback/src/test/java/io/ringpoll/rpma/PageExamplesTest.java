@@ -28,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The examples on the pages about the binding: they are the code of this class, and it runs. */
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class PageExamplesTest {
     private static final Path SOURCE = Path.of("src", "test", "java", "io", "ringpoll", "rpma", "PageExamplesTest.java");
 

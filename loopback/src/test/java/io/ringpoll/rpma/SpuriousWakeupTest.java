@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
  * Waits whose descriptor is readable although there is no event, as when another thread has taken it: each ends in its time, and
  * leaves no text of librpma to the next exception. The loopback device's descriptors are eventfds, which any thread can write to.
  */
-@Timeout(value = 20, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SpuriousWakeupTest {
     private static final int TIMEOUT_MS = 50;
 

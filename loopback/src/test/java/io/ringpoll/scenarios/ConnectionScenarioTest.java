@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Example 01: a connection is made, both sides receive the other's private data, and it is closed in order. */
 @Tag(TestDevice.TAG)
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ConnectionScenarioTest extends Scenario {
     // InfiniBand and RoCE fill private data up with zeros: its length is for the two sides to know.
     private static final byte[] GREETING = "Hello server!".getBytes(StandardCharsets.UTF_8);

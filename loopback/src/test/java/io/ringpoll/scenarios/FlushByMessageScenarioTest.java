@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * server persistency method). The client writes, then requests by a message that the server's CPU persists the written data.
  */
 @Tag(TestDevice.TAG)
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class FlushByMessageScenarioTest extends Scenario {
     private static final String TEXT = "Hello server!";
     private static final int LENGTH = 1024;

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Examples 10 and 11: 32 bits of immediate data arrive with a message, or notify the server that its memory was written. */
 @Tag(TestDevice.TAG)
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ImmediateDataScenarioTest extends Scenario {
     private static final int IMMEDIATE = 0x8765_4321;
     private static final long WORD = 0x0102_0304_0506_0708L;

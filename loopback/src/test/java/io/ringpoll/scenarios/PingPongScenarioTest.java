@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
  * receive queue, or in a receive queue of the connection's own, with separate or shared channels.
  */
 @Tag(TestDevice.TAG)
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class PingPongScenarioTest extends Scenario {
     private static final int ROUNDS = 100;
     private static final int LENGTH = 8;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Examples 02 and 03: the client reads the server's memory, into volatile memory or straight into persistent memory. */
 @Tag(TestDevice.TAG)
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ReadScenarioTest extends Scenario {
     private static final String TEXT = "Hello client!";
     private static final int LENGTH = 1024;

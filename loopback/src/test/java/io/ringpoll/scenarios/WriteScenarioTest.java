@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
  * read after the write, by a flush to persistence, and by an atomic write of the end of the data.
  */
 @Tag(TestDevice.TAG)
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class WriteScenarioTest extends Scenario {
     private static final String TEXT = "Hello server!";
     private static final int LENGTH = 1024;

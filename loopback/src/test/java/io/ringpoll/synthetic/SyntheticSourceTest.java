@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
+@Timeout(60)
 class SyntheticSourceTest {
     private static final int QP = 7;
     private static final CompletionMix MIX = CompletionMix.shares().add(CompletionKind.send(QP), 5)

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Polls write where the caller's records are, and nowhere else. */
 @Tag(TestDevice.TAG)
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class WorkCompletionsTest {
     @Test
     void shouldPollIntoTheRecordsThatAreNamed() {

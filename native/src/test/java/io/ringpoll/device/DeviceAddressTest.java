@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The address of a machine's RDMA device, by its file tree and the addresses of its network interfaces. */
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class DeviceAddressTest {
     @TempDir
     private Path sysClass;

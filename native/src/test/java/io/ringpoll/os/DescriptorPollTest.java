@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A wait on many descriptors at the limit of its list and after its close. */
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class DescriptorPollTest {
     /** With the wake-up descriptor, the initial capacity. */
     private static final int FIRST_ROOM = 15;

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(10)
+@Timeout(60)
 class AddressTextTest {
     @ParameterizedTest
     @ValueSource(chars = {'\0', '\t', '\n', '\u001F', '\u007F', '\u0080', '\u009F'})

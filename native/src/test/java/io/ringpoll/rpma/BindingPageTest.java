@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The table of functions in {@code docs/reference/binding.md}, against the code. */
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class BindingPageTest {
     private static final Path PAGE = Path.of("..", "docs", "reference", "binding.md");
     private static final Path SOURCES = Path.of("src", "main", "java", "io", "ringpoll", "rpma");

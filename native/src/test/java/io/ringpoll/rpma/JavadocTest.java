@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every public method of the binding links its manual page, in its own Javadoc or that of its class. */
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class JavadocTest {
     private static final Path SOURCES = Path.of("src", "main", "java", "io", "ringpoll");
     private static final Pattern DOCUMENTED = Pattern.compile(

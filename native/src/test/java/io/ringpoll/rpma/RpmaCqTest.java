@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The two forms of {@code struct rpma_cq}, made by hand: no machine has a library of each. */
-@Timeout(10)
+@Timeout(60)
 class RpmaCqTest {
     private static final int FD = 17;
 

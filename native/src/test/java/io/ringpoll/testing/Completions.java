@@ -12,7 +12,7 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 /** Memory for work completions and a bounded wait for them. Owned by one thread. */
 public final class Completions {
-    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(50);
 
     private final UnsafeBuffer memory;
     private final WorkCompletions records;
@@ -66,7 +66,7 @@ public final class Completions {
             }
             got += polled;
             if (System.nanoTime() - deadlineNs > 0) {
-                fail(queue.name() + " returned " + got + " of " + count + " completions in 10 s");
+                fail(queue.name() + " returned " + got + " of " + count + " completions in 50 s");
             }
             if (polled == 0) {
                 Thread.onSpinWait();

@@ -33,7 +33,7 @@ public final class LogCapture extends Handler implements AutoCloseable {
     /** Waits for a message. */
     public boolean await(final Predicate<String> wanted) throws InterruptedException {
         final long startNs = System.nanoTime();
-        while (System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(10)) {
+        while (System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(50)) {
             if (messages().stream().anyMatch(wanted)) {
                 return true;
             }

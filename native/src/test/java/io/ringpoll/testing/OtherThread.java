@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** An action on another thread, with its result; every wait for it has a bound. */
 public final class OtherThread<T> {
-    private static final long TIMEOUT_MS = 20_000;
+    private static final long TIMEOUT_MS = 50_000;
     private static final int LOOKS_ASLEEP = 3;
     private static final long LOOK_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(2);
 

@@ -10,7 +10,7 @@ import java.util.EnumSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
+@Timeout(60)
 class CompletionPathTest {
     private static final int[] OPCODES = {WcOpcode.SEND, WcOpcode.ATOMIC_WRITE, WcOpcode.RECV, WcOpcode.RECV_RDMA_WITH_IMM};
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The text as a strict reader sees it, and texts that the reader must refuse. */
-@Timeout(30)
+@Timeout(60)
 class OpenMetricsTextTest {
     private static final Map<String, String> NONE = Map.of();
 

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A completion finds the attachment of its queue, before and after the removal of the queue. */
 @Timeout(60)
 class AttachmentTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
 
     private final List<Object> attached = new CopyOnWriteArrayList<>();
     private final CompletionHandler recorder = (wc, sequence, endOfBatch) -> attached.add(wc.attachment());

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 /** Handlers that are slow, stop, throw or halt under load: each completion is accounted for by its id. */
 @Timeout(60)
 class BackPressureTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(30);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
     private static final long LONG_STALL_NS = TimeUnit.MILLISECONDS.toNanos(900);
 
     private final Map<CompletionPath, BitSet> seen = new EnumMap<>(CompletionPath.class);

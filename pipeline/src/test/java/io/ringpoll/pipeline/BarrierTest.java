@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A removal with a time-out returns when all handlers have passed the queue's completions. */
 @Timeout(60)
 class BarrierTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
     /** Longer than the time limit of the tests: a wait that uses it up is a failure. */
     private static final long LONG_NS = TimeUnit.MINUTES.toNanos(10);
     private static final long SHORT_NS = TimeUnit.MILLISECONDS.toNanos(20);

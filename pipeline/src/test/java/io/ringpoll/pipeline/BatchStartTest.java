@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The call before each batch, and the log of a handler's exceptions. */
 @Timeout(60)
 class BatchStartTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
     private static final int COMPLETIONS = 3000;
 
     /** Checks that each batch has been announced with its size, or a larger one. */

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A handler's loop on the thread of the test: the slots are published, and its end is requested, before it starts. */
-@Timeout(30)
+@Timeout(60)
 class CompletionProcessorTest {
     private static final int SLOTS = 16;
 

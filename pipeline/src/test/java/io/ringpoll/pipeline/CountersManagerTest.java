@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Counters in the user's manager. */
 @Timeout(60)
 class CountersManagerTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
     private static final int HANDLED_TYPE = 10_201;
     private static final Pattern FULL = Pattern.compile("pipeline full needs ([0-9]+) counters, but the countersManager has " +
         "room for 20: enlarge its metadata buffer by ([0-9]+) bytes and its values buffer by ([0-9]+) bytes \\(.*\\)");

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The loops over published slots, one completion at a time and in batches, on a slab of eight slots. */
-@Timeout(30)
+@Timeout(60)
 class DeliveryTest {
     private static final int SLOTS = 8;
     private static final Set<CompletionPath> ALL = EnumSet.allOf(CompletionPath.class);

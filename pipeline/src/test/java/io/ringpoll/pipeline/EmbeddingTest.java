@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 /** The user's threads and error handler. */
 @Timeout(60)
 class EmbeddingTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
 
     @Test
     void shouldRunOnTheThreadsOfTheUsersFactory() {

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** A handler that flushes at the end of a batch always receives one, even before a queue fault. */
 @Timeout(60)
 class EndOfBatchTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
 
     private final ScriptedQueue queue = new ScriptedQueue("failing");
     private final ScriptedQueue other = new ScriptedQueue("failing too");

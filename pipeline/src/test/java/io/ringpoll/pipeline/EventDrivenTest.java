@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(60)
 class EventDrivenTest {
     private static final long FOREVER_NS = TimeUnit.SECONDS.toNanos(40);
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private final AtomicLong posted = new AtomicLong();

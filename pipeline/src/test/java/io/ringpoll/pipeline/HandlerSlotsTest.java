@@ -15,9 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The slots that a handler may release or hold. */
-@Timeout(30)
+@Timeout(60)
 class HandlerSlotsTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
 
     private final AtomicReference<SlotControl> slots = new AtomicReference<>();
     private final AtomicReference<Throwable> refusal = new AtomicReference<>();

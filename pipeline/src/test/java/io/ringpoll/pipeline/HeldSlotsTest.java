@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The gating sequence of a handler that holds slots. */
-@Timeout(10)
+@Timeout(60)
 class HeldSlotsTest {
     private static final int CAPACITY = 8;
 

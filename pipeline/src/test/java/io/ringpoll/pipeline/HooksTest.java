@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Exceptions in user callbacks: no completion is lost, nothing leaks, the report is unchanged. */
 @Timeout(60)
 class HooksTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
 
     private final ScriptedQueue queue = new ScriptedQueue("queue");
     private final AtomicInteger ended = new AtomicInteger();

@@ -4,7 +4,7 @@ import io.ringpoll.poller.FieldLayout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(10)
+@Timeout(60)
 class HotFieldsTest {
     @Test
     void shouldPadThePositionsOfTheRing() {

@@ -36,7 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The call of a handler that has had no slot for a time. */
 @Timeout(60)
 class IdleTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
     private static final long TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(2);
 
     private final ScriptedQueue queue = new ScriptedQueue("queue");

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Handlers on the polling thread, and their ring, on the thread of the test. */
-@Timeout(30)
+@Timeout(60)
 class InPlaceHandlerTest {
     private static final int SLOTS = 8;
 

@@ -26,9 +26,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(60)
 class LifecycleTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
     private static final int NO_SUCH_CPU = 4000;
 
     private final ScriptedQueue queue = new ScriptedQueue("queue");

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Every public method of the pipeline names an argument that is null, in its own class; a builder may do so when it starts. */
-@Timeout(30)
+@Timeout(60)
 class NullArgumentsTest {
     private final Recorder all = new Recorder();
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The owners of the ring's memory, the counters file and the completion channels, and their release. */
 @Timeout(60)
 class OwnershipTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
 
     @TempDir
     private Path folder;

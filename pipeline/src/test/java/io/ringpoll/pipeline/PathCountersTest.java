@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The counters of the paths are exact when the pipeline is quiet, whichever handlers there are. */
 @Timeout(60)
 class PathCountersTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
     private static final int COUNT = 5000;
     private static final CompletionHandler IGNORE = (wc, sequence, endOfBatch) -> { };
 

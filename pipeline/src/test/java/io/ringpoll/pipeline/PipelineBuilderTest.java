@@ -13,7 +13,7 @@ import org.agrona.concurrent.BusySpinIdleStrategy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(10)
+@Timeout(60)
 class PipelineBuilderTest {
     private final CompletionHandler handler = (wc, sequence, endOfBatch) -> { };
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The limits of each setting of a description: the last accepted value, and the first refused one. */
-@Timeout(30)
+@Timeout(60)
 class PipelineCheckTest {
     private static final int MAX = 1 << 25;
     private static final String SPINNING =

@@ -20,7 +20,7 @@ import org.agrona.concurrent.YieldingIdleStrategy;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(60)
 class PipelineConfigTest {
     private final ScriptedQueue queue = new ScriptedQueue("queue");
     private final List<HandlerOptions> options = new ArrayList<>();

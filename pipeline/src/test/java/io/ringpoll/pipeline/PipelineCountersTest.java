@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 /** Counters that a program reads from its own pipelines, and from JMX. */
 @Timeout(60)
 class PipelineCountersTest {
-    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(50);
     private static final int COMPLETIONS = 300;
 
     private static PipelineBuilder described(final String name) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A thread of a pipeline retains the slab from its start to its end. */
-@Timeout(30)
+@Timeout(60)
 class PipelineThreadTest {
     private final CompletionSlab slab = new CompletionSlab(2);
     private final StartGate gate = new StartGate();

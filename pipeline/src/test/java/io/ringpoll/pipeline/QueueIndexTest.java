@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** The queue index and the attachment of a completion are those of its queue: its work request id contains the index. */
 @Timeout(60)
 class QueueIndexTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
     private static final int QUEUES = 7;
     private static final int EACH = 3000;
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag(TestDevice.TAG)
 @Timeout(120)
 class RealWorkloadTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(40);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
     private static final int COUNT = TestDevice.isLoopback() ? 60_000 : 2_000;
 
     private static final int ROUND_TRIPS = 400;

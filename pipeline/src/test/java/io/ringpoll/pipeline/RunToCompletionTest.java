@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 /** Handlers that run on the polling thread. */
 @Timeout(60)
 class RunToCompletionTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
 
     /** An action of a handler on its pipeline. */
     private interface Action {

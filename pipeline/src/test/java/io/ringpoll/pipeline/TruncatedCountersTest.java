@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Counters in a mapped file that somebody truncates while the pipeline runs. */
 @Timeout(60)
 class TruncatedCountersTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
     /** Enough for a compilation of the counters' stores, whose faults are not thrown at once then. */
     private static final int WARM_UP_ROUNDS = 300;
 

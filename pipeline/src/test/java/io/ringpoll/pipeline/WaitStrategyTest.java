@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(60)
 class WaitStrategyTest {
     /** Less than the park of a handler in tests, so that a lost wake-up is a failure. */
-    private static final Duration BOUND = Duration.ofSeconds(40);
+    private static final Duration BOUND = Duration.ofSeconds(50);
 
     private final Sequence cursor = new Sequence(-1);
     private WaitStrategy strategy = WaitMode.BLOCK.newWaitStrategy();

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Waits of handlers' threads: always woken when needed, and at rest even after an interrupt. */
 @Timeout(60)
 class WaitTest {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(40);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
 
     @TempDir
     private Path folder;

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The strategy as a user sees it; how a poller sleeps is in {@code EventSleeperTest}. */
-@Timeout(10)
+@Timeout(60)
 class EventDrivenIdleTest {
     @Test
     void shouldHoldItsTimes() {

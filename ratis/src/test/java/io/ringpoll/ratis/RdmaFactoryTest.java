@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The transport as the engine finds and creates it. */
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class RdmaFactoryTest {
     private final RaftProperties properties = new RaftProperties();
     private final RdmaRpcType type = new RdmaRpcType();

@@ -15,7 +15,7 @@ import org.apache.ratis.metrics.impl.RatisMetricRegistryImpl;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class RdmaServerMetricsTest {
     private static final String SERVER = "metrics-server";
     private static final Path PAGE = Path.of("..", "docs", "ratis.md");

@@ -13,7 +13,7 @@ import org.apache.ratis.server.raftlog.RaftLog;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ReadyEntriesTest {
     @Test
     void shouldHaveNothingToSendAfterAStop() throws Exception {

@@ -10,7 +10,7 @@ import org.apache.ratis.protocol.RaftPeerId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(value = 10, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ReconnectionTest {
     private static final IOException REASON = new IOException("on purpose");
     private static final RaftPeerId PEER = RaftPeerId.valueOf("s1");

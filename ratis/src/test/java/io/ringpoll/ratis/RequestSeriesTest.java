@@ -22,7 +22,7 @@ import org.apache.ratis.protocol.RaftPeerId;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class RequestSeriesTest {
     // The peers of the connections are irrelevant.
     private final RdmaProxy connection = new RdmaProxy(null);

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(value = 10, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SerialExecutorTest {
     private final ArrayDeque<Runnable> threads = new ArrayDeque<>();
     private final SerialExecutor serial = new SerialExecutor(threads::add);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A leader with a log from index 10 to 20. */
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SnapshotSenderTest {
     private static final TermIndex FIRST = TermIndex.valueOf(3, 10);
     private static final RaftPeer PEER = RaftPeer.newBuilder().setId("s1").build();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A pipeline pinned by plan. */
-@Timeout(30)
+@Timeout(60)
 class AutoPinningTest {
     private static final List<Pinning.Candidate> THREADS = List.of(
         new Pinning.Candidate("orders poller", true), new Pinning.Candidate("fills #1", false),

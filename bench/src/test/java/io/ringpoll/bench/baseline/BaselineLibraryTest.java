@@ -9,7 +9,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The selection of the build of the C baseline by CPU. */
-@Timeout(30)
+@Timeout(60)
 class BaselineLibraryTest {
     private static final String NATIVE = "libringpoll_baseline_native.so";
 

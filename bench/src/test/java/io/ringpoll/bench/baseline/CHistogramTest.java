@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The buckets of histogram.h are those of HdrHistogram. */
-@Timeout(20)
+@Timeout(60)
 class CHistogramTest {
     private static final int BUCKETS = 27;
     private static final int HALF = 1 << 10;

@@ -14,7 +14,7 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
+@Timeout(60)
 class ChangeTrialTest {
     private final List<String> steps = new ArrayList<>();
 

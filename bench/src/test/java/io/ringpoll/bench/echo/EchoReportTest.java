@@ -18,7 +18,7 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
+@Timeout(60)
 class EchoReportTest {
     private static final int ROUNDS = 6;
     private static final CpuLoss NONE = new CpuLoss(1_000_000, 0, 0, 0);

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(10)
+@Timeout(60)
 class GrowthAxisTest {
     @Test
     void shouldVaryQueuesRingAndBatchOverTheirWholeRange() {

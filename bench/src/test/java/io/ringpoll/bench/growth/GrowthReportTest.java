@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-@Timeout(20)
+@Timeout(60)
 class GrowthReportTest {
     private static final GrowthPoint ONE = new GrowthPoint(GrowthAxis.QUEUES, 1, GrowthMeasure.COST);
     private static final GrowthPoint THOUSAND = new GrowthPoint(GrowthAxis.QUEUES, 1_000, GrowthMeasure.COST);

@@ -13,7 +13,7 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
+@Timeout(60)
 class LatencyRunTest {
     private static final long SECOND_NS = TimeUnit.SECONDS.toNanos(1);
     private static final CpuLoss NO_LOSS = new CpuLoss(SECOND_NS, 0, 0, 0);

@@ -9,7 +9,7 @@ import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
+@Timeout(60)
 class PooledLatenciesTest {
     private static final double[] PERCENTILES = {1, 50, 90, 99, 99.9, 99.99, 100};
 

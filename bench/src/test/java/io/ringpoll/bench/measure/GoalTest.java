@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-@Timeout(20)
+@Timeout(60)
 class GoalTest {
     private static final double[] C_NS = {4, 4, 4, 4, 4, 4, 4, 4};
 

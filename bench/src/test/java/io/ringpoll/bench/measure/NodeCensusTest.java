@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Memory by node, as in {@code numa_maps}. */
-@Timeout(30)
+@Timeout(60)
 class NodeCensusTest {
     private static final long BLOCK_BYTES = 64L << 20;
 

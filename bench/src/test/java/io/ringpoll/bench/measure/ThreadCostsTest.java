@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Wake-ups and processor time of threads, and the ticks of the processors, by the counters of the kernel. */
-@Timeout(30)
+@Timeout(60)
 class ThreadCostsTest {
     private static final int NAPS = 50;
 

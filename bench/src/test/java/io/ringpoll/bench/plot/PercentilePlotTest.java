@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.w3c.dom.Document;
 
-@Timeout(20)
+@Timeout(60)
 class PercentilePlotTest {
     @TempDir
     private Path folder;

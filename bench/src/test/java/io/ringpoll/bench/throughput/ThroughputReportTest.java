@@ -18,7 +18,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
+@Timeout(60)
 class ThroughputReportTest {
     private static final CpuLoss NO_LOSS = new CpuLoss(1_000_000_000, 0, 0, 0);
     private static final CpuLoss LOSS = new CpuLoss(1_000_000_000, 200_000_000, 0, 5);

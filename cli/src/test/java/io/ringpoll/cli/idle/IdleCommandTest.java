@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-@Timeout(10)
+@Timeout(60)
 class IdleCommandTest {
     private static final String NUMBER = "[0-9.]+";
     private static final String ESTIMATE = NUMBER + " \\(" + NUMBER + " to " + NUMBER + "\\)";

@@ -43,7 +43,7 @@ class NativeResourceTest {
                 assertTrue(goOn.await(30, TimeUnit.SECONDS));
                 return null;
             }));
-            assertTrue(inside.await(10, TimeUnit.SECONDS));
+            assertTrue(inside.await(30, TimeUnit.SECONDS));
             Thread.currentThread().interrupt();
             final IllegalStateException heldUp = assertThrows(IllegalStateException.class, resource::close);
             assertTrue(Thread.interrupted(), "the interrupt is lost");
@@ -246,7 +246,7 @@ class NativeResourceTest {
 
     private static Void needAll(final Resource resource, final List<Resource> needed, final CyclicBarrier start) {
         try {
-            start.await(10, TimeUnit.SECONDS);
+            start.await(30, TimeUnit.SECONDS);
         } catch (final InterruptedException | BrokenBarrierException | TimeoutException e) {
             throw new AssertionError(e);
         }
@@ -256,7 +256,7 @@ class NativeResourceTest {
 
     private static void awaitOpen(final CountDownLatch latch) {
         try {
-            assertTrue(latch.await(10, TimeUnit.SECONDS));
+            assertTrue(latch.await(30, TimeUnit.SECONDS));
         } catch (final InterruptedException e) {
             throw new AssertionError(e);
         }
@@ -265,7 +265,7 @@ class NativeResourceTest {
     private static void awaitTrue(final BooleanSupplier condition) {
         final long startNs = System.nanoTime();
         while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(10));
+            assertTrue(System.nanoTime() - startNs < TimeUnit.SECONDS.toNanos(30));
             Thread.onSpinWait();
         }
     }

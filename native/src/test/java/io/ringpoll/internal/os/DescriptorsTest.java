@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Waits on file descriptors: one with a wake-up, many at a time, and errors by name. */
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class DescriptorsTest {
     private static final int TIMEOUT_MS = 10_000;
     private static final int EBADF = 9;

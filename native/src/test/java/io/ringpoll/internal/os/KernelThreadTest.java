@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(30)
+@Timeout(60)
 class KernelThreadTest {
     private final AtomicReference<KernelThread> thread = new AtomicReference<>();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Memory by NUMA node, as the kernel sees it; node 0 is on every machine that has nodes. */
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class MemoryPolicyTest {
     private static final BitSet NODE_0 = BitSet.valueOf(new long[] {1});
 

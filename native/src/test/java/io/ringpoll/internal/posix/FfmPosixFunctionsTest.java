@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The C library's functions return the results of C and keep errno. */
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class FfmPosixFunctionsTest {
     private static final int EBADF = 9;
     private static final int NO_DESCRIPTOR = -1;

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Completions that are taken from a queue before one of its connections is deleted: each is polled once, in order. */
-@Timeout(value = 30, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class CompletionHandoverTest {
     /** More than one batch of the handover. */
     private static final int MANY = 150;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Counters files at and beyond the limits of the reader. */
-@Timeout(30)
+@Timeout(60)
 class CountersSnapshotTest {
     private static final int MAX_FILE_LENGTH = 64 * 1024 * 1024;
     private static final int[] LENGTHS = {CountersFileLayout.METADATA_LENGTH_OFFSET, CountersFileLayout.VALUES_LENGTH_OFFSET,

@@ -29,7 +29,7 @@ class AdaptiveRoundTest {
     private static final int BATCH_LIMIT = 4;
     private static final int SLOTS = 4096;
     private static final int LOGGED = 4096;
-    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(50);
 
     private final ArraySlots slots = new ArraySlots(SLOTS, SLOTS);
     private final PollerCounterSet counters = new PollerCounterSet(TestCounters.create(), "poller");

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Every public method of the poller names an argument that is null, in its own class. */
-@Timeout(30)
+@Timeout(60)
 class NullArgumentsTest {
     private final CountersManager manager = TestCounters.create();
     private final PollerCounterSet counters = new PollerCounterSet(manager, "poller");

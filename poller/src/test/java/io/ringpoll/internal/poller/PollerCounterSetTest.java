@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** The counters of a poller as an external reader sees them: by type, owner, parameter and label. */
-@Timeout(10)
+@Timeout(60)
 class PollerCounterSetTest {
     private final CountersManager manager = TestCounters.create();
     private final PollerCounterSet counters = new PollerCounterSet(manager, "poller");

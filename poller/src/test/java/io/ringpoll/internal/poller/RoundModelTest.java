@@ -36,7 +36,7 @@ class RoundModelTest {
     private static final int INTERVAL = 64;
     private static final int SECOND_POLLS = 8;
     private static final int FAULT = -5;
-    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(20);
+    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(50);
 
     private Random random;
     private boolean inPlace;

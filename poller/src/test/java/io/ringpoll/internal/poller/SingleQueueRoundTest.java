@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A round of one queue, which is polled again while its batches are full. */
-@Timeout(30)
+@Timeout(60)
 final class SingleQueueRoundTest {
     private static final int BATCH_LIMIT = 4;
 

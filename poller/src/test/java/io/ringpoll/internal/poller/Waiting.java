@@ -8,7 +8,7 @@ import java.util.function.BooleanSupplier;
 
 /** Bounded waits of tests for other threads, with time limits for a loaded machine. */
 final class Waiting {
-    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(40);
+    private static final long BOUND_NS = TimeUnit.SECONDS.toNanos(50);
 
     private Waiting() {
     }

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(value = 10, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class CreditsTest {
     private static FrameHeader frame(final byte kind, final int credits) {
         return new FrameHeader(kind, (byte) 0, (byte) 0, credits, 0, 0, 0);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-@Timeout(value = 10, unit = TimeUnit.SECONDS)
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
 class PollerConfigTest {
     private static PollerConfig config(final WaitMode idle, final long spinNs, final HandlerThreads handlers,
         final WaitMode handlerWait) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Checks that the account detects every kind of wrong completion, through a real pipeline. */
-@Timeout(30)
+@Timeout(60)
 class AccountsTest {
     private static final int SLOTS = 8;
 

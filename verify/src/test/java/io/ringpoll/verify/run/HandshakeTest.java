@@ -9,7 +9,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(10)
+@Timeout(60)
 class HandshakeTest {
     private static final Hello HELLO = new Hello(Hello.Purpose.NO_RIGHTS, 7, 64, 256, 99);
 

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@Timeout(10)
+@Timeout(60)
 class PayloadTest {
     @ParameterizedTest
     @ValueSource(ints = {8, 9, 15, 16, 64, 100})

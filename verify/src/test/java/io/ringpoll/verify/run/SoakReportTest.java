@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(20)
+@Timeout(60)
 class SoakReportTest {
     private static final int SAMPLES = 40;
     private static final double INTERVAL_SECONDS = 15;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The plan on each recorded machine, with the reasons in comments. */
-@Timeout(30)
+@Timeout(60)
 class AffinityPlanTest {
     private static final String STATUS = "proc/self/status";
     private static final String ISOLATED = "sys/devices/system/cpu/isolated";
