@@ -114,14 +114,14 @@ class RunCommandTest {
     @Test
     @Tag(TestDevice.TAG)
     void shouldLoseNothingWhenTheRingIsTooSmall() {
-        assertEquals(0, execute("--operations", "1000", "--ring-size", "2", "--batch", "2"), calls::toString);
+        assertEquals(0, execute("--operations", "400", "--ring-size", "2", "--batch", "2"), calls::toString);
     }
 
     @ParameterizedTest
     @Tag(TestDevice.TAG)
     @ValueSource(strings = {"busy-spin", "yield", "sleep", "block"})
     void shouldRunWithEveryWait(final String wait) {
-        assertEquals(0, execute("--operations", "2000", "--wait", wait), calls::toString);
+        assertEquals(0, execute("--operations", "500", "--wait", wait), calls::toString);
         assertTrue(calls.out().contains("waits by " + wait + " (as asked)"), calls.out());
     }
 
