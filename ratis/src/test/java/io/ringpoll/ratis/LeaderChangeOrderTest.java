@@ -65,8 +65,9 @@ class LeaderChangeOrderTest {
     private static final int[] LENGTHS = {2 * Integer.BYTES, 100, 2_000, 20_000};
     /** Limits the stored bytes; the requests in flight reach their limit while there is no leader. */
     private static final long SEND_INTERVAL_NS = TimeUnit.MILLISECONDS.toNanos(2);
-    private static final TimeDuration ELECTION_MIN = TimeDuration.valueOf(500, TimeUnit.MILLISECONDS);
-    private static final TimeDuration ELECTION_MAX = TimeDuration.valueOf(1, TimeUnit.SECONDS);
+    /** Long enough for a leader that does not have a CPU for a second: else no leader would remain. */
+    private static final TimeDuration ELECTION_MIN = TimeDuration.valueOf(1_500, TimeUnit.MILLISECONDS);
+    private static final TimeDuration ELECTION_MAX = TimeDuration.valueOf(3, TimeUnit.SECONDS);
     /** A leader that has resigned stands for election again after this time. */
     private static final TimeDuration RESIGNED = TimeDuration.valueOf(200, TimeUnit.MILLISECONDS);
 

@@ -231,7 +231,7 @@ class InstructionToolTest {
                 builder.command().add(argument);
             }
             final Process process = builder.start();
-            assertTrue(process.waitFor(10, TimeUnit.SECONDS));
+            assertTrue(process.waitFor(60, TimeUnit.SECONDS));
             assertEquals(2, process.exitValue());
             assertEquals("usage: ringpoll-steps TID SECONDS", process.errorReader().readLine());
         }

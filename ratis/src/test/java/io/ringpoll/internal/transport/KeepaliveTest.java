@@ -27,7 +27,6 @@ import org.junit.jupiter.api.Timeout;
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class KeepaliveTest {
-    private static final PeerBounds SHORT = PeerBounds.DEFAULT.withKeepalive(100, 1_000);
     /** Shorter than the waits of the tests, longer than the time for which a busy machine may stop a live peer. */
     private static final PeerBounds FAIR = PeerBounds.DEFAULT.withKeepalive(100, 4_000);
     private static final PeerBounds PATIENT = PeerBounds.DEFAULT.withKeepalive(100, 40_000);
@@ -45,7 +44,7 @@ class KeepaliveTest {
 
     @Test
     void shouldReleaseTheConnectionOfAPeerThatAnswersNothing() throws Exception {
-        final Nodes.Server server = server(SHORT, Nodes::echo);
+        final Nodes.Server server = server(FAIR, Nodes::echo);
         // Its device works and acknowledges everything, as that of a stopped process does.
         try (RawPeer silent = new RawPeer(server.port(), Nodes.CREDITS)) {
             assertEquals(FrameKind.PING, silent.nextOfAnyKind().header().kind());
