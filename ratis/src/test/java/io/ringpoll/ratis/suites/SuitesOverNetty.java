@@ -14,6 +14,9 @@ import org.apache.ratis.RequestLimitAsyncBaseTest;
 import org.apache.ratis.RetryCacheTests;
 import org.apache.ratis.TestReConfigProperty;
 import org.apache.ratis.WatchRequestTests;
+import org.apache.ratis.datastream.DataStreamAsyncClusterTests;
+import org.apache.ratis.datastream.DataStreamStarSuite;
+import org.apache.ratis.datastream.MiniRaftClusterWithRpcTypeNettyAndDataStreamTypeNetty;
 import org.apache.ratis.netty.MiniRaftClusterWithNetty;
 import org.apache.ratis.server.impl.GroupInfoBaseTest;
 import org.apache.ratis.server.impl.GroupManagementBaseTest;
@@ -59,8 +62,13 @@ final class SuitesOverNetty {
         implements MiniRaftClusterWithNetty.FactoryGet {
     }
 
-    static class RaftSnapshot extends RaftSnapshotBaseTest<MiniRaftClusterWithNetty>
-        implements MiniRaftClusterWithNetty.FactoryGet {
+    /** The suite has no type parameter before Ratis 3.2.1. */
+    @SuppressWarnings("rawtypes")
+    static class RaftSnapshot extends RaftSnapshotBaseTest {
+        @Override
+        public MiniRaftCluster.Factory<MiniRaftClusterWithNetty> getFactory() {
+            return MiniRaftClusterWithNetty.FACTORY;
+        }
     }
 
     static class SnapshotManagement extends SnapshotManagementTest<MiniRaftClusterWithNetty>
@@ -132,5 +140,13 @@ final class SuitesOverNetty {
 
     static class ReConfigProperty extends TestReConfigProperty<MiniRaftClusterWithNetty>
         implements MiniRaftClusterWithNetty.FactoryGet {
+    }
+
+    static class DataStreamChain extends DataStreamAsyncClusterTests<MiniRaftClusterWithRpcTypeNettyAndDataStreamTypeNetty>
+        implements MiniRaftClusterWithRpcTypeNettyAndDataStreamTypeNetty.FactoryGet {
+    }
+
+    static class DataStreamStar extends DataStreamStarSuite<MiniRaftClusterWithRpcTypeNettyAndDataStreamTypeNetty>
+        implements MiniRaftClusterWithRpcTypeNettyAndDataStreamTypeNetty.FactoryGet {
     }
 }

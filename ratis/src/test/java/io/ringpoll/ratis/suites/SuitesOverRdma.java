@@ -14,6 +14,8 @@ import org.apache.ratis.RequestLimitAsyncBaseTest;
 import org.apache.ratis.RetryCacheTests;
 import org.apache.ratis.TestReConfigProperty;
 import org.apache.ratis.WatchRequestTests;
+import org.apache.ratis.datastream.DataStreamAsyncClusterTests;
+import org.apache.ratis.datastream.DataStreamStarSuite;
 import org.apache.ratis.server.impl.GroupInfoBaseTest;
 import org.apache.ratis.server.impl.GroupManagementBaseTest;
 import org.apache.ratis.server.impl.LeaderElectionTests;
@@ -58,8 +60,13 @@ final class SuitesOverRdma {
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 
-    static class RaftSnapshot extends RaftSnapshotBaseTest<MiniRaftClusterWithRdma>
-        implements MiniRaftClusterWithRdma.FactoryGet {
+    /** The suite has no type parameter before Ratis 3.2.1. */
+    @SuppressWarnings("rawtypes")
+    static class RaftSnapshot extends RaftSnapshotBaseTest {
+        @Override
+        public MiniRaftCluster.Factory<MiniRaftClusterWithRdma> getFactory() {
+            return MiniRaftClusterWithRdma.FACTORY;
+        }
     }
 
     static class SnapshotManagement extends SnapshotManagementTest<MiniRaftClusterWithRdma>
@@ -129,6 +136,14 @@ final class SuitesOverRdma {
     }
 
     static class ReConfigProperty extends TestReConfigProperty<MiniRaftClusterWithRdma>
+        implements MiniRaftClusterWithRdma.FactoryGet {
+    }
+
+    static class DataStreamChain extends DataStreamAsyncClusterTests<MiniRaftClusterWithRdma>
+        implements MiniRaftClusterWithRdma.FactoryGet {
+    }
+
+    static class DataStreamStar extends DataStreamStarSuite<MiniRaftClusterWithRdma>
         implements MiniRaftClusterWithRdma.FactoryGet {
     }
 }
