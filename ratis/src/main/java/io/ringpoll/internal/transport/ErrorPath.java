@@ -42,6 +42,11 @@ final class ErrorPath implements CompletionHandler {
         }
     }
 
+    /** Ends all connections: no completion follows. */
+    void onDeath(final IOException reason) {
+        node.endAll(reason);
+    }
+
     @Override
     public void onQueueFault(final int queueIndex, final String queueName, final int code) {
         node.onQueueFault(queueIndex, queueName + " has failed with code " + code);

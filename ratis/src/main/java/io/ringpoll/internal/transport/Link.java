@@ -397,15 +397,18 @@ public final class Link {
     }
 
     /**
-     * Ends the connection because a frame or a message of the peer could not be processed, so that none is skipped. An
-     * {@link Error}, such as too little memory for a long message, is thrown again for the log of the handler's thread.
+     * Ends the connection because a frame or a message of the peer could not be processed, so that none is skipped; the calling
+     * thread continues with other connections.
+     *
+     * @param failure logged unless it is a usual one; an {@link Error} is, for instance, too little memory for a long message
      */
     void endAfter(final Throwable failure) {
-        fail(failure instanceof final IOException reason ? reason :
-            new IOException("cannot process a frame from " + name + ": " + failure, failure));
-        if (failure instanceof final Error error) {
-            throw error;
+        if (failure instanceof final IOException reason) {
+            fail(reason);
+            return;
         }
+        node.defect("cannot process a frame from " + name, failure);
+        fail(new IOException("cannot process a frame from " + name + ": " + failure, failure));
     }
 
     /**

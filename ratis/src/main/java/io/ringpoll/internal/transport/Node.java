@@ -64,6 +64,7 @@ public final class Node implements AutoCloseable {
     private volatile Int2ObjectHashMap<Link> byNumber = new Int2ObjectHashMap<>();
     private volatile Int2ObjectHashMap<Link> byQueuePair = new Int2ObjectHashMap<>();
     private final AtomicLong unsent = new AtomicLong();
+    private final AtomicLong defects = new AtomicLong();
     private int nextNumber = 1;
     private boolean closed;
 
@@ -193,6 +194,10 @@ public final class Node implements AutoCloseable {
      */
     Link attach(final String name, final ConnectionRequest request, final Handshake handshake, final Hello hello) {
         final int most = config.connectionsFor(hello == null ? PeerRole.SERVER : hello.role());
+        final IOException death = poller.death();
+        if (death != null) {
+            throw new IllegalStateException(config.name() + " serves no connection: " + death.getMessage(), death);
+        }
         synchronized (attaching) {
             final int connections = byNumber.size() + 1;
             if (closed || connections > most) {
@@ -352,9 +357,18 @@ public final class Node implements AutoCloseable {
         return admission;
     }
 
-    /** Starts to poll a connection's queue. */
+    /** Starts to poll a connection's queue; the connection ends if there is no thread for it. */
     void poll(final Link link) {
-        link.queueIndex(poller.add(link.connection().completionQueue(), paths));
+        try {
+            link.queueIndex(poller.add(link.connection().completionQueue(), paths));
+        } catch (final IllegalStateException e) {
+            link.fail(new IOException("the queue of " + link.name() + " cannot be polled: " + e.getMessage(), e));
+        }
+        // It has not been there yet when the others have ended.
+        final IOException death = poller.death();
+        if (death != null) {
+            link.fail(death);
+        }
     }
 
     /** Stops polling a connection's queue, if it is polled; call again if the poller did not remove it in time. */
@@ -365,11 +379,21 @@ public final class Node implements AutoCloseable {
     /** Ends the connection of a failed queue, or all connections if it is the shared receive queue. */
     void onQueueFault(final int queueIndex, final String fault) {
         warn(fault);
+        final List<Link> links = links();
+        final List<Link> subjects = links.stream().filter(link -> link.queueIndex() == queueIndex).toList();
+        (subjects.isEmpty() ? links : subjects).forEach(link -> link.fail(new IOException(fault)));
+    }
+
+    /** Ends all connections. */
+    void endAll(final IOException reason) {
+        links().forEach(link -> link.fail(reason));
+    }
+
+    private List<Link> links() {
         final List<Link> links = new ArrayList<>();
         // Not by an iterator: the map has a single iterator for all threads.
         byNumber.forEachInt((number, link) -> links.add(link));
-        final List<Link> subjects = links.stream().filter(link -> link.queueIndex() == queueIndex).toList();
-        (subjects.isEmpty() ? links : subjects).forEach(link -> link.fail(new IOException(fault)));
+        return links;
     }
 
     NodeConfig config() {
@@ -439,6 +463,14 @@ public final class Node implements AutoCloseable {
 
     void warn(final String message) {
         LOG.warn("{}: {}", config.name(), message);
+    }
+
+    /** Logs an exception that a peer may be able to repeat at will, with its stack: the 1st, 2nd, 4th one and so on. */
+    void defect(final String message, final Throwable failure) {
+        final long times = defects.incrementAndGet();
+        if (Long.bitCount(times) == 1) {
+            LOG.warn("{}: {} ({} times)", config.name(), message, times, failure);
+        }
     }
 
     /** Called when a message could not be sent for a reason that does not end its connection; logs the 1st, 2nd, 4th time. */

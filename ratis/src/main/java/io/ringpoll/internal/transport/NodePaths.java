@@ -3,6 +3,7 @@ package io.ringpoll.internal.transport;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.WorkCompletion;
+import java.io.IOException;
 
 /**
  * A node's handlers, on the threads of its {@link NodePoller}.
@@ -31,6 +32,11 @@ record NodePaths(ReceivePath receive, SendWritePath sendWrite, ErrorPath error) 
     /** Ends the connection of a completion whose handler has broken a rule. */
     void onViolation(final WorkCompletion completion, final AssertionError violation) {
         error.onViolation(completion, violation);
+    }
+
+    /** Ends all connections of the node: no completion follows. */
+    void onDeath(final IOException reason) {
+        error.onDeath(reason);
     }
 
     @Override

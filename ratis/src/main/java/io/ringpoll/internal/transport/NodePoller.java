@@ -7,10 +7,13 @@ import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.poller.PollerCounters;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WorkCompletion;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
@@ -90,7 +93,7 @@ final class NodePoller {
     private Pipeline start(final String name, final boolean countersFile) {
         final PipelineBuilder builder = Pipeline.builder().name(name).ringSize(RING_SIZE).pollerName(name + "-poller")
             .pollerCpu(config.cpu()).idleStrategy(config.newIdleStrategy())
-            .onFailure((failed, where, failure) -> LOG.warn("{}: {} has died", name, where, failure));
+            .onFailure((failed, where, failure) -> onDeath(name, where, failure));
         if (!countersFile) {
             builder.withoutCountersFile();
         }
@@ -102,6 +105,24 @@ final class NodePoller {
                 .onError(new Distributor(), named(name + "-error"));
         }
         return builder.start();
+    }
+
+    /** Ends the connections of all nodes at once: nothing is received any more. Called once, on the thread that dies. */
+    private void onDeath(final String name, final String thread, final Throwable failure) {
+        LOG.error("{}: {} has died: all its connections end, and there are no new ones", name, thread, failure);
+        final Set<NodePaths> nodesOfQueues = new HashSet<>();
+        byIndex.forEachInt((index, entry) -> nodesOfQueues.add(entry.paths()));
+        nodesOfQueues.forEach(paths -> paths.onDeath(deathOf(thread, failure)));
+    }
+
+    private static IOException deathOf(final String thread, final Throwable failure) {
+        return new IOException("thread " + thread + " of this side has died: " + failure, failure);
+    }
+
+    /** The reason for which no queue is polled any more; null while the threads live. */
+    IOException death() {
+        final Throwable failure = pipeline.failure();
+        return failure == null ? null : deathOf(pipeline.pollerThread().getName(), failure);
     }
 
     private Consumer<HandlerOptions> named(final String handlerName) {

@@ -6,6 +6,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,6 +38,11 @@ final class Warnings implements AutoCloseable {
     /** Whether there has been a warning that contains a text. */
     boolean contains(final String part) {
         return text.toString(StandardCharsets.UTF_8).contains(part);
+    }
+
+    /** Number of occurrences of a text. */
+    int times(final String part) {
+        return text.toString(StandardCharsets.UTF_8).split(Pattern.quote(part), -1).length - 1;
     }
 
     @Override

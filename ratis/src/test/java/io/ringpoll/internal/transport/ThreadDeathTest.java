@@ -1,0 +1,195 @@
+package io.ringpoll.internal.transport;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.internal.transport.TransportCounters.Count;
+import io.ringpoll.pipeline.WaitMode;
+import io.ringpoll.poller.NotifyingQueue;
+import io.ringpoll.testing.TestDevice;
+import io.ringpoll.verbs.WorkCompletions;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Errors on the threads of a node: both sides find out at once. */
+@Tag(TestDevice.TAG)
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class ThreadDeathTest {
+    /** A keepalive that ends no connection during a test. */
+    private static final PeerBounds PATIENT = PeerBounds.DEFAULT.withKeepalive(100, 600_000);
+    /** Shorter than the waits of the test, longer than the time for which a busy machine may stop a live peer. */
+    private static final PeerBounds SHORT = PeerBounds.DEFAULT.withKeepalive(100, 4_000);
+    private static final ByteString FATAL = ByteString.copyFromUtf8("fatal");
+
+    private final Nodes nodes = new Nodes();
+
+    @AfterEach
+    void close() {
+        nodes.close();
+    }
+
+    /** A queue for whose events the poller cannot ask: its thread dies. */
+    private static final class FatalQueue implements NotifyingQueue {
+        @Override
+        public int poll(final WorkCompletions records, final int first, final int maxEntries) {
+            return 0;
+        }
+
+        @Override
+        public String name() {
+            return "fatal";
+        }
+
+        @Override
+        public int eventFd() {
+            return -1;
+        }
+
+        @Override
+        public void arm() {
+            throw new StackOverflowError("on purpose");
+        }
+
+        @Override
+        public int takeEvents() {
+            return 0;
+        }
+    }
+
+    private static void kill(final Node node) {
+        node.poller().add(new FatalQueue(), new NodePaths(node));
+    }
+
+    private Node client(final String name, final PollerConfig poller, final TransportCounters counters) {
+        return nodes.node(Nodes.config(name, poller).with(PATIENT), Nodes::echo, counters);
+    }
+
+    private Node client() {
+        return client("client", PollerConfig.own(HandlerThreads.POLLER), new TransportCounters());
+    }
+
+    private Nodes.Server server(final PeerBounds bounds, final RequestHandler requests) throws IOException {
+        return nodes.server(Nodes.config("server", HandlerThreads.POLLER).with(bounds), requests);
+    }
+
+    private static Throwable failureOf(final CompletableFuture<?> reply) {
+        return assertThrows(ExecutionException.class, () -> reply.get(60, TimeUnit.SECONDS)).getCause();
+    }
+
+    private static CompletableFuture<MessageLite> never(final MessageType type, final MessageLite request) {
+        return new CompletableFuture<>();
+    }
+
+    @Test
+    void shouldEndTheConnectionsOfAllNodesWhoseSharedPollerHasDied() throws Exception {
+        final Nodes.Server server = server(PATIENT, ThreadDeathTest::never);
+        final PollerConfig poller = new PollerConfig(true, -1, WaitMode.BLOCK, 0, HandlerThreads.POLLER, WaitMode.BLOCK);
+        final TransportCounters counters = new TransportCounters();
+        final Node client = client("client", poller, counters);
+        final Node other = client("other", poller, new TransportCounters());
+        final Link link = Nodes.connect(client, server.port());
+        final CompletableFuture<ByteString> reply = Nodes.reply(link, Nodes.random(10));
+        final CompletableFuture<ByteString> longReply = Nodes.reply(Nodes.connect(other, server.port()), Nodes.random(200_000));
+        Nodes.await("the requests", () -> server.node().admission().requests() == 2);
+        try (Warnings warnings = new Warnings(NodePoller.class)) {
+            kill(other);
+            final Throwable failure = failureOf(reply);
+            assertInstanceOf(AlreadyClosedException.class, failure);
+            assertTrue(failure.getMessage().contains("has died: java.lang.StackOverflowError: on purpose"),
+                failure.getMessage());
+            assertInstanceOf(AlreadyClosedException.class, failureOf(longReply));
+            warnings.await(" has died: all its connections end, and there are no new ones");
+            assertEquals(1, warnings.times("has died: all"));
+        }
+        assertFalse(link.isOpen());
+        Nodes.await("the release of the connections", () -> client.hasNoLinks() && other.hasNoLinks());
+        Nodes.await("the end at the server", server.node()::hasNoLinks);
+        assertEquals(0, server.counters().value(Count.PEERS_LOST) + counters.value(Count.PEERS_LOST));
+        final ConnectException refused = assertThrows(ConnectException.class, () -> Nodes.connect(client, server.port()));
+        assertTrue(refused.getCause().getMessage().contains("has died"), refused.getCause()::toString);
+        // Another node with the same settings gets a thread of its own.
+        assertTrue(Nodes.connect(client("next", poller, new TransportCounters()), server.port()).isOpen());
+    }
+
+    @Test
+    void shouldEndTheConnectionsOfPeersAndRejectThemWhenTheServersPollerHasDied() throws Exception {
+        final Nodes.Server server = server(PATIENT, ThreadDeathTest::never);
+        final Node client = client();
+        final CompletableFuture<ByteString> reply = Nodes.reply(Nodes.connect(client, server.port()), Nodes.random(10));
+        Nodes.await("the request", () -> server.node().admission().requests() == 1);
+        kill(server.node());
+        assertInstanceOf(AlreadyClosedException.class, failureOf(reply));
+        Nodes.await("the end at the server", server.node()::hasNoLinks);
+        Nodes.await("the end at the client", client::hasNoLinks);
+        assertThrows(ConnectException.class, () -> Nodes.connect(client, server.port()));
+        Nodes.await("the rejection", () -> server.counters().value(Count.CONNECTIONS_REJECTED) >= 1);
+    }
+
+    @Test
+    void shouldEndOnlyTheConnectionWhoseRequestFailsWithAnError() throws Exception {
+        final Nodes.Server server = server(PATIENT, (type, request) -> {
+            if (((RaftClientRequestProto) request).getMessage().getContent().equals(FATAL)) {
+                throw new StackOverflowError("on purpose");
+            }
+            return Nodes.echo(type, request);
+        });
+        final Node client = client();
+        final Link survives = Nodes.connect(client, server.port());
+        try (Warnings warnings = new Warnings(Node.class)) {
+            for (int i = 0; i < 3; i++) {
+                final Link ends = Nodes.connect(client, server.port());
+                server.awaitOpened(2 + i);
+                assertInstanceOf(AlreadyClosedException.class, failureOf(Nodes.reply(ends, FATAL)));
+                Nodes.assertEchoed(survives, Nodes.random(10));
+            }
+            Nodes.await("the release", () -> server.counters().value(Count.CONNECTIONS_CLOSED) == 3);
+            // The 1st and the 2nd.
+            assertEquals(2, warnings.times("server: cannot process a frame from "));
+        }
+        // The echo may be received before the server has forgotten its request.
+        Nodes.await("the places of the requests", () -> server.node().admission().requests() == 0);
+        assertEquals(0, server.node().admission().bytes());
+    }
+
+    @Test
+    void shouldServeAgainAfterAStallThatEndedItsConnections() throws Exception {
+        final CountDownLatch stalled = new CountDownLatch(1);
+        final CountDownLatch resumes = new CountDownLatch(1);
+        final Nodes.Server server = server(SHORT, (type, request) -> {
+            if (((RaftClientRequestProto) request).getMessage().getContent().equals(FATAL)) {
+                stalled.countDown();
+                Uninterruptibles.awaitUninterruptibly(resumes);
+            }
+            return Nodes.echo(type, request);
+        });
+        final TransportCounters counters = new TransportCounters();
+        final Node client = nodes.node(Nodes.config("client", HandlerThreads.POLLER).with(SHORT), Nodes::echo, counters);
+        final CompletableFuture<ByteString> reply = Nodes.reply(Nodes.connect(client, server.port()), FATAL);
+        stalled.await();
+        try {
+            assertInstanceOf(AlreadyClosedException.class, failureOf(reply));
+            Nodes.await("the release at the client", client::hasNoLinks);
+        } finally {
+            resumes.countDown();
+        }
+        Nodes.await("the release at the server", server.node()::hasNoLinks);
+        Nodes.await("the places of the requests", () -> server.node().admission().requests() == 0);
+        Nodes.assertEchoed(Nodes.connect(client, server.port()), Nodes.random(10));
+    }
+}
