@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.apache.ratis.client.impl.ClientProtoUtils;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.GroupInfoRequestProto;
@@ -25,38 +26,61 @@ import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.apache.ratis.util.ProtoUtils;
 import org.apache.ratis.util.function.CheckedSupplier;
 
 /**
  * Passes the requests of a connection to the engine on the server's request threads, because the engine may block on locks, disks
- * or the state machine. A client's requests are passed in order, one at a time, because the engine appends in the order of the
- * calls.
+ * or the state machine. A client's requests are passed in order, one at a time over all its connections, because the engine
+ * appends in the order of the calls. Those that wait at the end of the connection are dropped: the client sends them again.
  *
  * <p>If the server is configured as direct, client writes and the entries of a known leader are passed on the handler's thread.
  */
 final class RequestDispatcher implements RequestHandler {
-    private static final Executor HERE = Runnable::run;
-
     private final RaftServer server;
     private final Executor executor;
     private final boolean direct;
-    private final SerialExecutor inOrder;
+    private final ClientQueues clients;
     private final RefusedRequests refused = new RefusedRequests();
+    /** The client whose request was the first one, and its queue; null before. */
+    private ByteString client;
+    private volatile SerialExecutor inOrder;
+    private volatile boolean ended;
 
     RequestDispatcher(final RaftServer server, final Executor executor, final boolean direct) {
+        this(server, executor, direct, new ClientQueues(executor));
+    }
+
+    /** Creates the handler of a connection. */
+    RequestDispatcher(final RaftServer server, final Executor executor, final boolean direct, final ClientQueues clients) {
         this.server = server;
         this.executor = executor;
         this.direct = direct;
-        inOrder = new SerialExecutor(executor);
+        this.clients = clients;
     }
 
     @Override
     public RequestHandler forConnection() {
-        return new RequestDispatcher(server, executor, direct);
+        return new RequestDispatcher(server, executor, direct, clients);
+    }
+
+    /** The client leaves its queue behind the requests of this connection, of which no other one starts. */
+    @Override
+    public synchronized void onEnd() {
+        ended = true;
+        if (inOrder != null) {
+            try {
+                inOrder.execute(() -> clients.leave(client));
+            } catch (final RejectedExecutionException e) {
+                // The server is closing.
+                return;
+            }
+        }
     }
 
     @Override
@@ -69,7 +93,7 @@ final class RequestDispatcher implements RequestHandler {
         final MessageType type, final MessageLite request, final Runnable taken) {
         final CompletableFuture<MessageLite> result = new CompletableFuture<>();
         try {
-            executorFor(type, request).execute(() -> call(result, () -> ask(type, request), taken));
+            execute(type, request, () -> call(result, () -> ask(type, request), taken));
         } catch (final RuntimeException e) {
             // The server is closing and accepts no more requests.
             taken.run();
@@ -78,14 +102,35 @@ final class RequestDispatcher implements RequestHandler {
         return result;
     }
 
-    private Executor executorFor(final MessageType type, final MessageLite request) {
-        return switch (type) {
+    private void execute(final MessageType type, final MessageLite request, final Runnable task) {
+        if (type == MessageType.CLIENT_REQUEST) {
             // After the client's earlier requests.
-            case CLIENT_REQUEST ->
-                direct && inOrder.isIdle() && ((RaftClientRequestProto) request).hasWrite() ? HERE : inOrder;
-            case APPEND_ENTRIES -> direct && isOfKnownLeader((AppendEntriesRequestProto) request) ? HERE : executor;
-            default -> executor;
-        };
+            final RaftClientRequestProto ofClient = (RaftClientRequestProto) request;
+            final SerialExecutor queue = queueOf(ofClient);
+            if (direct && ofClient.hasWrite()) {
+                queue.executeHere(task);
+            } else {
+                queue.execute(task);
+            }
+        } else if (direct && type == MessageType.APPEND_ENTRIES && isOfKnownLeader((AppendEntriesRequestProto) request)) {
+            task.run();
+        } else {
+            executor.execute(task);
+        }
+    }
+
+    private SerialExecutor queueOf(final RaftClientRequestProto request) {
+        final SerialExecutor queue = inOrder;
+        return queue != null ? queue : enterQueue(request.getRpcRequest().getRequestorId());
+    }
+
+    private synchronized SerialExecutor enterQueue(final ByteString of) {
+        if (ended) {
+            throw new RejectedExecutionException("the connection has ended");
+        }
+        client = of;
+        inOrder = clients.enter(of);
+        return inOrder;
     }
 
     /** Whether the leader is the current one: to follow another leader, the engine ends its activities and writes to disk. */
@@ -120,6 +165,10 @@ final class RequestDispatcher implements RequestHandler {
     }
 
     private CompletableFuture<RaftClientReply> submitInOrder(final RaftClientRequest request) throws Exception {
+        if (ended) {
+            // The client may have left the queue.
+            throw new AlreadyClosedException("the connection has ended");
+        }
         return refused.submit(request, () -> submit(request));
     }
 

@@ -2,6 +2,7 @@ package io.ringpoll.ratis;
 
 import java.util.ArrayDeque;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +27,10 @@ final class SerialExecutor implements Executor {
             }
             running = true;
         }
+        start();
+    }
+
+    private void start() {
         try {
             executor.execute(this::drain);
         } catch (final RuntimeException | Error failure) {
@@ -39,6 +44,30 @@ final class SerialExecutor implements Executor {
         return !running;
     }
 
+    /** Runs a task on the calling thread, unless another one is running or pending. */
+    void executeHere(final Runnable task) {
+        synchronized (this) {
+            if (running) {
+                tasks.addLast(task);
+                return;
+            }
+            running = true;
+        }
+        run(task);
+        synchronized (this) {
+            running = !tasks.isEmpty();
+            if (!running) {
+                return;
+            }
+        }
+        try {
+            start();
+        } catch (final RejectedExecutionException e) {
+            // The server is closing, with the connections of the tasks that were submitted meanwhile.
+            return;
+        }
+    }
+
     private synchronized void stop() {
         tasks.clear();
         running = false;
@@ -46,12 +75,16 @@ final class SerialExecutor implements Executor {
 
     private void drain() {
         for (Runnable task = next(); task != null; task = next()) {
-            try {
-                task.run();
-            } catch (final RuntimeException | Error failure) {
-                // The tasks behind it would never run.
-                LOG.warn("a task has failed", failure);
-            }
+            run(task);
+        }
+    }
+
+    private static void run(final Runnable task) {
+        try {
+            task.run();
+        } catch (final RuntimeException | Error failure) {
+            // The tasks behind it would never run.
+            LOG.warn("a task has failed", failure);
         }
     }
 

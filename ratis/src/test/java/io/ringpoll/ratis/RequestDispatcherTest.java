@@ -38,6 +38,7 @@ import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.protocol.exceptions.GroupMismatchException;
 import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;
 import org.apache.ratis.protocol.exceptions.NotLeaderException;
@@ -130,10 +131,55 @@ class RequestDispatcherTest {
     }
 
     @Test
-    void shouldNotMakeOneConnectionWaitForAnother() throws Exception {
+    void shouldNotMakeOneClientWaitForAnother() throws Exception {
         final CompletableFuture<? extends MessageLite> blocked = ask(handler, 0);
-        ask(new RequestDispatcher(server, executor, false).forConnection(), 1).get(30, TimeUnit.SECONDS);
+        handler.forConnection().handle(MessageType.CLIENT_REQUEST, ordered(ClientId.randomId(), 1, true, true))
+            .get(30, TimeUnit.SECONDS);
         assertFalse(blocked.isDone());
+    }
+
+    /** The engine would append the second request of the next connection before that of the lost connection. */
+    @Test
+    void shouldProcessTheRequestsOfAClientOneAtATimeOverAllItsConnections() throws Exception {
+        final CompletableFuture<? extends MessageLite> blocked = ask(handler, 0);
+        final CompletableFuture<? extends MessageLite> waits = ask(handler, 1);
+        while (asked.isEmpty()) {
+            Thread.onSpinWait();
+        }
+        handler.onEnd();
+        final RequestHandler next = handler.forConnection();
+        ask(next, 2);
+        final CompletableFuture<? extends MessageLite> last = ask(next, 3);
+        unblocked.countDown();
+        last.get(30, TimeUnit.SECONDS);
+        assertTrue(blocked.isDone());
+        // The engine processes none that has not started at the end of its connection.
+        assertInstanceOf(AlreadyClosedException.class,
+            assertThrows(ExecutionException.class, () -> waits.get(30, TimeUnit.SECONDS)).getCause());
+        assertEquals(List.of(0L, 2L, 3L), asked);
+        assertTrue(ask(handler, 4).handle((reply, failure) -> failure != null).get(30, TimeUnit.SECONDS));
+    }
+
+    @Test
+    void shouldForgetAClientWhoseLastConnectionHasEnded() throws Exception {
+        final ClientQueues clients = new ClientQueues(executor);
+        final RequestHandler root = new RequestDispatcher(server, executor, false, clients);
+        final RequestHandler first = root.forConnection();
+        final RequestHandler second = root.forConnection();
+        final RequestHandler silent = root.forConnection();
+        ask(first, 1).get(30, TimeUnit.SECONDS);
+        ask(second, 2).get(30, TimeUnit.SECONDS);
+        assertEquals(1, clients.size());
+        first.onEnd();
+        silent.onEnd();
+        ask(second, 3).get(30, TimeUnit.SECONDS);
+        assertEquals(1, clients.size());
+        second.onEnd();
+        while (clients.size() != 0) {
+            Thread.onSpinWait();
+        }
+        assertTrue(ask(silent, 4).isCompletedExceptionally());
+        assertEquals(0, clients.size());
     }
 
     @Test

@@ -39,10 +39,26 @@ class SerialExecutorTest {
         serial.execute(() -> idle.add(serial.isIdle()));
         assertFalse(serial.isIdle());
         threads.remove().run();
-        assertEquals(List.of(false), idle);
+        serial.executeHere(() -> idle.add(serial.isIdle()));
+        assertEquals(List.of(false, false), idle);
         assertTrue(serial.isIdle());
-        serial.execute(() -> ran.add(1));
+    }
+
+    @Test
+    void shouldRunATaskHereOnlyWithoutARunningOrPendingOne() {
+        serial.executeHere(() -> {
+            ran.add(1);
+            serial.executeHere(() -> ran.add(2));
+            serial.execute(() -> ran.add(3));
+        });
+        assertEquals(List.of(1), ran);
+        serial.executeHere(() -> ran.add(4));
         assertEquals(1, threads.size());
+        threads.remove().run();
+        assertEquals(List.of(1, 2, 3, 4), ran);
+        serial.executeHere(() -> ran.add(5));
+        assertEquals(List.of(1, 2, 3, 4, 5), ran);
+        assertTrue(threads.isEmpty());
     }
 
     @Test
@@ -56,7 +72,8 @@ class SerialExecutorTest {
         serial.execute(() -> ran.add(3));
         threads.remove().run();
         assertEquals(List.of(3), ran);
-        assertTrue(serial.isIdle());
+        serial.executeHere(() -> ran.add(4));
+        assertEquals(List.of(3, 4), ran);
     }
 
     @Test
@@ -69,7 +86,6 @@ class SerialExecutorTest {
             task.run();
         });
         assertThrows(RejectedExecutionException.class, () -> closing.execute(() -> ran.add(1)));
-        assertTrue(closing.isIdle());
         refuses[0] = false;
         closing.execute(() -> ran.add(2));
         assertEquals(List.of(2), ran);
