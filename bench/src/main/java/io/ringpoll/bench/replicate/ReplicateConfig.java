@@ -14,9 +14,20 @@ import java.util.random.RandomGenerator;
  * @param runNs           measured time
  * @param memoryLog       whether logs are in memory, so that no disk is measured
  * @param profile         whether the cost of an append is reported
+ * @param servers         number of servers
+ * @param groups          number of groups; each has a log on every server and a client, and the records go to them in turns
  */
 public record ReplicateConfig(String address, int payloadBytes, int maxPayloadBytes, int window, long warmUpNs, long runNs,
-    boolean memoryLog, boolean profile) {
+    boolean memoryLog, boolean profile, int servers, int groups) {
+    /** The usual number of servers. */
+    public static final int SERVERS = 3;
+
+    /** The settings for {@link #SERVERS} servers of one group. */
+    ReplicateConfig(final String address, final int payloadBytes, final int maxPayloadBytes, final int window,
+        final long warmUpNs, final long runNs, final boolean memoryLog, final boolean profile) {
+        this(address, payloadBytes, maxPayloadBytes, window, warmUpNs, runNs, memoryLog, profile, SERVERS, 1);
+    }
+
     /** The length of the next record. */
     int nextPayloadBytes(final RandomGenerator random) {
         if (maxPayloadBytes == payloadBytes) {
@@ -24,6 +35,11 @@ public record ReplicateConfig(String address, int payloadBytes, int maxPayloadBy
         }
         final double factor = Math.pow((double) maxPayloadBytes / payloadBytes, random.nextDouble());
         return Math.clamp(Math.round(payloadBytes * factor), payloadBytes, maxPayloadBytes);
+    }
+
+    /** The servers and groups if they are not the usual ones, for names of figures: {@code 7-servers/2-groups/} or nothing. */
+    String clusterName() {
+        return (servers == SERVERS ? "" : servers + "-servers/") + (groups == 1 ? "" : groups + "-groups/");
     }
 
     /** The lengths, for tables and names of figures: {@code 100} or {@code 100-1000000}. */

@@ -12,14 +12,12 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 import org.apache.ratis.client.DataStreamClient;
-import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.client.RaftClientConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.ClientInvocationId;
-import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.GroupManagementRequest;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.server.RaftServer;
@@ -27,40 +25,35 @@ import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
 
-/** Three servers of a group, and a client, in this process. */
+/** Servers that replicate the logs of one or more groups, and the clients of the groups, in this process. */
 final class ReplicatedCluster implements AutoCloseable {
-    private static final int SERVERS = 3;
-    private static final long WAIT_NS = TimeUnit.SECONDS.toNanos(30);
-    private static final int PAUSE_MS = 5;
-
     private final ReplicateConfig config;
     private final Contestant contestant;
     private final Path folder;
     private final List<RaftServer> servers = new ArrayList<>();
-    private final List<StreamLog> logs = new ArrayList<>();
-    private final RaftGroup group;
-    private RaftClient client;
+    private final List<RaftPeer> peers = new ArrayList<>();
+    private final List<ReplicatedGroup> groups = new ArrayList<>();
 
     private ReplicatedCluster(final ReplicateConfig config, final Contestant contestant) throws IOException {
         this.config = config;
         this.contestant = contestant;
         folder = Files.createTempDirectory("ringpoll-replicate");
-        final List<RaftPeer> peers = new ArrayList<>();
-        for (int i = 0; i < SERVERS; i++) {
+        for (int i = 0; i < config.servers(); i++) {
             peers.add(RaftPeer.newBuilder().setId("server-" + i).setAddress(config.address() + ":" + freePort())
                 .setDataStreamAddress(config.address() + ":" + freePort()).build());
         }
-        group = RaftGroup.valueOf(RaftGroupId.randomId(), peers);
     }
 
     static ReplicatedCluster start(final ReplicateConfig config, final Contestant contestant) throws IOException {
         final ReplicatedCluster cluster = new ReplicatedCluster(config, contestant);
         boolean started = false;
         try {
-            for (final RaftPeer peer : cluster.group.getPeers()) {
+            for (int i = 0; i < config.groups(); i++) {
+                cluster.groups.add(new ReplicatedGroup(cluster.peers, cluster.properties()));
+            }
+            for (final RaftPeer peer : cluster.peers) {
                 cluster.startServer(peer);
             }
-            cluster.client = RaftClient.newBuilder().setProperties(cluster.properties()).setRaftGroup(cluster.group).build();
             started = true;
             return cluster;
         } finally {
@@ -76,26 +69,33 @@ final class ReplicatedCluster implements AutoCloseable {
         contestant.transport().listen(properties, config.address(), port);
         contestant.transport().listenForStreams(properties, config.address(), portOf(peer.getDataStreamAddress()));
         RaftServerConfigKeys.setStorageDir(properties, List.of(folder.resolve(peer.getId().toString()).toFile()));
-        final StreamLog log = new StreamLog();
-        final RaftServer server = RaftServer.newBuilder().setServerId(peer.getId()).setGroup(group).setProperties(properties)
-            .setStateMachine(log).build();
+        final RaftServer server = RaftServer.newBuilder().setServerId(peer.getId()).setGroup(groups.getFirst().group())
+            .setProperties(properties).setStateMachineRegistry(id -> logOf(id, peer)).build();
         servers.add(server);
-        logs.add(log);
         server.start();
+        long callId = 0;
+        for (final ReplicatedGroup added : groups.subList(1, groups.size())) {
+            server.groupManagement(
+                GroupManagementRequest.newAdd(added.client().getId(), peer.getId(), callId++, added.group(), true));
+        }
+    }
+
+    private StreamLog logOf(final RaftGroupId id, final RaftPeer server) {
+        return groups.stream().filter(each -> each.group().getGroupId().equals(id)).findAny().orElseThrow().log(server.getId());
     }
 
     private static int portOf(final String address) {
         return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
     }
 
-    /** A client for data streams, to be closed; their primary server is the first one. */
+    /** A client for data streams of the first group, to be closed; their primary server is the first one. */
     DataStreamClient streams() {
-        return contestant.transport().streams(client, group.getPeer(servers.get(0).getId()), properties());
+        return contestant.transport().streams(groups.getFirst().client(), peers.getFirst(), properties());
     }
 
     /** Length and sum of a stream at each server. */
     List<String> sumsOf(final ClientInvocationId stream) {
-        return logs.stream().map(log -> log.sumOf(stream)).toList();
+        return groups.getFirst().logs().stream().map(log -> log.sumOf(stream)).toList();
     }
 
     private RaftProperties properties() {
@@ -113,21 +113,8 @@ final class ReplicatedCluster implements AutoCloseable {
         return properties;
     }
 
-    RaftClient client() {
-        return client;
-    }
-
-    /** Waits until every server has applied a number of records; returns their states then. */
-    List<RecordLog.State> awaitApplied(final long records) throws InterruptedException, TimeoutException {
-        final long startNs = System.nanoTime();
-        while (logs.stream().anyMatch(log -> log.state().records() < records)) {
-            if (System.nanoTime() - startNs > WAIT_NS) {
-                throw new TimeoutException("not all servers have applied " + records + " records: " +
-                    logs.stream().map(RecordLog::state).toList());
-            }
-            TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
-        }
-        return logs.stream().map(RecordLog::state).toList();
+    List<ReplicatedGroup> groups() {
+        return groups;
     }
 
     private int freePort() throws IOException {
@@ -144,8 +131,8 @@ final class ReplicatedCluster implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        if (client != null) {
-            client.close();
+        for (final ReplicatedGroup each : groups) {
+            each.client().close();
         }
         for (final RaftServer server : servers) {
             server.close();

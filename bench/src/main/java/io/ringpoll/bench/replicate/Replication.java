@@ -97,7 +97,8 @@ public final class Replication {
             results.forEach((each, ours) -> {
                 if (each.transport() != Transport.NETTY) {
                     final String name =
-                        "replicate/" + each.name() + "/" + config.payloadText() + "-bytes/window-" + config.window() + "/";
+                        "replicate/" + each.name() + "/" + config.payloadText() + "-bytes/window-" + config.window() + "/" +
+                            config.clusterName();
                     figures.add(compared(name + "append", ours, theirs, run -> NS_PER_SECOND / run.appendsPerSecond()));
                     figures.add(compared(name + "p50", ours, theirs, run -> run.percentileUs(MEDIAN) * NS_PER_US));
                     figures.add(compared(name + "p99", ours, theirs, run -> run.percentileUs(TAIL) * NS_PER_US));
@@ -143,8 +144,9 @@ public final class Replication {
         if (results.keySet().stream().anyMatch(each -> each.transport() == Transport.RINGPOLL)) {
             out.println(Device.current().description());
         }
-        out.printf("records of %s bytes, window %d, log in %s; medians of %d runs of %d s%n", config.payloadText(),
-            config.window(), config.memoryLog() ? "memory" : "files", rounds, seconds());
+        out.printf("%d servers, groups: %d, records of %s bytes, window %d, log in %s; medians of %d runs of %d s%n",
+            config.servers(), config.groups(), config.payloadText(), config.window(), config.memoryLog() ? "memory" : "files",
+            rounds, seconds());
         out.printf("%-28s %12s %12s %12s %16s%n", "transport", "appends/s", "p50 us", "p99 us", "verified records");
         results.forEach((each, runs) -> out.printf("%-28s %12.0f %12.1f %12.1f %16d%n", each.name(), rate(runs), p50(runs),
             p99(runs), verified(runs)));
@@ -166,7 +168,7 @@ public final class Replication {
     public String toJson() {
         final ObjectNode root = JsonText.document(comparisons());
         root.put("payloadBytes", config.payloadBytes()).put("maxPayloadBytes", config.maxPayloadBytes())
-            .put("window", config.window())
+            .put("window", config.window()).put("servers", config.servers()).put("groups", config.groups())
             .put("log", config.memoryLog() ? "memory" : "disk").put("seconds", seconds()).put("runs", rounds);
         results.forEach((each, runs) -> {
             final ObjectNode figures = root.putObject(each.name()).put("appendsPerSecond", rate(runs))

@@ -31,12 +31,28 @@ class ReplicateRunTest {
         final ReplicateConfig config =
             new ReplicateConfig("127.0.0.1", 100, 1_000_000, 8, 0, TimeUnit.MILLISECONDS.toNanos(300), false, true);
         final ReplicateResult result = new ReplicateRun(config, Contestant.of(transport, Map.of())).run();
-        assertTrue(result.verified() > 0);
-        assertEquals(result.verified(), result.latencies().getTotalCount());
-        assertEquals(result.verified(), result.profile().appends());
+        assertTrue(result.verified() > 1);
+        // Without the first one, which waits for the leader.
+        assertEquals(result.verified() - 1, result.latencies().getTotalCount());
+        assertEquals(result.verified() - 1, result.profile().appends());
         // Each append wakes at least the log thread of the leader, or the state machine thread.
         final ThreadCosts.Cost engine = result.profile().byKind().get("engine: log, appenders, events, state machine");
         assertTrue(engine.wakeUps() > 0 && engine.cpuNs() > 0, result.profile().toString());
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"RINGPOLL", "NETTY"})
+    void shouldAppendToAllGroupsOfAllServers(final Transport transport) throws Exception {
+        final ReplicateConfig config =
+            new ReplicateConfig("127.0.0.1", 100, 100, 6, 0, TimeUnit.MILLISECONDS.toNanos(300), true, false, 5, 3);
+        final ReplicateRun run = new ReplicateRun(config, Contestant.of(transport, Map.of()));
+        final ReplicateResult result = run.run();
+        assertEquals(result.verified() - config.groups(), result.latencies().getTotalCount());
+        for (int i = 0; i < config.groups(); i++) {
+            final int group = i;
+            // The run has found the records in all logs.
+            assertThrows(IOException.class, () -> run.verify(List.of(new RecordLog.State(0, 0, 0)), group));
+        }
     }
 
     @Test
@@ -79,7 +95,17 @@ class ReplicateRunTest {
         assertEquals(0.5, results.get(1).get("ratio").asDouble(), 0.01);
         assertEquals("netty", results.get(2).get("baselineName").asText());
         assertEquals(1_000, root.get("maxPayloadBytes").asInt());
+        assertEquals(3, root.get("servers").asInt());
+        assertEquals(1, root.get("groups").asInt());
         assertEquals(4_000, root.get("ringpoll").get("appendsPerSecond").asDouble());
+    }
+
+    @Test
+    void shouldNameUnusualServersAndGroupsInFigures() {
+        final ReplicateConfig usual = new ReplicateConfig("127.0.0.1", 8, 8, 1, 0, 1, true, false);
+        assertEquals("", usual.clusterName());
+        final ReplicateConfig unusual = new ReplicateConfig("127.0.0.1", 8, 8, 1, 0, 1, true, false, 7, 100);
+        assertEquals("7-servers/100-groups/", unusual.clusterName());
     }
 
     @Test
@@ -140,7 +166,7 @@ class ReplicateRunTest {
     void shouldDetectACorruptedRecord() {
         final ReplicateConfig config = new ReplicateConfig("127.0.0.1", 8, 8, 1, 0, 1, true, false);
         final ReplicateRun run = new ReplicateRun(config, Contestant.of(Transport.RINGPOLL, Map.of()));
-        assertThrows(IOException.class, () -> run.verify(List.of(new RecordLog.State(1, 0, 17)), 1));
+        assertThrows(IOException.class, () -> run.verify(List.of(new RecordLog.State(1, 0, 17)), 0));
         assertThrows(IOException.class, () -> run.verify(List.of(new RecordLog.State(0, 1, 0)), 0));
     }
 

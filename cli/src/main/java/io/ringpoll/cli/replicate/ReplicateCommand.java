@@ -30,15 +30,15 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * {@code ./ringpoll replicate}: appends/s and commit latency of Apache Ratis over ringpoll, Netty or gRPC: three servers and a
- * client, all in this process or each in its own.
+ * {@code ./ringpoll replicate}: appends/s and commit latency of Apache Ratis over ringpoll, Netty or gRPC: servers and clients,
+ * all in this process or each in its own.
  */
 @Command(
     name = "replicate",
     mixinStandardHelpOptions = true,
     sortOptions = false,
     subcommands = VerifyCommand.class,
-    description = "Appends records to a log that three servers replicate by Apache Ratis, and reads all logs back.")
+    description = "Appends records to a log that servers replicate by Apache Ratis, and reads all logs back.")
 public final class ReplicateCommand implements Callable<Integer>, CheckedOptions {
     private static final String VARIANT = "--variant";
     private static final String LOCALHOST = "127.0.0.1";
@@ -84,6 +84,17 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         names = "--window", paramLabel = "N", defaultValue = "1",
         description = "Maximum number of records or streams in flight (${DEFAULT-VALUE}).")
     private int window;
+
+    @Option(
+        names = "--servers", paramLabel = "N", defaultValue = "" + ReplicateConfig.SERVERS,
+        description = "Number of servers, 1 to 15 (${DEFAULT-VALUE}).")
+    private int servers;
+
+    @Option(
+        names = "--groups", paramLabel = "N", defaultValue = "1",
+        description = "Number of groups on the servers, 1 to 100; each has a client, and records go to them in turns" +
+            " (${DEFAULT-VALUE}).")
+    private int groups;
 
     @Option(
         names = "--seconds", paramLabel = "S", defaultValue = "5", description = "Measured time of each run (${DEFAULT-VALUE}).")
@@ -149,7 +160,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         }
         final ReplicateConfig config = new ReplicateConfig(address(), payloadBytes,
             maxPayloadBytes == null ? payloadBytes : maxPayloadBytes, window, TimeUnit.SECONDS.toNanos(warmUpSeconds),
-            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile);
+            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile, servers, groups);
         final List<Contestant> contestants = compare ?
             Contestant.compared(properties, variants.stream().map(Contestant::settings).toList()) :
             List.of(Contestant.of(transport, properties));
@@ -203,6 +214,9 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(streamBytes == null || streamBytes >= 1 && streamBytes <= 1_000_000_000, "--stream is 1 to 1000000000 bytes");
         require(streamBytes == null || processes.role == null && plots == null && !profile && leadIn == 0 &&
             maxPayloadBytes == null, "with --stream there is no --role, --plots, --profile, --lead-in or --payload-max");
+        require(servers >= 1 && servers <= 15, "--servers is 1 to 15");
+        require(groups >= 1 && groups <= 100, "--groups is 1 to 100");
+        require(streamBytes == null || groups == 1, "with --stream there is no --groups");
         require(seconds >= 1, "--seconds " + seconds + " is not 1 or more");
         require(rounds >= 1, "--rounds " + rounds + " is not 1 or more");
         require(warmUpSeconds >= 0, "--warm-up " + warmUpSeconds + " is negative");
@@ -218,6 +232,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(fault == null, fault);
         OutputPath.requireFolder(spec, "--dir", processes.folder);
         OutputPath.requireFile(spec, "--acknowledged", processes.acknowledged);
+        require(processes.role == null || servers == ReplicateConfig.SERVERS && groups == 1,
+            "with --role, --peers has the servers: no --servers, no --groups");
         require(processes.role == null || payloadBytes >= ClientRole.SHORTEST_RECORD && !compare && plots == null && !json &&
             !profile && maxPayloadBytes == null, "with --role, --payload is at least " + ClientRole.SHORTEST_RECORD +
             " and there is no --compare, --payload-max, --plots, --profile or --json");

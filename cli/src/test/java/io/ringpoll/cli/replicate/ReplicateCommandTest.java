@@ -25,6 +25,11 @@ class ReplicateCommandTest {
         "--compare --variant=a | --variant a is not KEY=VALUE[,KEY=VALUE...]",
         "--compare --variant=a=b, | --variant a=b, is not KEY=VALUE[,KEY=VALUE...]",
         "--compare --variant=a=b,a=c | --variant a=b,a=c is not KEY=VALUE[,KEY=VALUE...]",
+        "--servers=0 | --servers is 1 to 15",
+        "--servers=16 | --servers is 1 to 15",
+        "--groups=0 | --groups is 1 to 100",
+        "--groups=101 | --groups is 1 to 100",
+        "--groups=2 --stream=1 | with --stream there is no --groups",
         "--log=tape | --log is memory or disk",
         "--often | Unknown option: '--often'; see './ringpoll replicate --help'"
     })
@@ -50,6 +55,8 @@ class ReplicateCommandTest {
         "--role=server --dir=x --peers=a:1,a:1 | --peers is IP:PORT for each server, separated by commas",
         "--role=server --dir=x --peers=a:1,b --id=0 | --peers is IP:PORT for each server, separated by commas",
         "--role=server --dir=x --peers=a:1,b:1 --id=2 | --id is 0 to 1",
+        "--role=server --dir=x --peers=a:1 --servers=5 | with --role, --peers has the servers: no --servers, no --groups",
+        "--role=server --dir=x --peers=a:1 --groups=2 | with --role, --peers has the servers: no --servers, no --groups",
         "--role=server --peers=a:1 | --role server needs --dir",
         "--role=client --peers=a:1 | --role client needs --acknowledged",
         "--dir=x | --peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client",
