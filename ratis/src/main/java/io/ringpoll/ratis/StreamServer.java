@@ -11,8 +11,8 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.util.TimeDuration;
 
 /**
- * What the streams of one server share: its connections to successors and its threads. Streams have connections of their own,
- * so that they do not delay the log. Thread-safe.
+ * The resources that all streams of one server use: threads, settings, and connections to successors. These connections are
+ * separate from the connections of the log, so that streams do not delay it. Thread-safe.
  */
 final class StreamServer implements AutoCloseable {
     private final RaftServer server;
@@ -27,7 +27,7 @@ final class StreamServer implements AutoCloseable {
      * Reads the settings.
      *
      * @param server   owns the state machines
-     * @param executor runs the calls of the state machines, which may block
+     * @param executor runs tasks that may block, such as calls of state machines
      * @param nodes    supplies the node of the server
      */
     StreamServer(final RaftServer server, final ExecutorService executor, final RdmaProxyMap.NodeSource nodes) {
@@ -57,7 +57,7 @@ final class StreamServer implements AutoCloseable {
         return idleTimeout;
     }
 
-    /** Connects to a successor of a stream, if it is not connected; blocks. */
+    /** The connection to a successor; opens one if none is open, which blocks. */
     StreamLink connect(final RaftPeer peer) throws IOException {
         try {
             final RdmaProxy proxy = successors.computeIfAbsent(peer).get();

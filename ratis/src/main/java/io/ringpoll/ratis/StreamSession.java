@@ -89,12 +89,8 @@ final class StreamSession {
 
     /** Opens the stream here and at the successors; owns the packet. */
     CompletableFuture<DataStreamReplyHeaderProto> open(final StreamPacket header) {
-        final CompletableFuture<List<CompletableFuture<DataStreamReplyHeaderProto>>> sent = onThread(forwards, () -> {
-            final RaftClientRequest request = begin(header);
-            openLocally(request);
-            successors = connect(request);
-            return sendAll(header);
-        });
+        final CompletableFuture<List<CompletableFuture<DataStreamReplyHeaderProto>>> sent =
+            onThread(forwards, () -> openEverywhere(header));
         sent.whenComplete((replies, failed) -> header.release());
         sent.thenCompose(StreamSession::all).whenComplete((replies, failed) -> {
             if (failed != null) {
@@ -103,6 +99,19 @@ final class StreamSession {
         });
         checkIdleAfter(server.idleTimeout());
         return reply(header, opened.thenApply(stream -> 0L), NOT_FORWARDED);
+    }
+
+    private List<CompletableFuture<DataStreamReplyHeaderProto>> openEverywhere(final StreamPacket header) throws IOException {
+        try {
+            final RaftClientRequest request = begin(header);
+            openLocally(request);
+            successors = connect(request);
+            return sendAll(header);
+        } catch (final IOException | RuntimeException | Error e) {
+            // Before the next packet is forwarded: the successors are not known.
+            fail(e);
+            throw e;
+        }
     }
 
     /** Appends the data of a packet here and at the successors; owns the packet. */
@@ -250,8 +259,8 @@ final class StreamSession {
 
     private List<CompletableFuture<DataStreamReplyHeaderProto>> sendAll(final StreamPacket packet) throws IOException {
         final List<CompletableFuture<DataStreamReplyHeaderProto>> replies = new ArrayList<>();
+        requireNoFailure();
         for (final StreamLink link : successors) {
-            requireNoFailure();
             replies.add(link.send(packet));
         }
         return replies;

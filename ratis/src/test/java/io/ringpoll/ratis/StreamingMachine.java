@@ -141,7 +141,12 @@ final class StreamingMachine extends BaseStateMachine {
 
     /** The stream of a client's request; null if it has not been opened. */
     Received of(final RaftClientRequest header) {
-        return streams.get(ClientInvocationId.valueOf(header));
+        return of(ClientInvocationId.valueOf(header));
+    }
+
+    /** A stream; null if it has not been opened. */
+    Received of(final ClientInvocationId stream) {
+        return streams.get(stream);
     }
 
     /** Bytes written to all streams. */

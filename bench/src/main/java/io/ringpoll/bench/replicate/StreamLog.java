@@ -11,16 +11,16 @@ import org.apache.ratis.statemachine.StateMachine.DataChannel;
 import org.apache.ratis.statemachine.StateMachine.DataStream;
 
 /**
- * A state machine that takes data streams, too. It counts their bytes and drops them, so that no disk is measured; a stream whose
- * header is {@link #SUMMED} is summed up for a comparison.
+ * A {@link RecordLog} that also accepts data streams. It drops their bytes, so that a measurement does not depend on a disk. It
+ * computes a checksum of each stream with the header {@link #SUMMED}, for the comparison of the servers.
  */
 final class StreamLog extends RecordLog {
-    /** The header of a stream that is verified. */
+    /** Header of a verified stream. */
     static final String SUMMED = "summed";
 
     private final Map<ClientInvocationId, Sum> sums = new ConcurrentHashMap<>();
 
-    /** The bytes of a verified stream. */
+    /** Length and checksum of a verified stream. */
     private static final class Sum {
         private final CRC32C sum = new CRC32C();
         private long bytes;
@@ -39,7 +39,7 @@ final class StreamLog extends RecordLog {
         }
     }
 
-    /** Takes the bytes of a stream; the sum is null if they are dropped. */
+    /** Receives the bytes of a stream; without a sum, it drops them. */
     private record Sink(Sum sum) implements DataStream, DataChannel {
         @Override
         public DataChannel getDataChannel() {
@@ -84,13 +84,13 @@ final class StreamLog extends RecordLog {
             summed ? sums.computeIfAbsent(ClientInvocationId.valueOf(request), key -> new Sum()) : null));
     }
 
-    /** Length and sum of a verified stream. */
+    /** Length and checksum of a verified stream, as text. */
     String sumOf(final ClientInvocationId stream) {
         final Sum sum = sums.get(stream);
         return sum == null ? "no stream" : sum.text();
     }
 
-    /** Length and sum of the bytes that a stream must have. */
+    /** The expected text for a length and a checksum. */
     static String text(final long bytes, final CRC32C sum) {
         return Sum.text(bytes, sum.getValue());
     }

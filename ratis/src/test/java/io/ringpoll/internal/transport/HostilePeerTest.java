@@ -136,6 +136,32 @@ class HostilePeerTest {
     }
 
     @Test
+    void shouldEndTheConnectionOfAPeerThatSendsAnInvalidPacketOfAStream() throws Exception {
+        assertConnectionLost(buffer -> packet(buffer, StreamPacket.TRAILER_BYTES - 1, 0));
+        assertConnectionLost(buffer -> packet(buffer, StreamPacket.TRAILER_BYTES, 3));
+        assertConnectionLost(buffer -> packet(buffer, StreamPacket.TRAILER_BYTES + 100, -1));
+        try (Peer peer = Peer.ofRemote(TestDevice.address());
+            LocalMemoryRegion region = peer.allocate(300_000, MemoryUsage.READ_SOURCE)) {
+            // Without room for a trailer, and with invalid ones.
+            for (final int bytes : new int[] {StreamPacket.TRAILER_BYTES - 1, 5000, 300_000}) {
+                region.memory().fill((byte) 9);
+                assertConnectionLost(peer, buffer -> advertise(
+                    buffer, MessageType.DATA_STREAM, bytes, new Advertisement(0, 1, region.descriptor())));
+            }
+        }
+        Nodes.await("six violations", () -> server.counters().value(Count.PROTOCOL_VIOLATIONS) == 6);
+    }
+
+    private static int packet(final ByteBuffer buffer, final int lengthBytes, final int kind) {
+        new FrameHeader(FrameKind.REQUEST, MessageType.DATA_STREAM.code(), (byte) 0, 0, 1, lengthBytes, lengthBytes)
+            .write(buffer);
+        for (int i = 0; i < lengthBytes; i++) {
+            buffer.put(FrameHeader.LENGTH_BYTES + i, (byte) kind);
+        }
+        return FrameHeader.LENGTH_BYTES + lengthBytes;
+    }
+
+    @Test
     void shouldEndTheConnectionOfAPeerThatIgnoresCredits() throws Exception {
         try (RawPeer rawPeer = new RawPeer(Peer.ofRemote(TestDevice.address()), true)) {
             rawPeer.connect();
@@ -152,8 +178,13 @@ class HostilePeerTest {
     }
 
     private static int advertise(final ByteBuffer buffer, final int messageLength, final Advertisement advertisement) {
-        new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), FrameHeader.FLAG_RENDEZVOUS, 0, 1,
-            advertisement.lengthBytes(), messageLength).write(buffer);
+        return advertise(buffer, MessageType.CLIENT_REQUEST, messageLength, advertisement);
+    }
+
+    private static int advertise(final ByteBuffer buffer, final MessageType type, final int messageLength,
+        final Advertisement advertisement) {
+        new FrameHeader(FrameKind.REQUEST, type.code(), FrameHeader.FLAG_RENDEZVOUS, 0, 1, advertisement.lengthBytes(),
+            messageLength).write(buffer);
         advertisement.write(buffer);
         return FrameHeader.LENGTH_BYTES + advertisement.lengthBytes();
     }
