@@ -41,7 +41,7 @@ class LongCallbackTest {
         try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
             final MessageConnection connection = pair.connect();
             connection.execute(() -> send(connection, "m0"));
-            assertTrue(entered.await(20, TimeUnit.SECONDS));
+            assertTrue(entered.await(50, TimeUnit.SECONDS));
             closeAfterSending(connection);
             TimeUnit.MILLISECONDS.sleep(LONG_MS);
             left.countDown();
@@ -60,7 +60,7 @@ class LongCallbackTest {
             final MessageConnection other = pair.connect();
             server.await("connected");
             other.execute(() -> send(other, "m0"));
-            assertTrue(entered.await(20, TimeUnit.SECONDS));
+            assertTrue(entered.await(50, TimeUnit.SECONDS));
             closeAfterSending(connection);
             TimeUnit.MILLISECONDS.sleep(LONG_MS);
             left.countDown();
@@ -75,7 +75,7 @@ class LongCallbackTest {
         try (SetPair pair = SetPair.of(builder -> { }, server, client)) {
             final MessageConnection connection = pair.connect();
             connection.execute(() -> send(connection, "m0"));
-            assertTrue(entered.await(20, TimeUnit.SECONDS));
+            assertTrue(entered.await(50, TimeUnit.SECONDS));
             final Thread closing = Thread.ofPlatform().daemon().start(() -> pair.server().close(SetPair.TEN_SECONDS));
             TimeUnit.MILLISECONDS.sleep(LONG_MS);
             left.countDown();

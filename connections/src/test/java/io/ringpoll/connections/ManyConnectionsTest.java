@@ -95,7 +95,7 @@ class ManyConnectionsTest {
             }
             assertTrue(answers.await(30, TimeUnit.SECONDS), answers::toString);
             assertTrue(server.close(SetPair.TEN_SECONDS));
-            assertTrue(ends.await(10, TimeUnit.SECONDS), ends::toString);
+            assertTrue(ends.await(50, TimeUnit.SECONDS), ends::toString);
             assertEquals(0, clients.connections());
         }
     }

@@ -37,7 +37,7 @@ class InstructionToolTest {
         try {
             final Process steps = new ProcessBuilder(program().toString(), Long.toString(process.pid()), "1").start();
             steps.outputWriter().close();
-            assumeTrue(steps.waitFor(10, TimeUnit.SECONDS) && steps.exitValue() != 1, "the system does not allow ptrace");
+            assumeTrue(steps.waitFor(60, TimeUnit.SECONDS) && steps.exitValue() != 1, "the system does not allow ptrace");
         } finally {
             process.destroyForcibly();
         }

@@ -126,7 +126,7 @@ class AccountsTest {
             while (pipeline.pollerCounters().completions() < scripted) {
                 Thread.yield();
             }
-            assertTrue(pipeline.close(TimeUnit.SECONDS.toNanos(10)).inTime());
+            assertTrue(pipeline.close(TimeUnit.SECONDS.toNanos(50)).inTime());
         }
         return new RunReport(
             "scripted", 1, accounts.paths(), accounts.corrupted(), 1, accounts.latencyNs(),
