@@ -52,6 +52,7 @@ enum cm_state {
 };
 
 struct cm_id;
+struct cm_event;
 
 struct cm_channel {
     struct rdma_event_channel base; /* first */
@@ -67,6 +68,7 @@ struct cm_id {
     enum cm_state state;
     bool sync;                      /* has a channel of its own and waits in every call */
     bool has_port;
+    bool has_machine_port;          /* no other process can have it */
     bool has_device;                /* base.verbs is set and a share of the default PD is held */
     bool reuse_addr;
     bool connect_error;             /* later events of this connection are of no interest */
@@ -85,6 +87,8 @@ struct cm_id {
     struct lb_timer timer;
     struct ibv_qp *own_qp;          /* made by rdma_create_qp_ex: knows us as its owner */
     struct ibv_qp_init_attr *qp_init_attr; /* rdma_create_ep: for the requests' queue pairs */
+    /* Not NULL: a proxy of an id in another process, without a channel or timers; its events are sent there. */
+    void (*send_event)(struct cm_id *id, const struct cm_event *event);
 };
 
 struct cm_event {
@@ -134,6 +138,7 @@ void cm_await_acknowledged(struct cm_id *id);
 
 /* cm_qp.c */
 int cm_modify_qp(struct cm_id *id, enum ibv_qp_state state); /* 0 or an errno value */
+void cm_break_off(struct cm_id *id);         /* its connection is lost, by no wish of either side */
 
 /* cm_state.c */
 void cm_timer_start(struct cm_id *id, uint64_t delay_ns);
@@ -159,5 +164,27 @@ void cm_set_gids(struct cm_id *id);
 
 /* cm_id.c */
 void cm_id_discard(struct cm_id *id);   /* a connection request that nobody will see */
+
+/* cm_exchange.c: see there. */
+void cm_pair(struct cm_id *active, struct cm_id *passive);
+/* The sender's parameters as the event of the other side shows them; `padded` is the length of the private data's field. */
+void cm_describe(struct cm_event *event, const struct cm_id *sender, const struct rdma_conn_param *param, size_t padded);
+/* Makes the passive id of a request and queues the request at a listener. Returns 0, or why it is rejected. */
+int cm_send_request(struct cm_id *active, struct cm_id *listener, const struct rdma_conn_param *param);
+struct cm_event *cm_prepare_reply(struct cm_id *id); /* NULL: no memory */
+void cm_send_reply(struct cm_id *id, struct cm_event *reply, const struct rdma_conn_param *param);
+void cm_send_rejection(struct cm_id *id, int reason, const void *data, size_t length);
+void cm_send_disconnect(struct cm_id *id); /* the request, or the reply to the peer's */
+
+/* cm_port.c: ports of the machine; see there. */
+int cm_port_take(uint16_t port);     /* 0 or an errno value; EADDRINUSE: another process has it */
+void cm_port_release(uint16_t port);
+int cm_port_listen(uint16_t port, void (*connected)(int socket)); /* 0 or an errno value */
+int cm_port_connect(uint16_t port);  /* a connected socket, or -1 with errno */
+
+/* cm_remote.c */
+bool cm_remote_always(void); /* also connections within this process take the way between processes: for tests */
+int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param); /* 0, or why it is rejected */
+int cm_remote_listen(struct cm_id *listener); /* 0 or an errno value */
 
 #endif

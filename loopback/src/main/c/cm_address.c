@@ -101,10 +101,14 @@ static bool port_is_taken(const struct cm_id *id, const struct sockaddr *address
     return false;
 }
 
-/* Assigns a source address and a port to the id. Returns 0, EADDRINUSE or EADDRNOTAVAIL. */
-static int take_port(struct cm_id *id, const struct sockaddr *address)
+/*
+ * Assigns a source address and a port to the id: a port of the machine if `is_bound`, else, for the active side, of the process.
+ * Returns 0, EADDRINUSE or EADDRNOTAVAIL, or why the machine's port cannot be had.
+ */
+static int take_port(struct cm_id *id, const struct sockaddr *address, bool is_bound)
 {
     uint16_t port = cm_port_of(address);
+    int error = 0;
 
     if (port == 0) {
         uint32_t tries = LAST_EPHEMERAL_PORT - FIRST_EPHEMERAL_PORT + 1;
@@ -114,14 +118,20 @@ static int take_port(struct cm_id *id, const struct sockaddr *address)
                 return EADDRNOTAVAIL;
             port = next_port;
             next_port = port == LAST_EPHEMERAL_PORT ? FIRST_EPHEMERAL_PORT : (uint16_t)(port + 1);
-        } while (ports[port] != NULL);
+            error = ports[port] != NULL ? EADDRINUSE : is_bound ? cm_port_take(port) : 0;
+        } while (error == EADDRINUSE);
     } else if (port_is_taken(id, address, port)) {
         return EADDRINUSE;
+    } else if (is_bound) {
+        error = cm_port_take(port);
     }
+    if (error)
+        return error;
     memcpy(&id->base.route.addr.src_storage, address, cm_address_length(address));
     set_port(&id->base.route.addr.src_addr, port);
     id->port = port;
     id->has_port = true;
+    id->has_machine_port = is_bound;
     id->next_on_port = ports[port];
     ports[port] = id;
     return 0;
@@ -137,6 +147,8 @@ void cm_release_port(struct cm_id *id)
         link = &(*link)->next_on_port;
     *link = id->next_on_port;
     id->has_port = false;
+    if (id->has_machine_port)
+        cm_port_release(id->port);
 }
 
 struct cm_id *cm_find_listener(const struct sockaddr *address)
@@ -218,7 +230,7 @@ LB_EXPORT int rdma_bind_addr(struct rdma_cm_id *rdma_id, struct sockaddr *addres
     if (id->state != CM_IDLE)
         error = EINVAL;
     if (!error)
-        error = take_port(id, address);
+        error = take_port(id, address, true);
     /* Bound to the wildcard it belongs to no device; each of its connections will. */
     if (!error && !cm_any_address(address))
         error = cm_attach_device(id);
@@ -259,7 +271,7 @@ static int bind_source(struct cm_id *id, const struct sockaddr *source)
         set_port((struct sockaddr *)&chosen, 0);
     }
     make_specific((struct sockaddr *)&chosen);
-    return take_port(id, (struct sockaddr *)&chosen);
+    return take_port(id, (struct sockaddr *)&chosen, false);
 }
 
 LB_EXPORT int rdma_resolve_addr(struct rdma_cm_id *rdma_id, struct sockaddr *source,

@@ -59,8 +59,9 @@ void cm_id_put(struct cm_id *id)
         return;
     free(id->base.route.path_rec);
     free(id->qp_init_attr);
+    if (id->send_event == NULL)
+        lb_count(RINGPOLL_LOOPBACK_CM_ID, -1);
     free(id);
-    lb_count(RINGPOLL_LOOPBACK_CM_ID, -1);
 }
 
 int cm_attach_device(struct cm_id *id)

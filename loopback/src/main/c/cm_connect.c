@@ -17,12 +17,6 @@
 #define DEFAULT_RETRIES 7
 #define MAX_RD_ATOMIC ((uint8_t)LB_MAX_RD_ATOMIC)
 
-static void pair(struct cm_id *active, struct cm_id *passive)
-{
-    active->peer = passive;
-    passive->peer = active;
-}
-
 LB_EXPORT int rdma_listen(struct rdma_cm_id *rdma_id, int backlog)
 {
     if (lb_fails(__func__))
@@ -34,6 +28,9 @@ LB_EXPORT int rdma_listen(struct rdma_cm_id *rdma_id, int backlog)
     if (id->state != CM_BOUND) {
         error = EINVAL;
     } else {
+        error = cm_remote_listen(id);
+    }
+    if (!error) {
         id->backlog_left = backlog > 0 && backlog <= CM_MAX_BACKLOG ? backlog : CM_MAX_BACKLOG;
         id->state = CM_LISTENING;
     }
@@ -62,69 +59,6 @@ static uint8_t at_most(uint8_t wanted, uint8_t limit)
     return wanted < limit ? wanted : limit;
 }
 
-static size_t data_length(const struct rdma_conn_param *param)
-{
-    return param != NULL && param->private_data != NULL ? param->private_data_len : 0;
-}
-
-/* The sender parameters that a request and a reply have in common. */
-static void describe(struct cm_event *event, const struct cm_id *sender,
-    const struct rdma_conn_param *param, size_t padded)
-{
-    struct rdma_conn_param *told = &event->base.param.conn;
-    const struct ibv_qp *qp = sender->base.qp;
-
-    /* Converted to the view of the peer: its responder resources are our initiator depth. */
-    told->responder_resources = sender->initiator_depth;
-    told->initiator_depth = sender->responder_resources;
-    told->flow_control = param != NULL ? param->flow_control : 0;
-    told->retry_count = param != NULL ? param->retry_count & 7 : DEFAULT_RETRIES;
-    told->rnr_retry_count = param != NULL ? param->rnr_retry_count & 7 : DEFAULT_RETRIES;
-    told->srq = qp != NULL ? qp->srq != NULL : param->srq;
-    told->qp_num = qp != NULL ? qp->qp_num : param->qp_num;
-    cm_event_set_data(event, param != NULL ? param->private_data : NULL, data_length(param), padded);
-}
-
-/* Makes the passive id of a request and queues the request. Returns 0, or why it is rejected. */
-static int send_request(struct cm_id *active, const struct rdma_conn_param *param)
-{
-    struct cm_id *listener = cm_find_listener(&active->base.route.addr.dst_addr);
-
-    if (listener == NULL)
-        return CM_REJECT_NO_SERVICE;
-    if (listener->backlog_left == 0)
-        return CM_REJECT_CONSUMER;
-    struct cm_event *event = cm_event_new(listener, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
-    if (event == NULL)
-        return CM_REJECT_CONSUMER;
-    struct cm_id *passive = cm_id_new(listener->base.channel, listener->base.context,
-        listener->base.ps, listener->base.qp_type);
-    if (passive == NULL || cm_attach_device(passive)) {
-        if (passive != NULL)
-            cm_id_discard(passive);
-        free(event);
-        return CM_REJECT_CONSUMER;
-    }
-    describe(event, active, param, CM_REQUEST_DATA);
-    event->child = passive;
-    event->base.id = &passive->base;
-    event->base.listen_id = &listener->base;
-    passive->base.route.addr.src_storage = active->base.route.addr.dst_storage;
-    passive->base.route.addr.dst_storage = active->base.route.addr.src_storage;
-    cm_set_gids(passive);
-    const struct rdma_conn_param *told = &event->base.param.conn;
-    passive->initiator_depth = told->initiator_depth;
-    passive->responder_resources = told->responder_resources;
-    passive->retry_count = told->retry_count;
-    passive->rnr_retry_count = told->rnr_retry_count;
-    passive->remote_qp_num = told->qp_num;
-    passive->state = CM_REQUEST_RECEIVED;
-    pair(active, passive);
-    listener->backlog_left--;
-    cm_event_raise(event);
-    return 0;
-}
-
 LB_EXPORT int rdma_connect(struct rdma_cm_id *rdma_id, struct rdma_conn_param *param)
 {
     if (lb_fails(__func__))
@@ -141,7 +75,9 @@ LB_EXPORT int rdma_connect(struct rdma_cm_id *rdma_id, struct rdma_conn_param *p
             param != NULL ? at_most(param->responder_resources, MAX_RD_ATOMIC) : MAX_RD_ATOMIC;
         id->retry_count = param != NULL ? param->retry_count & 7 : DEFAULT_RETRIES;
         id->state = CM_REQUEST_SENT;
-        const int reason = send_request(id, param);
+        struct cm_id *listener = cm_find_listener(&rdma_id->route.addr.dst_addr);
+        const int reason = listener != NULL && !cm_remote_always() ? cm_send_request(id, listener, param) : cm_remote_request(id, param);
+
         if (reason != 0)
             cm_raise_rejected(id, reason, NULL, 0);
         else
@@ -171,7 +107,7 @@ LB_EXPORT int rdma_accept(struct rdma_cm_id *rdma_id, struct rdma_conn_param *pa
     if (id->state != CM_REQUEST_RECEIVED || id->peer == NULL)
         goto fail_qp;
     error = ENOMEM;
-    event = cm_event_new(id->peer, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
+    event = cm_prepare_reply(id);
     if (event == NULL)
         goto fail_qp;
     error = cm_modify_qp(id, IBV_QPS_RTR);
@@ -179,12 +115,7 @@ LB_EXPORT int rdma_accept(struct rdma_cm_id *rdma_id, struct rdma_conn_param *pa
         error = cm_modify_qp(id, IBV_QPS_RTS);
     if (error)
         goto free_event;
-    describe(event, id, param, CM_REPLY_DATA);
-    id->state = CM_REPLY_SENT;
-    cm_timer_start(id, lb_connect_timeout_ns());
-    cm_timer_stop(id->peer);
-    id->peer->state = CM_REPLY_RECEIVED;
-    cm_event_raise(event);
+    cm_send_reply(id, event, param);
     goto unlock;
 
 free_event:
@@ -221,12 +152,7 @@ LB_EXPORT int rdma_reject(struct rdma_cm_id *rdma_id, const void *data, uint8_t 
     if (id->state != CM_REQUEST_RECEIVED || (data != NULL && length > CM_REJECT_DATA)) {
         error = EINVAL;
     } else {
-        struct cm_id *active = id->peer;
-
-        cm_part(id);
-        id->state = CM_ENDED;
-        if (active != NULL)
-            cm_raise_rejected(active, CM_REJECT_CONSUMER, data, data != NULL ? length : 0);
+        cm_send_rejection(id, CM_REJECT_CONSUMER, data, data != NULL ? length : 0);
     }
     pthread_mutex_unlock(&cm_lock);
     return error ? cm_fail(error) : 0;

@@ -10,31 +10,6 @@
 #include "cm.h"
 #include "device.h"
 
-/* Sends the disconnect request, or the reply to the peer's. */
-static void send_disconnect(struct cm_id *id)
-{
-    struct cm_id *peer = id->peer;
-
-    switch (id->state) {
-    case CM_ESTABLISHED:
-        id->state = CM_DISCONNECT_SENT;
-        cm_timer_start(id, CM_DISCONNECT_TIMEOUT_NS);
-        if (peer != NULL && peer->state == CM_ESTABLISHED) {
-            peer->state = CM_DISCONNECT_RECEIVED;
-            cm_raise(peer, RDMA_CM_EVENT_DISCONNECTED, 0);
-        }
-        break;
-    case CM_DISCONNECT_RECEIVED:
-        cm_enter_timewait(id);
-        if (peer != NULL && peer->state == CM_DISCONNECT_SENT)
-            cm_disconnected(peer, 0);
-        cm_part(id);
-        break;
-    default: /* the kernel reports no event for it either */
-        break;
-    }
-}
-
 LB_EXPORT int rdma_disconnect(struct rdma_cm_id *rdma_id)
 {
     if (lb_fails(__func__))
@@ -50,7 +25,7 @@ LB_EXPORT int rdma_disconnect(struct rdma_cm_id *rdma_id)
         error = cm_modify_qp(id, IBV_QPS_ERR);
     answered = id->state == CM_ESTABLISHED || id->state == CM_DISCONNECT_SENT;
     if (!error)
-        send_disconnect(id);
+        cm_send_disconnect(id);
     pthread_mutex_unlock(&cm_lock);
     if (error)
         return cm_fail(error);

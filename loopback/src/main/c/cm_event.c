@@ -34,8 +34,14 @@ void cm_event_set_data(struct cm_event *event, const void *data, size_t length, 
 
 void cm_event_raise(struct cm_event *event)
 {
-    if (event != NULL)
-        lb_eventq_push(&cm_channel_of(event->counted_on->base.channel)->events, &event->event);
+    if (event == NULL)
+        return;
+    if (event->counted_on->send_event != NULL) {
+        event->counted_on->send_event(event->counted_on, event);
+        free(event);
+        return;
+    }
+    lb_eventq_push(&cm_channel_of(event->counted_on->base.channel)->events, &event->event);
 }
 
 void cm_raise(struct cm_id *id, enum rdma_cm_event_type type, int status)

@@ -82,11 +82,12 @@ LB_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *rdma_id, struct ibv_qp_attr *
 }
 
 /* As after a path that broke: neither side has asked for it, and neither waits for the other's answer. */
-static void break_off(struct cm_id *id)
+void cm_break_off(struct cm_id *id)
 {
     if (id->state == CM_ESTABLISHED) {
         id->state = CM_DISCONNECT_RECEIVED;
-        cm_raise(id, RDMA_CM_EVENT_DISCONNECTED, 0);
+        /* Another process has to be told that its queue pair has failed, too. */
+        cm_raise(id, id->send_event != NULL ? RDMA_CM_EVENT_CONNECT_ERROR : RDMA_CM_EVENT_DISCONNECTED, 0);
     }
 }
 
@@ -96,9 +97,9 @@ static void connection_lost(struct ibv_qp *qp)
     pthread_mutex_lock(&cm_lock);
     struct cm_id *id = lb_qp_owner(qp);
     if (id != NULL) {
-        break_off(id);
+        cm_break_off(id);
         if (id->peer != NULL)
-            break_off(id->peer);
+            cm_break_off(id->peer);
     }
     pthread_mutex_unlock(&cm_lock);
 }

@@ -3,11 +3,14 @@
 #include <errno.h>
 
 #include "cm.h"
+#include "watch.h"
 
 static void timer_expired(struct lb_timer *timer);
 
 void cm_timer_start(struct cm_id *id, uint64_t delay_ns)
 {
+    if (id->send_event != NULL) /* the other process has the timer */
+        return;
     cm_timer_stop(id);
     if (id->timer_armed) /* about to run: it checks the deadline again */
         return;
@@ -28,8 +31,11 @@ void cm_timer_stop(struct cm_id *id)
 
 void cm_part(struct cm_id *id)
 {
-    if (id->peer != NULL)
-        id->peer->peer = NULL;
+    if (id->peer == NULL)
+        return;
+    if (id->send_event != NULL || id->peer->send_event != NULL)
+        lb_watch_call(); /* a proxy without a peer is to be removed */
+    id->peer->peer = NULL;
     id->peer = NULL;
 }
 

@@ -4,6 +4,10 @@
 
 static void push(struct lb_qp *qp, struct lb_cqe *cqe, bool solicited, struct lb_aftermath *aftermath)
 {
+    if (__builtin_expect(qp->proxy != NULL, 0)) {
+        qp->proxy->completed(qp, &cqe->wc);
+        return;
+    }
     cqe->qp = qp;
     cqe->retired = qp->executed + 1;
     cqe->reserved = 0;

@@ -164,6 +164,12 @@ static inline void give_back(struct lb_cq *cq, uint32_t consumed, struct lb_qp *
     atomic_store_explicit(&qp->retired, retired, memory_order_release);
 }
 
+static inline bool is_empty(const struct lb_cq *cq)
+{
+    return atomic_load_explicit(&cq->producer, memory_order_acquire) ==
+        atomic_load_explicit(&cq->consumer, memory_order_relaxed);
+}
+
 int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
 {
     struct lb_cq *cq = lb_cq_of(ibv_cq);
@@ -171,8 +177,8 @@ int lb_poll_cq(struct ibv_cq *ibv_cq, int num_entries, struct ibv_wc *wc)
 
     if (__builtin_expect(cq->faults != NULL, 0) && lb_cq_faults_poll(cq))
         return -1;
-    if (atomic_load_explicit(&cq->producer, memory_order_acquire) ==
-        atomic_load_explicit(&cq->consumer, memory_order_relaxed))
+    if (is_empty(cq) && (__builtin_expect(atomic_load_explicit(&cq->proxies, memory_order_relaxed) == NULL, 1) ||
+            !cq->drive(cq, false) || is_empty(cq)))
         return 0;
     lb_lock_acquire(&cq->poll_lock);
     const uint32_t first = atomic_load_explicit(&cq->consumer, memory_order_relaxed);
@@ -218,6 +224,8 @@ int lb_req_notify_cq(struct ibv_cq *ibv_cq, int solicited_only)
     if (cq->faults != NULL)
         lb_cq_faults_notify(cq);
     lb_lock_release(&cq->push_lock);
+    if (atomic_load_explicit(&cq->proxies, memory_order_relaxed) != NULL)
+        (void)cq->drive(cq, true);
     return 0;
 }
 

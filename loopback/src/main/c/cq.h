@@ -15,6 +15,7 @@
 
 struct lb_qp;
 struct lb_cq_faults;
+struct lb_cq_proxy;
 
 /* One entry: the work completion, and the send queue slots that polling it retires. */
 struct lb_cqe {
@@ -48,6 +49,14 @@ struct lb_cq {
 
     alignas(64) _Atomic uint32_t consumer; /* entries ever polled; published with release */
     struct lb_lock poll_lock;
+    /*
+     * Proxies of other processes whose connections complete here; proxies_lock to change. They work when the queue is found
+     * empty, and when an event is requested. Returns whether something was done.
+     */
+    struct lb_cq_proxy *_Atomic proxies;
+    bool (*drive)(struct lb_cq *cq, bool event_requested); /* proxy.c; set once, before the first proxy */
+    struct lb_lock proxies_lock;
+    _Atomic uint32_t empty_polls; /* since an event was requested, roughly */
     struct lb_cq_faults *faults; /* cq_fault.c; NULL unless it was created under a fault plan; here, where every poll looks */
 };
 

@@ -9,6 +9,7 @@
  * locks further down; locks of one line are never nested in each other, except as stated:
  *
  *   cm_lock                  all state of the connection manager (librdmacm.so.1)
+ *   lb_cq.proxies_lock, proxies_lock    which proxies a completion queue, and the process, has
  *   lb_qp.sq_lock            a send queue and everything its requester does
  *   lb_qp.rq_lock            a receive queue; the requester holds the peer's while it delivers
  *   lb_srq.lock              a shared receive queue and the senders waiting for it
@@ -27,6 +28,7 @@
 #define LOOPBACK_LOCK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct lb_lock {
@@ -43,6 +45,13 @@ static inline void lb_lock_acquire(struct lb_lock *lock)
     if (__builtin_expect(!atomic_compare_exchange_strong_explicit(&lock->word, &expected, 1,
             memory_order_acquire, memory_order_relaxed), 0))
         lb_lock_contended(lock);
+}
+
+static inline bool lb_lock_try(struct lb_lock *lock)
+{
+    uint32_t expected = 0;
+
+    return atomic_compare_exchange_strong_explicit(&lock->word, &expected, 1, memory_order_acquire, memory_order_relaxed);
 }
 
 static inline void lb_lock_release(struct lb_lock *lock)

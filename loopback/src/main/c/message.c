@@ -93,7 +93,7 @@ static void complete_message(struct lb_qp *qp, const struct ibv_send_wr *wr, con
             .wr_id = recv->wr_id,
             .status = IBV_WC_SUCCESS,
             .opcode = wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
-            .byte_len = length,
+            .byte_len = qp->bytes_before + length,
             .imm_data = immediate ? wr->imm_data : 0,
             .qp_num = lb_qp_num(peer),
             .src_qp = lb_qp_num(qp),

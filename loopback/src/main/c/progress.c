@@ -102,6 +102,12 @@ static bool hand_over(struct lb_qp *qp)
     return true;
 }
 
+/* Whether the ring has a request; a proxy's takes them from the other process, one at a time. */
+static bool has_request(struct lb_qp *qp)
+{
+    return qp->executed != qp->posted || (qp->proxy != NULL && qp->proxy->next(qp));
+}
+
 void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *aftermath)
 {
     qp->wait = LB_WAIT_NONE;
@@ -109,7 +115,11 @@ void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *a
         lb_srq_stop_waiting(qp->waiting_srq, qp);
         qp->waiting_srq = NULL;
     }
-    while (qp->executed != qp->posted && !qp->sq_error) {
+    if (qp->remote != NULL) {
+        qp->remote->proxy->send(qp->remote, qp, aftermath);
+        return;
+    }
+    while (!qp->sq_error && has_request(qp)) {
         const struct lb_send *send = lb_send_slot(qp, qp->executed);
         const uint64_t cost = lb_cost_of(&send->wr);
         struct lb_failure failure;

@@ -193,9 +193,12 @@ LB_EXPORT int ibv_destroy_qp(struct ibv_qp *ibv_qp)
     lb_qp_take_waiting_sender(qp, &aftermath);
     peer = qp->peer;
     qp->peer = NULL;
+    qp->remote = NULL;
     lb_lock_release(&qp->rq_lock);
     lb_lock_release(&qp->sq_lock);
 
+    if (peer != NULL && peer->proxy != NULL)
+        peer->proxy->detach(peer, qp);
     if (qp->faults != NULL)
         lb_qp_faults_close(qp);
     lb_qp_clean_queues(qp);

@@ -45,12 +45,32 @@ enum lb_wait {
     LB_WAIT_PEER, /* the peer is not connected to us, or not yet, or no more */
     LB_WAIT_TURN, /* the device thread carries it out, or the poster at the end of its call */
     LB_WAIT_COPY, /* it is being copied, with no lock held */
+    LB_WAIT_ROOM, /* the other process takes no more, or must answer the earlier ones first */
 };
 
 /* A send work request kept in the ring; sg_list points to the elements behind it. */
 struct lb_send {
     struct ibv_send_wr wr;
     struct ibv_sge sge[];
+};
+
+struct lb_qp;
+struct lb_aftermath;
+
+/*
+ * What a proxy does: a queue pair that stands for one of another process (proxy.c). The requests of the queue pair that is
+ * connected to it are sent to that process; those of the other process are executed by the proxy as their requester.
+ */
+struct lb_proxy_operations {
+    /* qp's sq_lock held. Sends the requests from qp->sent on, as far as there is room; the responses complete them. */
+    void (*send)(struct lb_qp *proxy, struct lb_qp *qp, struct lb_aftermath *aftermath);
+    /* The proxy's sq_lock held. Puts the next request of the other process into the proxy's send ring; false: there is none. */
+    bool (*next)(struct lb_qp *proxy);
+    /* The proxy's sq_lock held. The oldest request of its send ring has ended. */
+    void (*completed)(struct lb_qp *proxy, const struct ibv_wc *wc);
+    /* No lock held. A queue pair is connected to it; is no more. */
+    void (*attach)(struct lb_qp *proxy, struct lb_qp *qp);
+    void (*detach)(struct lb_qp *proxy, struct lb_qp *qp);
 };
 
 struct lb_qp_faults;  /* qp_fault.c */
@@ -75,6 +95,8 @@ struct lb_qp {
     struct ibv_qp_attr attr;
     struct lb_qp *peer;        /* with a reference; NULL if not connected */
     bool gone;                 /* ibv_destroy_qp has begun */
+    struct lb_qp *remote;      /* the peer, if it is the proxy of a live process */
+    const struct lb_proxy_operations *proxy; /* not NULL: this is a proxy; set once */
 
     _Atomic bool responding;   /* in RTR or RTS and not failed: the peer may send */
     _Atomic uint32_t dest_qp_num;
@@ -86,6 +108,9 @@ struct lb_qp {
     uint32_t sq_epoch;         /* changes whenever the ring is emptied without being carried out */
     uint32_t posted;           /* work requests ever posted */
     uint32_t executed;         /* of these, done or failed: the ring holds executed..posted */
+    uint32_t sent;             /* to a remote peer: executed..sent wait for a response */
+    uint32_t sent_bytes;       /* of request number `sent` */
+    uint32_t bytes_before;     /* of a proxy: bytes that earlier parts of its present message have written */
     uint32_t retired_seen;     /* `retired` as last looked up */
     uint32_t sq_capacity;
     uint32_t sq_mask;

@@ -11,6 +11,8 @@ void lb_send_flush(struct lb_qp *qp, struct lb_aftermath *aftermath)
         lb_complete_failed(qp, lb_send_slot(qp, qp->executed)->wr.wr_id, &flushed, aftermath);
         qp->executed++;
     }
+    qp->sent = qp->posted;
+    qp->sent_bytes = 0;
 }
 
 void lb_send_stop_waiting(struct lb_qp *qp)

@@ -84,6 +84,8 @@ static void reset(struct lb_qp *qp)
     qp->recv_taken = false;
     qp->posted = 0;
     qp->executed = 0;
+    qp->sent = 0;
+    qp->sent_bytes = 0;
     if (qp->faults != NULL)
         lb_qp_faults_reset(qp);
     qp->retired_seen = 0;
@@ -119,6 +121,7 @@ LB_EXPORT int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int
     struct lb_aftermath aftermath = {0};
     struct lb_qp *peer = NULL;
     struct lb_qp *former_peer = NULL;
+    struct lb_qp *proxy = NULL;
     int error = 0;
 
     if (mask & IBV_QP_PORT && attr->port_num != 1)
@@ -151,6 +154,7 @@ LB_EXPORT int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int
             reset(qp);
             former_peer = qp->peer;
             qp->peer = NULL;
+            qp->remote = NULL;
             break;
         case IBV_QPS_ERR:
             lb_qp_enter_error(qp, &aftermath);
@@ -159,6 +163,8 @@ LB_EXPORT int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int
             qp->state = to;
             former_peer = qp->peer;
             qp->peer = peer;
+            qp->remote = peer != NULL && peer->proxy != NULL ? peer : NULL;
+            proxy = qp->remote;
             peer = NULL;
             atomic_store_explicit(&qp->dest_qp_num, attr->dest_qp_num, memory_order_relaxed);
             atomic_store_explicit(&qp->responding, true, memory_order_release);
@@ -167,6 +173,8 @@ LB_EXPORT int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int
                 lb_qp_get(qp->peer);
                 aftermath.kick = qp->peer;
             }
+            if (proxy != NULL)
+                lb_qp_get(proxy);
             break;
         default:
             qp->state = to;
@@ -177,6 +185,12 @@ LB_EXPORT int ibv_modify_qp(struct ibv_qp *ibv_qp, struct ibv_qp_attr *attr, int
 unlock:
     lb_lock_release(&qp->rq_lock);
     lb_lock_release(&qp->sq_lock);
+    if (former_peer != NULL && former_peer->proxy != NULL)
+        former_peer->proxy->detach(former_peer, qp);
+    if (proxy != NULL) {
+        proxy->proxy->attach(proxy, qp);
+        lb_qp_put(proxy);
+    }
     if (lb_aftermath_any(&aftermath))
         lb_aftermath_run(&aftermath);
     if (peer != NULL)

@@ -120,7 +120,8 @@ static inline __attribute__((always_inline)) int post_one(struct lb_qp *qp, cons
         return error;
     if (!has_room(qp, 1))
         return ENOMEM;
-    if (qp->sq_error || qp->wait != LB_WAIT_NONE || __builtin_expect(lb_length_of(wr) > LB_SHORT_COPY, 0)) {
+    if (qp->sq_error || qp->wait != LB_WAIT_NONE || __builtin_expect(qp->remote != NULL, 0) ||
+            __builtin_expect(lb_length_of(wr) > LB_SHORT_COPY, 0)) {
         post_to_ring(qp, wr, posting, aftermath);
         return 0;
     }

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cm_remote.c: connections with ids of other processes.
+ *
+ * Each process has a proxy of the other's id. Whatever the connection manager does to a proxy, it does to the id in the other
+ * process: an event that is raised at the proxy is sent there, and the proxy there does what the id here has done.
+ *
+ *   process of A                                            process of B
+ *   id A  <->  proxy of B   -- REQUEST: segment -------->   proxy of A  <->  id B (made for the listener)
+ *                           <- REPLY or REJECT ----------
+ *                           -- READY -------------------->
+ *                           <- DISCONNECT, both ways ---->
+ *                           <- LOST, both ways: the path is gone, by a fault plan
+ *                           <- LEAVE, both ways: the id will do nothing more
+ *
+ * Messages have one size and pass in order through a Unix socket of the connection, whose end tells the end of the process. The
+ * socket stays open until the queue pair here is not connected to its proxy any more; a byte through it rings (proxy.h).
+ *
+ * The other process is not trusted: its user is checked, messages that do not fit the state of the connection are ignored, and
+ * one that is none ends it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cm.h"
+#include "device.h"
+#include "proxy.h"
+#include "watch.h"
+
+#define MAGIC 0x52504c42u
+
+enum message_type { REQUEST = 1, REPLY, READY, REJECT, DISCONNECT, LOST, LEAVE };
+
+/* What the ends tell each other; the parameters are in the view of the receiver, as an event shows them. */
+struct message {
+    uint32_t magic;
+    uint16_t version;
+    uint16_t type;
+    int32_t status;                  /* REJECT */
+    uint8_t responder_resources;     /* REQUEST, REPLY: from here on */
+    uint8_t initiator_depth;
+    uint8_t flow_control;
+    uint8_t retry_count;
+    uint8_t rnr_retry_count;
+    uint8_t srq;
+    uint8_t data_length;             /* these, and REJECT */
+    uint8_t reserved[5];
+    struct sockaddr_storage source;  /* REQUEST */
+    struct sockaddr_storage destination;
+    uint8_t data[256];
+};
+
+struct remote {
+    struct cm_id proxy;              /* first */
+    struct remote *next;
+    int socket;
+    uint64_t watch;
+    struct ibv_qp *qp;               /* NULL: the request has not arrived yet */
+    bool left;                       /* LEAVE was sent */
+    bool over;                       /* the other process is gone, or has broken the rules */
+};
+
+static struct remote *remotes; /* cm_lock */
+
+static struct remote *remote_of(struct cm_id *id)
+{
+    return (struct remote *)(void *)id;
+}
+
+/* Sends a message, with a descriptor unless it is -1. One that cannot be sent ends the connection. */
+static void send_message(struct remote *remote, struct message *message, int descriptor)
+{
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec data = {.iov_base = message, .iov_len = sizeof(*message)};
+    struct msghdr sent = {.msg_iov = &data, .msg_iovlen = 1};
+    ssize_t count;
+
+    message->magic = MAGIC;
+    message->version = LB_WIRE_VERSION;
+    if (descriptor >= 0) {
+        memset(&control, 0, sizeof(control));
+        sent.msg_control = &control;
+        sent.msg_controllen = sizeof(control.bytes);
+        control.header.cmsg_level = SOL_SOCKET;
+        control.header.cmsg_type = SCM_RIGHTS;
+        control.header.cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(&control.header), &descriptor, sizeof(int));
+    }
+    do
+        count = sendmsg(remote->socket, &sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+    while (count < 0 && errno == EINTR);
+    if (count != (ssize_t)sizeof(*message)) {
+        remote->over = true;
+        lb_watch_call();
+    }
+}
+
+/* The parameters of a request or a reply, as the event shows them. */
+static void tell(struct message *message, const struct rdma_conn_param *told)
+{
+    message->responder_resources = told->responder_resources;
+    message->initiator_depth = told->initiator_depth;
+    message->flow_control = told->flow_control;
+    message->retry_count = told->retry_count;
+    message->rnr_retry_count = told->rnr_retry_count;
+    message->srq = told->srq;
+    message->data_length = told->private_data_len;
+    if (told->private_data_len > 0)
+        memcpy(message->data, told->private_data, told->private_data_len);
+}
+
+/* The proxy's: something has happened to the id in the other process. */
+static void send_event(struct cm_id *id, const struct cm_event *event)
+{
+    struct message message = {0};
+
+    switch (event->base.event) {
+    case RDMA_CM_EVENT_CONNECT_RESPONSE:
+        message.type = REPLY;
+        tell(&message, &event->base.param.conn);
+        break;
+    case RDMA_CM_EVENT_REJECTED:
+        message.type = REJECT;
+        message.status = event->base.status;
+        tell(&message, &event->base.param.conn);
+        break;
+    case RDMA_CM_EVENT_ESTABLISHED:
+        message.type = READY;
+        break;
+    case RDMA_CM_EVENT_DISCONNECTED:
+        message.type = DISCONNECT;
+        break;
+    case RDMA_CM_EVENT_CONNECT_ERROR: /* of cm_break_off */
+        message.type = LOST;
+        break;
+    default: /* the id has its own timers */
+        return;
+    }
+    send_message(remote_of(id), &message, -1);
+}
+
+static void ready(uint64_t watch);
+static bool attend(void);
+
+/* A proxy without a queue pair on a connected socket of the same user, which it owns; NULL with the socket closed. */
+static struct remote *new_remote(int socket)
+{
+    struct ucred other;
+    socklen_t length = sizeof(other);
+    struct remote *remote = calloc(1, sizeof(*remote));
+
+    if (remote == NULL)
+        goto close;
+    if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &length) || other.uid != geteuid())
+        goto free;
+    remote->proxy.references = 1;
+    remote->proxy.send_event = send_event;
+    remote->socket = socket;
+    lb_watch_on_call(attend);
+    if (lb_watch_start() || lb_watch_add(socket, ready, &remote->watch))
+        goto free;
+    remote->next = remotes;
+    remotes = remote;
+    return remote;
+
+free:
+    free(remote);
+close:
+    (void)close(socket);
+    return NULL;
+}
+
+/* Makes the proxy's queue pair; owns the segment in any case. Returns whether it was made. */
+static bool make_queue_pair(struct remote *remote, struct lb_wire_segment *segment, bool active)
+{
+    const int socket = dup(remote->socket);
+
+    if (socket >= 0)
+        remote->qp = lb_proxy_create(segment, active, socket);
+    if (remote->qp != NULL)
+        return true;
+    if (socket >= 0)
+        (void)close(socket);
+    lb_proxy_segment_unmap(segment);
+    return false;
+}
+
+int cm_remote_request(struct cm_id *active, const struct rdma_conn_param *param)
+{
+    const struct rdma_addr *address = &active->base.route.addr;
+    struct lb_wire_segment *segment;
+    struct message message = {.type = REQUEST};
+    struct cm_event told = {.counted_on = active};
+    const int socket = cm_port_connect(cm_port_of(&address->dst_addr));
+
+    if (socket < 0)
+        return errno == EAGAIN ? CM_REJECT_CONSUMER : CM_REJECT_NO_SERVICE;
+    struct remote *remote = new_remote(socket);
+    if (remote == NULL)
+        return CM_REJECT_NO_SERVICE;
+    const int descriptor = lb_proxy_segment_create(&segment);
+    if (descriptor < 0 || !make_queue_pair(remote, segment, true)) {
+        if (descriptor >= 0)
+            (void)close(descriptor);
+        remote->over = true;
+        lb_watch_call();
+        return CM_REJECT_CONSUMER;
+    }
+    cm_describe(&told, active, param, CM_REQUEST_DATA);
+    tell(&message, &told.base.param.conn);
+    message.source = address->src_storage;
+    message.destination = address->dst_storage;
+    remote->proxy.state = CM_REQUEST_RECEIVED;
+    cm_pair(active, &remote->proxy);
+    send_message(remote, &message, descriptor);
+    (void)close(descriptor);
+    return 0;
+}
+
+/* The sender's parameters, as rdma_connect and rdma_accept have them. */
+static struct rdma_conn_param parameters(struct remote *remote, const struct message *message)
+{
+    remote->proxy.initiator_depth = message->responder_resources;
+    remote->proxy.responder_resources = message->initiator_depth;
+    return (struct rdma_conn_param){
+        .private_data = message->data,
+        .private_data_len = message->data_length,
+        .flow_control = message->flow_control,
+        .retry_count = message->retry_count,
+        .rnr_retry_count = message->rnr_retry_count,
+        .srq = message->srq,
+        .qp_num = remote->qp->qp_num,
+    };
+}
+
+static void on_request(struct remote *remote, const struct message *message, int descriptor)
+{
+    struct sockaddr *destination = (struct sockaddr *)(uintptr_t)&message->destination;
+    struct sockaddr *source = (struct sockaddr *)(uintptr_t)&message->source;
+    struct cm_id *id = &remote->proxy;
+    struct lb_wire_segment *segment;
+    int reason = CM_REJECT_NO_SERVICE;
+
+    if (remote->qp != NULL || descriptor < 0 || message->data_length > CM_REQUEST_DATA ||
+            cm_address_length(source) == 0 || cm_address_length(destination) == 0 ||
+            lb_proxy_segment_map(descriptor, &segment) || !make_queue_pair(remote, segment, false)) {
+        remote->over = true;
+        return;
+    }
+    id->base.route.addr.src_storage = message->source;
+    id->base.route.addr.dst_storage = message->destination;
+    id->state = CM_REQUEST_SENT;
+    const struct rdma_conn_param param = parameters(remote, message);
+    struct cm_id *listener = cm_find_listener(destination);
+    if (listener != NULL)
+        reason = cm_send_request(id, listener, &param);
+    if (reason != 0)
+        cm_raise_rejected(id, reason, NULL, 0);
+}
+
+static void on_reply(struct remote *remote, const struct message *message)
+{
+    struct cm_id *id = &remote->proxy;
+
+    if (id->state != CM_REQUEST_RECEIVED || id->peer == NULL || message->data_length > CM_REPLY_DATA)
+        return;
+    const struct rdma_conn_param param = parameters(remote, message);
+    struct cm_event *reply = cm_prepare_reply(id);
+    if (reply != NULL)
+        cm_send_reply(id, reply, &param);
+}
+
+static void on_lost(struct cm_id *id)
+{
+    if (id == NULL || id->state != CM_ESTABLISHED)
+        return;
+    (void)cm_modify_qp(id, IBV_QPS_ERR);
+    cm_break_off(id);
+}
+
+static void on_message(struct remote *remote, const struct message *message, int descriptor)
+{
+    struct cm_id *id = &remote->proxy;
+
+    switch (message->type) {
+    case REQUEST:
+        on_request(remote, message, descriptor);
+        break;
+    case REPLY:
+        on_reply(remote, message);
+        break;
+    case READY:
+        if (id->state == CM_REPLY_RECEIVED && id->peer != NULL)
+            cm_send_ready(id);
+        break;
+    case REJECT:
+        if (id->state == CM_REQUEST_RECEIVED && message->data_length <= CM_REJECT_DATA)
+            cm_send_rejection(id, message->status, message->data, message->data_length);
+        break;
+    case DISCONNECT:
+        cm_send_disconnect(id);
+        break;
+    case LOST:
+        on_lost(id->peer);
+        break;
+    case LEAVE:
+        cm_leave(id);
+        break;
+    default:
+        remote->over = true;
+        break;
+    }
+}
+
+enum received { NOTHING, RING, MESSAGE, END };
+
+/* Takes the next message from the socket; *descriptor is -1 without one. */
+static enum received receive(const struct remote *remote, struct message *message, int *descriptor)
+{
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec data = {.iov_base = message, .iov_len = sizeof(*message)};
+    struct msghdr received = {
+        .msg_iov = &data,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = sizeof(control.bytes),
+    };
+    ssize_t count;
+
+    *descriptor = -1;
+    do
+        count = recvmsg(remote->socket, &received, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    while (count < 0 && errno == EINTR);
+    if (count < 0)
+        return errno == EAGAIN || errno == EWOULDBLOCK ? NOTHING : END;
+    const struct cmsghdr *header = CMSG_FIRSTHDR(&received);
+    if (header != NULL && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS)
+        memcpy(descriptor, CMSG_DATA(header), sizeof(int));
+    if (count == 1 && *(const char *)message == LB_PROXY_RING)
+        return RING;
+    if (count != (ssize_t)sizeof(*message) || message->magic != MAGIC || message->version != LB_WIRE_VERSION)
+        return END;
+    return MESSAGE;
+}
+
+/* On the watch thread. */
+static void ready(uint64_t watch)
+{
+    struct remote *remote;
+    struct ibv_qp *rung = NULL;
+
+    pthread_mutex_lock(&cm_lock);
+    for (remote = remotes; remote != NULL && remote->watch != watch; remote = remote->next)
+        ;
+    while (remote != NULL && !remote->over) {
+        struct message message;
+        int descriptor;
+        const enum received received = receive(remote, &message, &descriptor);
+
+        if (received == MESSAGE)
+            on_message(remote, &message, descriptor);
+        else if (received == RING)
+            rung = remote->qp;
+        else if (received == END)
+            remote->over = true;
+        if (descriptor >= 0)
+            (void)close(descriptor);
+        if (received == NOTHING)
+            break;
+    }
+    pthread_mutex_unlock(&cm_lock);
+    /* Proxies end on this thread only. */
+    if (rung != NULL)
+        lb_proxy_answer(rung);
+    (void)attend();
+}
+
+static void say_leave(struct remote *remote)
+{
+    struct message message = {.type = LEAVE};
+
+    remote->left = true;
+    send_message(remote, &message, -1);
+}
+
+/* Whether nothing more will happen on this connection. */
+static bool is_finished(struct remote *remote)
+{
+    struct cm_id *id = &remote->proxy;
+
+    if (remote->qp != NULL && lb_proxy_is_broken(remote->qp))
+        remote->over = true;
+    if (remote->over) {
+        cm_leave(id);
+        return true;
+    }
+    if (remote->qp == NULL) /* the request has not arrived */
+        return false;
+    if (id->peer == NULL && !remote->left)
+        say_leave(remote);
+    return remote->left && !lb_proxy_is_attached(remote->qp);
+}
+
+/* On the watch thread: removes the proxies that are finished. */
+static bool attend(void)
+{
+    for (;;) {
+        struct remote **link = &remotes;
+
+        pthread_mutex_lock(&cm_lock);
+        while (*link != NULL && !is_finished(*link))
+            link = &(*link)->next;
+        struct remote *finished = *link;
+        if (finished != NULL)
+            *link = finished->next;
+        pthread_mutex_unlock(&cm_lock);
+        if (finished == NULL)
+            return false;
+        lb_watch_remove(finished->socket);
+        if (finished->qp != NULL)
+            lb_proxy_destroy(finished->qp);
+        (void)shutdown(finished->socket, SHUT_RDWR);
+        (void)close(finished->socket);
+        pthread_mutex_lock(&cm_lock);
+        cm_id_put(&finished->proxy);
+        pthread_mutex_unlock(&cm_lock);
+    }
+}
+
+/* cm_lock held, on the watch thread. */
+static void connected(int socket)
+{
+    (void)new_remote(socket);
+}
+
+int cm_remote_listen(struct cm_id *listener)
+{
+    return cm_port_listen(listener->port, connected);
+}
+
+bool cm_remote_always(void)
+{
+    return getenv("RINGPOLL_LOOPBACK_ALWAYS_REMOTE") != NULL;
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proxy.c: queue pairs that stand for a queue pair of another process: creation, who makes them work, their end.
+ *
+ * proxy_request.c has what they do with requests and responses.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proxy_request.h"
+#include "watch.h"
+
+/* A completion queue that is found empty this often since an event was requested is polled, and not waited for. */
+#define POLLING 64u
+/* Proxies of one completion queue that work in one poll. */
+#define DRIVEN 16
+
+/* All proxies of the process, for the watch thread. */
+static struct lb_lock proxies_lock;
+static struct lb_proxy *proxies;
+
+static void free_proxy(struct lb_qp *qp)
+{
+    struct lb_proxy *proxy = lb_proxy_of(qp);
+
+    lb_wire_unmap(proxy->segment);
+    (void)close(proxy->socket);
+    free(proxy->message);
+    free(qp->sq_slots);
+    free(proxy);
+}
+
+/* Responses to our queue pair's requests, and its requests that waited for room. */
+static bool drive_responses(struct lb_proxy *proxy, struct lb_qp *qp)
+{
+    struct lb_aftermath aftermath = {0};
+
+    lb_lock_acquire(&qp->sq_lock);
+    const bool worked = lb_proxy_take_responses(proxy, qp, &aftermath);
+    if (qp->remote == &proxy->qp && qp->wait == LB_WAIT_ROOM) {
+        uint64_t unlimited = UINT64_MAX;
+
+        lb_send_progress(qp, &unlimited, &aftermath);
+    }
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+    return worked;
+}
+
+/* Requests of the other end. */
+static void drive_requests(struct lb_proxy *proxy)
+{
+    struct lb_aftermath aftermath = {0};
+    uint64_t budget = LB_CALL_BUDGET;
+
+    lb_lock_acquire(&proxy->qp.sq_lock);
+    if (proxy->qp.wait == LB_WAIT_NONE && !proxy->qp.gone)
+        lb_send_progress(&proxy->qp, &budget, &aftermath);
+    if (proxy->qp.sq_error)
+        lb_proxy_discard_requests(proxy);
+    lb_lock_release(&proxy->qp.sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+}
+
+/* Takes what has arrived; the caller holds a reference, and no lock. Returns whether there was something. */
+static bool drive(struct lb_proxy *proxy)
+{
+    if (!lb_wire_pending(&proxy->requests_in) && !lb_wire_pending(&proxy->responses_in) &&
+            !atomic_load_explicit(&proxy->stalled, memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&proxy->stalled, false, memory_order_relaxed);
+    lb_lock_acquire(&proxy->qp.rq_lock);
+    struct lb_qp *qp = proxy->qp.peer;
+    if (qp != NULL)
+        lb_qp_get(qp);
+    lb_lock_release(&proxy->qp.rq_lock);
+    if (qp != NULL) {
+        (void)drive_responses(proxy, qp);
+        lb_qp_put(qp);
+    }
+    drive_requests(proxy);
+    if (lb_wire_fed(&proxy->requests_in) || lb_wire_fed(&proxy->responses_in))
+        lb_proxy_ring(proxy);
+    return true;
+}
+
+/* From now on the other end rings when it has published something. */
+static void fall_asleep(struct lb_proxy *proxy)
+{
+    if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE)
+        atomic_store_explicit(&proxy->inbound->asleep, LB_WIRE_ASLEEP, memory_order_relaxed);
+    atomic_thread_fence(memory_order_seq_cst);
+}
+
+static void wake_up(struct lb_proxy *proxy)
+{
+    if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE)
+        return;
+    atomic_store_explicit(&proxy->inbound->asleep, LB_WIRE_AWAKE, memory_order_relaxed);
+    lb_watch_call(); /* the watch thread looks after this end again if nobody polls any more */
+}
+
+void lb_proxy_answer(struct ibv_qp *qp)
+{
+    struct lb_proxy *proxy = lb_proxy_of(lb_qp_of(qp));
+    uint32_t rung = LB_WIRE_RUNG;
+
+    (void)atomic_compare_exchange_strong(&proxy->inbound->asleep, &rung, LB_WIRE_ASLEEP);
+    atomic_thread_fence(memory_order_seq_cst);
+    (void)drive(proxy);
+}
+
+/* The hook of completion queues. */
+static bool drive_queue(struct lb_cq *cq, bool event_requested)
+{
+    struct lb_proxy *driven[DRIVEN];
+    int count = 0;
+    bool polling = false;
+    bool worked = false;
+
+    if (event_requested) {
+        atomic_store_explicit(&cq->empty_polls, 0, memory_order_relaxed);
+        lb_lock_acquire(&cq->proxies_lock);
+    } else {
+        const uint32_t polls = atomic_load_explicit(&cq->empty_polls, memory_order_relaxed);
+
+        polling = polls >= POLLING;
+        if (!polling)
+            atomic_store_explicit(&cq->empty_polls, polls + 1, memory_order_relaxed);
+        if (!lb_lock_try(&cq->proxies_lock))
+            return false; /* another poll drives them */
+    }
+    for (struct lb_cq_proxy *at = atomic_load_explicit(&cq->proxies, memory_order_relaxed); at != NULL; at = at->next) {
+        struct lb_proxy *proxy = at->proxy;
+
+        if (event_requested) {
+            fall_asleep(proxy);
+        } else if (polling) {
+            if (!atomic_load_explicit(&proxy->polled, memory_order_relaxed))
+                atomic_store_explicit(&proxy->polled, true, memory_order_relaxed);
+            wake_up(proxy);
+        }
+        if (count < DRIVEN && (lb_wire_pending(&proxy->requests_in) || lb_wire_pending(&proxy->responses_in) ||
+                atomic_load_explicit(&proxy->stalled, memory_order_relaxed))) {
+            lb_qp_get(&proxy->qp);
+            driven[count++] = proxy;
+        }
+    }
+    lb_lock_release(&cq->proxies_lock);
+    for (int i = 0; i < count; i++) {
+        if (drive(driven[i]))
+            worked = true;
+        lb_qp_put(&driven[i]->qp);
+    }
+    return worked;
+}
+
+/* All proxies, each with a reference, in memory that the watch thread keeps; *count of them. */
+static struct lb_proxy **all_proxies(size_t *count)
+{
+    static struct lb_proxy **all;
+    static size_t capacity;
+
+    *count = 0;
+    lb_lock_acquire(&proxies_lock);
+    for (struct lb_proxy *proxy = proxies; proxy != NULL; proxy = proxy->next) {
+        if (*count == capacity) {
+            struct lb_proxy **larger = realloc(all, (capacity * 2 + 16) * sizeof(*all));
+
+            if (larger == NULL) /* the rest has its turn later */
+                break;
+            all = larger;
+            capacity = capacity * 2 + 16;
+        }
+        lb_qp_get(&proxy->qp);
+        all[(*count)++] = proxy;
+    }
+    lb_lock_release(&proxies_lock);
+    return all;
+}
+
+/* On the watch thread: works for all ends that do not poll. Returns whether some of them do poll and have to be watched. */
+static bool drive_all(void)
+{
+    size_t count;
+    struct lb_proxy **all = all_proxies(&count);
+    bool watched = false;
+
+    for (size_t i = 0; i < count; i++) {
+        struct lb_proxy *proxy = all[i];
+
+        if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE) {
+            if (atomic_exchange_explicit(&proxy->polled, false, memory_order_relaxed))
+                watched = true;
+            else
+                fall_asleep(proxy);
+        }
+        (void)drive(proxy);
+        lb_qp_put(&proxy->qp);
+    }
+    return watched;
+}
+
+static void join_queue(struct lb_cq *cq, struct lb_cq_proxy *member, struct lb_proxy *proxy)
+{
+    lb_qp_get(&proxy->qp);
+    lb_lock_acquire(&cq->proxies_lock);
+    cq->drive = drive_queue;
+    member->proxy = proxy;
+    member->next = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
+    atomic_store_explicit(&cq->proxies, member, memory_order_release);
+    lb_lock_release(&cq->proxies_lock);
+}
+
+static void leave_queue(struct lb_cq *cq, struct lb_cq_proxy *member)
+{
+    lb_lock_acquire(&cq->proxies_lock);
+    struct lb_cq_proxy *first = atomic_load_explicit(&cq->proxies, memory_order_relaxed);
+    if (first == member) {
+        atomic_store_explicit(&cq->proxies, member->next, memory_order_release);
+    } else {
+        while (first->next != member)
+            first = first->next;
+        first->next = member->next;
+    }
+    lb_lock_release(&cq->proxies_lock);
+    lb_qp_put(&member->proxy->qp);
+}
+
+/* When this returns, the completion queues of the connected queue pair may go. */
+static void leave_queues(struct lb_proxy *proxy, struct lb_qp *connected)
+{
+    lb_lock_acquire(&proxy->members_lock);
+    if (atomic_exchange(&proxy->attached, false)) {
+        leave_queue(connected->send_cq, &proxy->members[0]);
+        if (connected->recv_cq != connected->send_cq)
+            leave_queue(connected->recv_cq, &proxy->members[1]);
+    }
+    lb_lock_release(&proxy->members_lock);
+}
+
+/* The queue pair has become the proxy's: a proxy has one in its life. */
+static void attach(struct lb_qp *qp, struct lb_qp *connected)
+{
+    struct lb_proxy *proxy = lb_proxy_of(qp);
+    bool first;
+
+    lb_lock_acquire(&qp->sq_lock);
+    lb_lock_acquire(&qp->rq_lock);
+    first = qp->peer == NULL && !qp->gone;
+    if (first) {
+        lb_qp_get(connected);
+        qp->peer = connected;
+    }
+    lb_lock_release(&qp->rq_lock);
+    lb_lock_release(&qp->sq_lock);
+    if (!first)
+        return;
+    lb_lock_acquire(&proxy->members_lock);
+    join_queue(connected->send_cq, &proxy->members[0], proxy);
+    if (connected->recv_cq != connected->send_cq)
+        join_queue(connected->recv_cq, &proxy->members[1], proxy);
+    atomic_store(&proxy->attached, true);
+    lb_lock_release(&proxy->members_lock);
+}
+
+/* The queue pair is being destroyed, or reset: its completion queues may go. */
+static void detach(struct lb_qp *qp, struct lb_qp *connected)
+{
+    struct lb_proxy *proxy = lb_proxy_of(qp);
+
+    leave_queues(proxy, connected);
+    lb_watch_call(); /* the connection manager may end the proxy now */
+}
+
+static const struct lb_proxy_operations operations = {
+    .send = lb_proxy_send,
+    .next = lb_proxy_next,
+    .completed = lb_proxy_completed,
+    .attach = attach,
+    .detach = detach,
+};
+
+struct ibv_qp *lb_proxy_create(struct lb_wire_segment *segment, bool active, int socket)
+{
+    struct lb_proxy *proxy = aligned_alloc(alignof(struct lb_proxy), sizeof(*proxy));
+
+    if (proxy == NULL)
+        goto fail;
+    memset(proxy, 0, sizeof(*proxy));
+    struct lb_qp *qp = &proxy->qp;
+    qp->sq_capacity = 1;
+    qp->sq_mask = 1;
+    qp->sq_stride = sizeof(struct lb_send) + sizeof(struct ibv_sge);
+    qp->sq_slots = calloc(2, qp->sq_stride);
+    if (qp->sq_slots == NULL)
+        goto free_proxy;
+    qp->cap.max_send_wr = 1;
+    qp->cap.max_send_sge = 1;
+    qp->references = 1;
+    qp->free = free_proxy;
+    qp->proxy = &operations;
+    qp->signal_all = true;
+    qp->state = IBV_QPS_RTS;
+    qp->base.qp_base.state = IBV_QPS_RTS;
+    qp->base.qp_base.qp_type = IBV_QPT_RC;
+    proxy->segment = segment;
+    proxy->inbound = &segment->to[active ? 0 : 1];
+    proxy->outbound = &segment->to[active ? 1 : 0];
+    proxy->requests_in.ring = &proxy->inbound->requests;
+    proxy->responses_in.ring = &proxy->inbound->responses;
+    proxy->requests_out.ring = &proxy->outbound->requests;
+    proxy->responses_out.ring = &proxy->outbound->responses;
+    proxy->socket = socket;
+    if (!lb_qp_assign_number(qp))
+        goto free_slots;
+    lb_watch_on_call(drive_all);
+    lb_lock_acquire(&proxies_lock);
+    proxy->next = proxies;
+    proxies = proxy;
+    lb_lock_release(&proxies_lock);
+    return &qp->base.qp_base;
+
+free_slots:
+    free(qp->sq_slots);
+free_proxy:
+    free(proxy);
+fail:
+    errno = ENOMEM;
+    return NULL;
+}
+
+bool lb_proxy_is_attached(struct ibv_qp *qp)
+{
+    return atomic_load(&lb_proxy_of(lb_qp_of(qp))->attached);
+}
+
+bool lb_proxy_is_broken(struct ibv_qp *qp)
+{
+    return atomic_load(&lb_proxy_of(lb_qp_of(qp))->broken);
+}
+
+/* Our queue pair's requests without a response wait for a peer from now on, and their retries run out. */
+static void lose(struct lb_proxy *proxy, struct lb_qp *qp)
+{
+    struct lb_aftermath aftermath = {0};
+    uint64_t budget = LB_CALL_BUDGET;
+
+    lb_lock_acquire(&qp->sq_lock);
+    if (qp->remote == &proxy->qp) {
+        qp->remote = NULL;
+        qp->sent = qp->executed;
+        qp->sent_bytes = 0;
+        qp->sq_epoch++;
+        if (!qp->gone && (qp->wait == LB_WAIT_NONE || qp->wait == LB_WAIT_ROOM))
+            lb_send_progress(qp, &budget, &aftermath);
+    }
+    lb_lock_release(&qp->sq_lock);
+    if (lb_aftermath_any(&aftermath))
+        lb_aftermath_run(&aftermath);
+}
+
+void lb_proxy_destroy(struct ibv_qp *ibv_qp)
+{
+    struct lb_qp *qp = lb_qp_of(ibv_qp);
+    struct lb_proxy *proxy = lb_proxy_of(qp);
+
+    lb_lock_acquire(&proxies_lock);
+    for (struct lb_proxy **link = &proxies; *link != NULL; link = &(*link)->next) {
+        if (*link == proxy) {
+            *link = proxy->next;
+            break;
+        }
+    }
+    lb_lock_release(&proxies_lock);
+    while (!atomic_load(&proxy->broken) && drive(proxy) && !atomic_load(&proxy->stalled))
+        ; /* what arrived before the end counts */
+
+    lb_lock_acquire(&qp->sq_lock);
+    lb_lock_acquire(&qp->rq_lock);
+    struct lb_qp *peer = qp->peer;
+    if (peer != NULL)
+        lb_qp_get(peer);
+    lb_lock_release(&qp->rq_lock);
+    lb_lock_release(&qp->sq_lock);
+    if (peer != NULL) {
+        leave_queues(proxy, peer);
+        lose(proxy, peer);
+    }
+    lb_lock_acquire(&qp->sq_lock);
+    lb_lock_acquire(&qp->rq_lock);
+    qp->gone = true;
+    qp->sq_error = true;
+    qp->rq_error = true;
+    qp->sq_epoch++;
+    qp->peer = NULL;
+    lb_send_stop_waiting(qp);
+    lb_lock_release(&qp->rq_lock);
+    lb_lock_release(&qp->sq_lock);
+    lb_qp_release_number(qp);
+    if (peer != NULL) {
+        lb_qp_put(peer); /* attach's */
+        lb_qp_put(peer);
+    }
+    lb_qp_put(qp);
+}
+
+int lb_proxy_segment_create(struct lb_wire_segment **segment)
+{
+    return lb_wire_create(segment);
+}
+
+int lb_proxy_segment_map(int fd, struct lb_wire_segment **segment)
+{
+    return lb_wire_map(fd, segment);
+}
+
+void lb_proxy_segment_unmap(struct lb_wire_segment *segment)
+{
+    lb_wire_unmap(segment);
+}

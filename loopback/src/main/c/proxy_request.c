@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * proxy_request.c: requests to and from another process, and the responses.
+ *
+ * A request that does not fit into one record is sent in parts. Writes and reads are executed part by part; a message (SEND) is
+ * put together before it is executed; a write with immediate is writes and, last, a write with immediate. A successful part that
+ * is not the last has no response, except for a read, where each part's response has its bytes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "proxy_request.h"
+#include "qp_fault.h"
+#include "segments.h"
+#include "watch.h"
+
+void lb_proxy_ring(struct lb_proxy *proxy)
+{
+    static const char ring = LB_PROXY_RING;
+    uint32_t asleep = LB_WIRE_ASLEEP;
+
+    atomic_thread_fence(memory_order_seq_cst);
+    if (atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) != LB_WIRE_ASLEEP ||
+            !atomic_compare_exchange_strong(&proxy->outbound->asleep, &asleep, LB_WIRE_RUNG))
+        return;
+    while (send(proxy->socket, &ring, sizeof(ring), MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno == EINTR)
+        ;
+}
+
+/* The other process has broken the rules: the connection manager ends the connection. */
+static void break_off(struct lb_proxy *proxy)
+{
+    if (!atomic_exchange(&proxy->broken, true))
+        lb_watch_call();
+}
+
+static bool is_fetching_atomic(unsigned int opcode)
+{
+    return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+static bool is_send(unsigned int opcode)
+{
+    return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
+}
+
+/* Copies between the bytes from `offset` on of the elements and one piece of memory. */
+static void copy_piece(const struct lb_segments *elements, uint64_t offset, char *piece, uint32_t length, bool to_elements)
+{
+    for (int i = 0; i < elements->count && length > 0; i++) {
+        if (offset >= elements->at[i].length) {
+            offset -= elements->at[i].length;
+            continue;
+        }
+        char *host = elements->at[i].host + offset;
+        const uint32_t rest = elements->at[i].length - (uint32_t)offset;
+        const uint32_t count = rest < length ? rest : length;
+
+        lb_copy_bytes(to_elements ? host : piece, to_elements ? piece : host, count);
+        piece += count;
+        length -= count;
+        offset = 0;
+    }
+}
+
+enum step { SENT, NO_ROOM, FAILED };
+
+static void describe(struct lb_wire_record *record, const struct lb_qp *qp, const struct ibv_send_wr *wr, bool more)
+{
+    const unsigned int opcode = wr->opcode;
+
+    *record = (struct lb_wire_record){
+        .kind = LB_WIRE_REQUEST,
+        /* A part of a write with immediate that is not the last is a write. */
+        .opcode = (uint8_t)(more && opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? IBV_WR_RDMA_WRITE : opcode),
+        .flags = (uint8_t)((more ? LB_WIRE_MORE : 0) | (wr->send_flags & IBV_SEND_SOLICITED ? LB_WIRE_SOLICITED : 0)),
+        .imm_data = wr->imm_data,
+        .number = (uint64_t)qp->sq_epoch << 32 | qp->sent,
+        .offset = qp->sent_bytes,
+        .rnr_retry = qp->attr.rnr_retry,
+        .retry_count = qp->attr.retry_cnt,
+        .timeout = qp->attr.timeout,
+    };
+    if (is_fetching_atomic(opcode)) {
+        record->remote_addr = wr->wr.atomic.remote_addr;
+        record->rkey = wr->wr.atomic.rkey;
+        record->compare_add = wr->wr.atomic.compare_add;
+        record->swap = wr->wr.atomic.swap;
+    } else if (!is_send(opcode)) {
+        record->remote_addr = wr->wr.rdma.remote_addr + qp->sent_bytes;
+        record->rkey = wr->wr.rdma.rkey;
+    }
+}
+
+/* Sends the request with the number qp->sent, or its next part. */
+static enum step send_part(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_failure *failure)
+{
+    const struct ibv_send_wr *wr = &lb_send_slot(qp, qp->sent)->wr;
+    const bool takes = wr->opcode == IBV_WR_RDMA_READ || is_fetching_atomic(wr->opcode);
+    struct lb_segments local;
+
+    if (!lb_segments_hold(&local, qp, wr, takes ? IBV_ACCESS_LOCAL_WRITE : 0, failure))
+        return FAILED;
+    const uint32_t left = (uint32_t)local.total - qp->sent_bytes;
+    const uint32_t part = left > LB_WIRE_CHUNK ? LB_WIRE_CHUNK : left;
+    struct lb_wire_record *record = lb_wire_claim(&proxy->requests_out, takes ? 0 : part);
+    if (record != NULL) {
+        describe(record, qp, wr, part < left);
+        record->length = is_fetching_atomic(wr->opcode) ? 0 : part;
+        if (!takes)
+            copy_piece(&local, qp->sent_bytes, (char *)(record + 1), part, false);
+        lb_wire_publish(&proxy->requests_out, record, takes ? 0 : part);
+        qp->sent_bytes += part;
+        if (part == left) {
+            qp->sent++;
+            qp->sent_bytes = 0;
+        }
+    }
+    lb_segments_release(&local);
+    return record != NULL ? SENT : NO_ROOM;
+}
+
+/* The step of the fault plan for a request that is to be sent; SENT: it is sent as without a plan. */
+static enum step plan(struct lb_qp *qp, struct lb_failure *failure, bool *completed, struct lb_aftermath *aftermath)
+{
+    if (qp->sent_bytes > 0)
+        return SENT;
+    switch (lb_qp_faults_before(qp, &lb_send_slot(qp, qp->sent)->wr, failure, aftermath)) {
+    case LB_DONE:
+        return SENT;
+    case LB_NO_RECEIVE:
+    case LB_NO_PEER:
+    case LB_AGAIN:
+    case LB_DROPPED:
+        return NO_ROOM;
+    case LB_COMPLETED_FAILED:
+        *completed = true;
+        return FAILED;
+    case LB_FAILED:
+        return FAILED;
+    }
+    return SENT;
+}
+
+void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath *aftermath)
+{
+    struct lb_proxy *proxy = lb_proxy_of(proxy_qp);
+    bool rings = false;
+
+    while (qp->sent != qp->posted && !qp->sq_error) {
+        struct lb_failure failure;
+        bool completed = false;
+        enum step step = SENT;
+
+        /* The plan acts on the oldest request, so those before it must have their responses. */
+        if (__builtin_expect(qp->faults != NULL, 0))
+            step = qp->executed == qp->sent ? plan(qp, &failure, &completed, aftermath) : NO_ROOM;
+        if (step == SENT)
+            step = send_part(proxy, qp, &failure);
+        if (step == SENT) {
+            rings = true;
+            continue;
+        }
+        if (step == FAILED && qp->executed == qp->sent) {
+            if (completed)
+                qp->executed++;
+            if (completed)
+                lb_send_fail(qp, aftermath);
+            else
+                lb_send_fail_oldest(qp, &failure, aftermath);
+            break;
+        }
+        /* A failure waits for the responses to the requests before it. */
+        qp->wait = LB_WAIT_ROOM;
+        atomic_store_explicit(&proxy->stalled, true, memory_order_relaxed);
+        break;
+    }
+    if (proxy->requests_out.broken)
+        break_off(proxy);
+    if (rings)
+        lb_proxy_ring(proxy);
+}
+
+/* Puts the bytes of a response into the elements of its request, or fails the request. Returns false if it has failed. */
+static bool fill(struct lb_qp *qp, const struct lb_wire_record *response, char *payload, struct lb_aftermath *aftermath)
+{
+    const struct ibv_send_wr *wr = &lb_send_slot(qp, qp->executed)->wr;
+    struct lb_segments local;
+    struct lb_failure failure;
+
+    if (!lb_segments_hold(&local, qp, wr, IBV_ACCESS_LOCAL_WRITE, &failure)) {
+        lb_send_fail_oldest(qp, &failure, aftermath);
+        return false;
+    }
+    copy_piece(&local, response->offset, payload, response->length, true);
+    lb_segments_release(&local);
+    return true;
+}
+
+/* Applies one response. Returns false if it cannot be one. */
+static bool respond(struct lb_qp *qp, const struct lb_wire_record *response, char *payload, uint32_t present,
+    struct lb_aftermath *aftermath)
+{
+    if (response->kind != LB_WIRE_RESPONSE || response->length > present || response->status > IBV_WC_GENERAL_ERR)
+        return false;
+    if ((uint32_t)(response->number >> 32) != qp->sq_epoch)
+        return true; /* flushed meanwhile */
+    if ((uint32_t)response->number != qp->executed || (qp->executed == qp->sent && qp->sent_bytes == 0))
+        return false;
+    const struct ibv_send_wr *wr = &lb_send_slot(qp, qp->executed)->wr;
+    if (response->status != IBV_WC_SUCCESS) {
+        const struct lb_failure failure = {response->status, response->vendor_err};
+
+        lb_send_fail_oldest(qp, &failure, aftermath);
+        return true;
+    }
+    if (response->length > 0) {
+        if (wr->opcode != IBV_WR_RDMA_READ && !is_fetching_atomic(wr->opcode))
+            return false;
+        if (!fill(qp, response, payload, aftermath))
+            return true;
+    }
+    if (response->flags & LB_WIRE_MORE)
+        return true;
+    if (qp->executed == qp->sent)
+        return false; /* it has not been sent completely */
+    lb_complete_done(qp, wr, is_fetching_atomic(wr->opcode) ? 8 : (uint32_t)lb_length_of(wr), aftermath);
+    qp->executed++;
+    qp->waited_for = LB_WAIT_NONE;
+    return true;
+}
+
+bool lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_aftermath *aftermath)
+{
+    struct lb_wire_record response;
+    const char *payload;
+    uint32_t present;
+    bool any = false;
+
+    while ((payload = lb_wire_peek(&proxy->responses_in, &response, &present)) != NULL) {
+        if (qp->remote == &proxy->qp && !respond(qp, &response, (char *)(uintptr_t)payload, present, aftermath)) {
+            proxy->responses_in.broken = true;
+            break;
+        }
+        lb_wire_consume(&proxy->responses_in, &response);
+        any = true;
+    }
+    if (proxy->responses_in.broken)
+        break_off(proxy);
+    return any;
+}
+
+/* Whether a record is a request that this device sends. */
+static bool is_valid(const struct lb_wire_record *request, uint32_t present)
+{
+    const bool more = request->flags & LB_WIRE_MORE;
+
+    if (request->kind != LB_WIRE_REQUEST || request->length > LB_WIRE_CHUNK)
+        return false;
+    if (request->offset % LB_WIRE_CHUNK != 0 || request->offset > LB_MAX_MESSAGE || (more && request->length != LB_WIRE_CHUNK))
+        return false;
+    switch (request->opcode) {
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_WRITE_WITH_IMM:
+    case IBV_WR_SEND:
+    case IBV_WR_SEND_WITH_IMM:
+        return request->length <= present;
+    case IBV_WR_RDMA_READ:
+        return true;
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+        return !more && request->length == 0;
+    case LB_WR_ATOMIC_WRITE:
+        return !more && request->length == 8 && present >= 8;
+    default:
+        return false;
+    }
+}
+
+/* Ends the request in execution: with a response, if one is due. */
+static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint32_t vendor_err)
+{
+    const struct lb_wire_record *request = &proxy->request;
+    const bool more = request->flags & LB_WIRE_MORE;
+    uint32_t payload = 0;
+
+    if (status == IBV_WC_SUCCESS && request->opcode == IBV_WR_RDMA_READ)
+        payload = request->length;
+    else if (status == IBV_WC_SUCCESS && is_fetching_atomic(request->opcode))
+        payload = 8;
+    if (status != IBV_WC_SUCCESS || !more || request->opcode == IBV_WR_RDMA_READ) {
+        *proxy->response = (struct lb_wire_record){
+            .kind = LB_WIRE_RESPONSE,
+            .flags = more ? LB_WIRE_MORE : 0,
+            .status = (uint8_t)status,
+            .length = payload,
+            .number = request->number,
+            .vendor_err = status == IBV_WC_SUCCESS ? 0 : vendor_err,
+            .offset = request->offset,
+        };
+        lb_wire_publish(&proxy->responses_out, proxy->response, payload);
+        lb_proxy_ring(proxy);
+    }
+    lb_wire_consume(&proxy->requests_in, request);
+}
+
+void lb_proxy_completed(struct lb_qp *qp, const struct ibv_wc *wc)
+{
+    end_request(lb_proxy_of(qp), wc->status, wc->status == IBV_WC_SUCCESS ? 0 : wc->vendor_err);
+}
+
+/* Adds a part to the message that is being put together. Returns false if it cannot belong to it. */
+static bool collect(struct lb_proxy *proxy, const char *payload)
+{
+    const struct lb_wire_record *request = &proxy->request;
+
+    if (request->offset == 0)
+        proxy->message_length = 0;
+    if (request->offset != proxy->message_length)
+        return false;
+    const size_t length = (size_t)proxy->message_length + request->length;
+    if (length > proxy->message_size) {
+        const size_t size = length * 2;
+        char *larger = realloc(proxy->message, size);
+
+        if (larger == NULL)
+            return false;
+        proxy->message = larger;
+        proxy->message_size = size;
+    }
+    memcpy(proxy->message + proxy->message_length, payload, request->length);
+    proxy->message_length = (uint32_t)length;
+    return true;
+}
+
+/* Puts the request into the send ring: its memory is in the segment, or in the message that was put together. */
+static void put(struct lb_proxy *proxy, char *payload, uint32_t length)
+{
+    const struct lb_wire_record *request = &proxy->request;
+    struct lb_qp *qp = &proxy->qp;
+    struct lb_send *send = lb_send_slot(qp, qp->posted);
+
+    send->wr = (struct ibv_send_wr){
+        .sg_list = send->sge,
+        .num_sge = length > 0 ? 1 : 0,
+        .opcode = (enum ibv_wr_opcode)request->opcode,
+        /* Inline: no key is needed for it. */
+        .send_flags = IBV_SEND_SIGNALED | IBV_SEND_INLINE | (request->flags & LB_WIRE_SOLICITED ? IBV_SEND_SOLICITED : 0),
+        .imm_data = request->imm_data,
+    };
+    send->sge[0] = (struct ibv_sge){.addr = (uintptr_t)payload, .length = length};
+    if (is_fetching_atomic(request->opcode)) {
+        send->wr.wr.atomic.remote_addr = request->remote_addr;
+        send->wr.wr.atomic.rkey = request->rkey;
+        send->wr.wr.atomic.compare_add = request->compare_add;
+        send->wr.wr.atomic.swap = request->swap;
+    } else {
+        send->wr.wr.rdma.remote_addr = request->remote_addr;
+        send->wr.wr.rdma.rkey = request->rkey;
+    }
+    qp->attr.rnr_retry = request->rnr_retry & 7;
+    qp->attr.retry_cnt = request->retry_count & 7;
+    qp->attr.timeout = request->timeout & 31;
+    qp->bytes_before = request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? request->offset : 0;
+    qp->waited_for = LB_WAIT_NONE;
+    qp->posted++;
+}
+
+bool lb_proxy_next(struct lb_qp *qp)
+{
+    struct lb_proxy *proxy = lb_proxy_of(qp);
+    struct lb_wire_record *request = &proxy->request;
+    const char *payload;
+    uint32_t present;
+
+    while ((payload = lb_wire_peek(&proxy->requests_in, request, &present)) != NULL) {
+        /*
+         * The responses that the other process gave before this request are to be seen before it: a reply does not overtake
+         * the completion of what it replies to.
+         */
+        if (lb_wire_pending(&proxy->responses_in) && !proxy->responses_in.broken && qp->peer != NULL) {
+            atomic_store_explicit(&proxy->stalled, true, memory_order_relaxed);
+            return false;
+        }
+        if (!is_valid(request, present))
+            break;
+        const uint32_t answer = request->opcode == IBV_WR_RDMA_READ ? request->length :
+            is_fetching_atomic(request->opcode) ? 8 : 0;
+        proxy->response = lb_wire_claim(&proxy->responses_out, answer);
+        if (proxy->response == NULL) {
+            if (proxy->responses_out.broken)
+                break;
+            atomic_store_explicit(&proxy->stalled, true, memory_order_relaxed);
+            return false;
+        }
+        if (answer > 0) {
+            put(proxy, (char *)(proxy->response + 1), answer);
+            return true;
+        }
+        if (!is_send(request->opcode) || (request->offset == 0 && !(request->flags & LB_WIRE_MORE))) {
+            put(proxy, (char *)(uintptr_t)payload, request->length);
+            return true;
+        }
+        if (!collect(proxy, payload))
+            break;
+        if (!(request->flags & LB_WIRE_MORE)) {
+            put(proxy, proxy->message, proxy->message_length);
+            return true;
+        }
+        lb_wire_consume(&proxy->requests_in, request);
+    }
+    if (payload != NULL || proxy->requests_in.broken) {
+        proxy->requests_in.broken = true;
+        break_off(proxy);
+    }
+    return false;
+}
+
+void lb_proxy_discard_requests(struct lb_proxy *proxy)
+{
+    struct lb_wire_record request;
+    uint32_t present;
+
+    while (lb_wire_peek(&proxy->requests_in, &request, &present) != NULL)
+        lb_wire_consume(&proxy->requests_in, &request);
+}

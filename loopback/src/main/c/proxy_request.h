@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* proxy_request.h: a proxy queue pair, and what it does with requests and responses; see proxy.h. */
+#ifndef LOOPBACK_PROXY_REQUEST_H
+#define LOOPBACK_PROXY_REQUEST_H
+
+#include "execute.h"
+#include "proxy.h"
+
+struct lb_proxy;
+
+/* Its place in the list of a completion queue. */
+struct lb_cq_proxy {
+    struct lb_cq_proxy *next;
+    struct lb_proxy *proxy;
+};
+
+struct lb_proxy {
+    struct lb_qp qp;                       /* first; its peer is the connected queue pair of this process, with a reference */
+    struct lb_proxy *next;                 /* proxies_lock */
+    struct lb_lock members_lock;
+    struct lb_cq_proxy members[2];         /* of the send and the receive queue of the connected queue pair */
+    struct lb_wire_segment *segment;
+    struct lb_wire_half *inbound;
+    struct lb_wire_half *outbound;
+    int socket;                            /* to ring the other end */
+    _Atomic bool attached;
+    _Atomic bool broken;
+    _Atomic bool polled;                   /* since the watch thread looked last */
+    _Atomic bool stalled;                  /* something waits for room in an outbound ring, or for its turn */
+
+    /* The connected queue pair's sq_lock. */
+    struct lb_wire_producer requests_out;
+    struct lb_wire_consumer responses_in;
+
+    /* qp.sq_lock. */
+    struct lb_wire_consumer requests_in;
+    struct lb_wire_producer responses_out;
+    struct lb_wire_record request;         /* in execution */
+    struct lb_wire_record *response;       /* room for its response */
+    char *message;                         /* a long message, put together from its parts */
+    size_t message_size;
+    uint32_t message_length;
+};
+
+static inline struct lb_proxy *lb_proxy_of(struct lb_qp *qp)
+{
+    return (struct lb_proxy *)(void *)qp;
+}
+
+/* The other end sees what was published, or is rung. */
+void lb_proxy_ring(struct lb_proxy *proxy);
+
+/* The operations of a proxy: see struct lb_proxy_operations. */
+void lb_proxy_send(struct lb_qp *qp, struct lb_qp *connected, struct lb_aftermath *aftermath);
+bool lb_proxy_next(struct lb_qp *qp);
+void lb_proxy_completed(struct lb_qp *qp, const struct ibv_wc *wc);
+
+/* The connected queue pair's sq_lock held. Completes the requests that were responded to; returns whether there were any. */
+bool lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *connected, struct lb_aftermath *aftermath);
+
+/* The proxy's sq_lock held, in the error state: requests that still come are from before the other end knew. */
+void lb_proxy_discard_requests(struct lb_proxy *proxy);
+
+#endif

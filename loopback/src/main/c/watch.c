@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* watch.c: the thread that waits for other processes. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "watch.h"
+
+#define FUNCTIONS 2
+#define TICK_MS 1
+
+struct watch {
+    struct watch *next;
+    uint64_t id;
+    int fd;
+    void (*ready)(uint64_t id);
+};
+
+static pthread_mutex_t watch_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct watch *watches;
+static uint64_t next_id = 1; /* 0 is lb_watch_call */
+static int epoll_fd = -1;
+static int call_fd = -1;
+static bool started;
+static bool (*_Atomic functions[FUNCTIONS])(void);
+
+static void answer_call(void)
+{
+    uint64_t calls;
+
+    while (read(call_fd, &calls, sizeof(calls)) < 0 && errno == EINTR)
+        ;
+}
+
+static bool call_functions(void)
+{
+    bool again = false;
+
+    for (int i = 0; i < FUNCTIONS; i++) {
+        bool (*function)(void) = atomic_load(&functions[i]);
+
+        if (function != NULL && function())
+            again = true;
+    }
+    return again;
+}
+
+static void call_ready(uint64_t id)
+{
+    void (*ready)(uint64_t id) = NULL;
+
+    pthread_mutex_lock(&watch_lock);
+    for (const struct watch *watch = watches; watch != NULL; watch = watch->next) {
+        if (watch->id == id)
+            ready = watch->ready;
+    }
+    pthread_mutex_unlock(&watch_lock);
+    if (ready != NULL)
+        ready(id);
+}
+
+static void *run(void *unused)
+{
+    bool again = false;
+
+    (void)unused;
+    for (;;) {
+        struct epoll_event event;
+        const int count = epoll_wait(epoll_fd, &event, 1, again ? TICK_MS : -1);
+
+        if (count == 1 && event.data.u64 != 0) {
+            call_ready(event.data.u64);
+        } else if (count >= 0) {
+            if (count == 1)
+                answer_call();
+            again = call_functions();
+        }
+    }
+    return NULL;
+}
+
+/* watch_lock held. */
+static int start_thread(void)
+{
+    pthread_attr_t attributes;
+    sigset_t all;
+    sigset_t before;
+    pthread_t thread;
+    int error = pthread_attr_init(&attributes);
+
+    if (error)
+        return error;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    /* Signals are for the host's threads, a JVM's among them. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&thread, &attributes, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (!error)
+        (void)pthread_setname_np(thread, "loopback-watch");
+    return error;
+}
+
+/* watch_lock held. */
+static int open_descriptors(void)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.u64 = 0};
+
+    if (epoll_fd < 0)
+        epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll_fd < 0)
+        return errno;
+    if (call_fd < 0) {
+        const int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+        if (fd < 0)
+            return errno;
+        if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event)) {
+            const int error = errno;
+
+            (void)close(fd);
+            return error;
+        }
+        call_fd = fd;
+    }
+    return 0;
+}
+
+int lb_watch_start(void)
+{
+    int error = 0;
+
+    pthread_mutex_lock(&watch_lock);
+    if (!started) {
+        error = open_descriptors();
+        if (!error)
+            error = start_thread();
+        started = !error;
+    }
+    pthread_mutex_unlock(&watch_lock);
+    return error;
+}
+
+int lb_watch_add(int fd, void (*ready)(uint64_t id), uint64_t *id)
+{
+    struct watch *watch = malloc(sizeof(*watch));
+    int error = 0;
+
+    if (watch == NULL)
+        return ENOMEM;
+    pthread_mutex_lock(&watch_lock);
+    *watch = (struct watch){.next = watches, .id = next_id++, .fd = fd, .ready = ready};
+    *id = watch->id;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.u64 = watch->id};
+    if (epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event))
+        error = errno;
+    else
+        watches = watch;
+    pthread_mutex_unlock(&watch_lock);
+    if (error)
+        free(watch);
+    return error;
+}
+
+void lb_watch_remove(int fd)
+{
+    pthread_mutex_lock(&watch_lock);
+    for (struct watch **link = &watches; *link != NULL; link = &(*link)->next) {
+        struct watch *watch = *link;
+
+        if (watch->fd == fd) {
+            (void)epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+            *link = watch->next;
+            free(watch);
+            break;
+        }
+    }
+    pthread_mutex_unlock(&watch_lock);
+}
+
+void lb_watch_call(void)
+{
+    const uint64_t one = 1;
+
+    while (write(call_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+        ;
+}
+
+void lb_watch_on_call(bool (*function)(void))
+{
+    for (int i = 0; i < FUNCTIONS; i++) {
+        bool (*expected)(void) = NULL;
+
+        if (atomic_load(&functions[i]) == function || atomic_compare_exchange_strong(&functions[i], &expected, function))
+            return;
+    }
+}

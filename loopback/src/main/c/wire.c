@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* wire.c: segments of shared memory, and the records in their rings. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "wire.h"
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+static uint32_t size_of(uint32_t payload)
+{
+    return (uint32_t)sizeof(struct lb_wire_record) + (payload + 63u) / 64 * 64;
+}
+
+static struct lb_wire_record *at(const struct lb_wire_ring *ring, uint64_t position)
+{
+    return (struct lb_wire_record *)(void *)(uintptr_t)&ring->bytes[position % LB_WIRE_RING];
+}
+
+static int map(int fd, struct lb_wire_segment **segment)
+{
+    void *mapped = mmap(NULL, sizeof(struct lb_wire_segment), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (mapped == MAP_FAILED)
+        return errno;
+    *segment = mapped;
+    return 0;
+}
+
+int lb_wire_create(struct lb_wire_segment **segment)
+{
+    const int fd = memfd_create("ringpoll-loopback", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int error;
+
+    if (fd < 0)
+        return -1;
+    if (ftruncate(fd, sizeof(struct lb_wire_segment)) || fcntl(fd, F_ADD_SEALS, SEALS))
+        error = errno;
+    else
+        error = map(fd, segment);
+    if (error) {
+        (void)close(fd);
+        errno = error;
+        return -1;
+    }
+    /* Nobody polls yet at either end. */
+    atomic_store_explicit(&(*segment)->to[0].asleep, LB_WIRE_ASLEEP, memory_order_relaxed);
+    atomic_store_explicit(&(*segment)->to[1].asleep, LB_WIRE_ASLEEP, memory_order_relaxed);
+    return fd;
+}
+
+int lb_wire_map(int fd, struct lb_wire_segment **segment)
+{
+    struct stat file;
+    const int seals = fcntl(fd, F_GET_SEALS);
+
+    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
+        return EPROTO;
+    if (fstat(fd, &file))
+        return errno;
+    return file.st_size == (off_t)sizeof(struct lb_wire_segment) ? map(fd, segment) : EPROTO;
+}
+
+void lb_wire_unmap(struct lb_wire_segment *segment)
+{
+    (void)munmap(segment, sizeof(*segment));
+}
+
+/* Whether so many bytes are free; sets broken if the consumer claims what cannot be. */
+static bool has_room(struct lb_wire_producer *producer, uint32_t bytes)
+{
+    if (producer->produced - producer->consumed_seen + bytes <= LB_WIRE_RING)
+        return true;
+    const uint64_t consumed = atomic_load_explicit(&producer->ring->consumed, memory_order_acquire);
+    if (consumed - producer->consumed_seen > producer->produced - producer->consumed_seen || consumed % 64 != 0) {
+        producer->broken = true;
+        return false;
+    }
+    producer->consumed_seen = consumed;
+    return producer->produced - consumed + bytes <= LB_WIRE_RING;
+}
+
+struct lb_wire_record *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload)
+{
+    const uint32_t size = size_of(payload);
+    const uint32_t to_end = (uint32_t)(LB_WIRE_RING - producer->produced % LB_WIRE_RING);
+    const uint32_t padding = to_end < size ? to_end : 0;
+
+    if (producer->broken)
+        return NULL;
+    if (!has_room(producer, size + padding)) {
+        /* The consumer looks at this after each series: either it sees it, or we see the room. */
+        atomic_store_explicit(&producer->ring->starved, 1, memory_order_relaxed);
+        atomic_thread_fence(memory_order_seq_cst);
+        if (producer->broken || !has_room(producer, size + padding))
+            return NULL;
+    }
+    if (padding > 0) {
+        struct lb_wire_record *record = at(producer->ring, producer->produced);
+
+        memset(record, 0, sizeof(*record));
+        record->size = padding;
+        record->kind = LB_WIRE_PADDING;
+        producer->produced += padding;
+    }
+    return at(producer->ring, producer->produced);
+}
+
+void lb_wire_publish(struct lb_wire_producer *producer, struct lb_wire_record *record, uint32_t payload)
+{
+    record->size = size_of(payload);
+    producer->produced += record->size;
+    atomic_store_explicit(&producer->ring->produced, producer->produced, memory_order_release);
+}
+
+/* Copies the oldest header; false if there is none, or the ring is broken. */
+static bool peek(struct lb_wire_consumer *consumer, struct lb_wire_record *record)
+{
+    const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
+    const uint64_t available = atomic_load_explicit(&consumer->ring->produced, memory_order_acquire) - consumed;
+
+    if (available == 0 || consumer->broken)
+        return false;
+    if (available >= sizeof(*record) && available <= LB_WIRE_RING) {
+        memcpy(record, at(consumer->ring, consumed), sizeof(*record));
+        if (record->size % 64 == 0 && record->size >= sizeof(*record) && record->size <= available &&
+                record->size <= LB_WIRE_RING - consumed % LB_WIRE_RING)
+            return true;
+    }
+    consumer->broken = true;
+    return false;
+}
+
+const char *lb_wire_peek(struct lb_wire_consumer *consumer, struct lb_wire_record *record, uint32_t *present)
+{
+    while (peek(consumer, record)) {
+        if (record->kind != LB_WIRE_PADDING) {
+            const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
+
+            *present = record->size - (uint32_t)sizeof(*record);
+            return (const char *)at(consumer->ring, consumed) + sizeof(*record);
+        }
+        lb_wire_consume(consumer, record);
+    }
+    return NULL;
+}
+
+void lb_wire_consume(struct lb_wire_consumer *consumer, const struct lb_wire_record *record)
+{
+    const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed) + record->size;
+
+    atomic_store_explicit(&consumer->consumed, consumed, memory_order_relaxed);
+    atomic_store_explicit(&consumer->ring->consumed, consumed, memory_order_release);
+}

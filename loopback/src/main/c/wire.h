@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wire.h: the memory that two processes with a connection share, and how records pass through it.
+ *
+ * A segment has two halves, one for each end, and a half has two rings: what the other end's queue pair requests, and the
+ * responses to what this end's queue pair has requested. They are apart because requests may have to wait for a receive, and
+ * responses must not wait behind them. A ring has one producer and one consumer at a time (the locks of their users see to
+ * that). Records are contiguous multiples of 64 bytes: a header and up to LB_WIRE_CHUNK bytes of payload.
+ *
+ * Nothing in a segment is trusted: the other process may write anything at any time. Each end keeps its own positions and reads
+ * the other's with a check; a header is copied before it is looked at, and its sizes are checked. A segment is sealed against
+ * shrinking, so an access cannot fault. A violation makes a ring `broken` for good, and the connection ends.
+ */
+#ifndef LOOPBACK_WIRE_H
+#define LOOPBACK_WIRE_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Changes with every change of the segment, of records or of messages between processes (cm_remote.c). */
+#define LB_WIRE_VERSION 1u
+
+#define LB_WIRE_RING (128u * 1024)
+/* Payload of one record; longer requests are sent in parts. */
+#define LB_WIRE_CHUNK (32u * 1024)
+
+enum lb_wire_kind {
+    LB_WIRE_PADDING = 1, /* up to the end of the ring */
+    LB_WIRE_REQUEST = 2,
+    LB_WIRE_RESPONSE = 3,
+};
+
+/* Flags of a record. */
+enum {
+    LB_WIRE_MORE = 1,      /* a part of a request or of its response that is not the last */
+    LB_WIRE_SOLICITED = 2,
+};
+
+struct lb_wire_record {
+    uint32_t size;        /* of the record, a multiple of 64 */
+    uint8_t kind;
+    uint8_t opcode;       /* request: an enum ibv_wr_opcode */
+    uint8_t flags;
+    uint8_t status;       /* response: an enum ibv_wc_status */
+    uint32_t length;      /* bytes of payload; of a read request: bytes to read */
+    uint32_t imm_data;    /* network byte order, as in a work request */
+    uint64_t number;      /* of the request at its requester, who alone gives it a meaning */
+    uint64_t remote_addr;
+    uint64_t compare_add;
+    uint64_t swap;
+    uint32_t rkey;
+    uint32_t vendor_err;  /* response */
+    uint32_t offset;      /* of this part in its request */
+    uint8_t rnr_retry;    /* request: the requester's attributes, by which it waits for a receive or a peer */
+    uint8_t retry_count;
+    uint8_t timeout;
+    uint8_t reserved;
+};
+
+_Static_assert(sizeof(struct lb_wire_record) == 64, "one cache line");
+
+struct lb_wire_ring {
+    alignas(64) _Atomic uint64_t produced; /* bytes ever; the producer's */
+    alignas(64) _Atomic uint64_t consumed; /* bytes ever; the consumer's */
+    alignas(64) _Atomic uint32_t starved;  /* the producer found no room: ring it when there is some */
+    alignas(64) char bytes[LB_WIRE_RING];
+};
+
+/* Whether the end that consumes a half polls, or has to be rung; RUNG: it was rung and has not answered. */
+enum {
+    LB_WIRE_AWAKE = 0,
+    LB_WIRE_ASLEEP = 1,
+    LB_WIRE_RUNG = 2,
+};
+
+struct lb_wire_half {
+    alignas(64) _Atomic uint32_t asleep;
+    struct lb_wire_ring requests;
+    struct lb_wire_ring responses;
+};
+
+struct lb_wire_segment {
+    struct lb_wire_half to[2];             /* to the active end, to the passive end */
+};
+
+/* This process's side of a ring; one of the two. */
+struct lb_wire_producer {
+    struct lb_wire_ring *ring;
+    uint64_t produced;
+    uint64_t consumed_seen;
+    bool broken;
+};
+
+struct lb_wire_consumer {
+    struct lb_wire_ring *ring;
+    _Atomic uint64_t consumed; /* read by a poller that looks for work, without a lock */
+    bool broken;
+};
+
+/* Creates a sealed segment and maps it; returns its descriptor, which the caller closes, or -1 with errno. */
+int lb_wire_create(struct lb_wire_segment **segment);
+
+/* Maps the segment of another process if it has the size and the seals. Returns 0 or an errno value. */
+int lb_wire_map(int fd, struct lb_wire_segment **segment);
+void lb_wire_unmap(struct lb_wire_segment *segment);
+
+/*
+ * Room for a record with so many bytes of payload, at most LB_WIRE_CHUNK; payload follows the record. NULL: there is none, and the
+ * consumer will ring this end, or the ring is broken. Nothing is visible before lb_wire_publish, which must be called
+ * with no other claim in between; a later claim replaces an unpublished one.
+ */
+struct lb_wire_record *lb_wire_claim(struct lb_wire_producer *producer, uint32_t payload);
+
+/* Publishes the claimed record with a payload of this length, at most the claimed one. */
+void lb_wire_publish(struct lb_wire_producer *producer, struct lb_wire_record *record, uint32_t payload);
+
+/*
+ * Copies the header of the oldest record and returns its payload, valid until lb_wire_consume; NULL if there is none, or the ring
+ * is broken. `present` is the number of payload bytes in the record.
+ */
+const char *lb_wire_peek(struct lb_wire_consumer *consumer, struct lb_wire_record *record, uint32_t *present);
+void lb_wire_consume(struct lb_wire_consumer *consumer, const struct lb_wire_record *record);
+
+/* Whether a record seems to be there; for a look without a lock. */
+static inline bool lb_wire_pending(const struct lb_wire_consumer *consumer)
+{
+    return atomic_load_explicit(&consumer->ring->produced, memory_order_acquire) !=
+        atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
+}
+
+/* Whether the producer waits for room that consumption has made; asked once after a series of lb_wire_consume. */
+static inline bool lb_wire_fed(struct lb_wire_consumer *consumer)
+{
+    atomic_thread_fence(memory_order_seq_cst);
+    return atomic_load_explicit(&consumer->ring->starved, memory_order_relaxed) != 0 &&
+        atomic_exchange_explicit(&consumer->ring->starved, 0, memory_order_relaxed) != 0;
+}
+
+#endif
