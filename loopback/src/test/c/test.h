@@ -48,6 +48,12 @@ extern const struct test thread_tests[];
 extern const struct test synthetic_tests[];
 extern const struct test speed_tests[];
 
+/*
+ * Whether all connections take the way between processes, where a request completes some time after its post
+ * (RINGPOLL_LOOPBACK_ALWAYS_REMOTE).
+ */
+bool test_between_processes(void);
+
 #define ADDRESS "127.0.0.1"
 #define BUFFER_SIZE 65536u
 

@@ -64,7 +64,8 @@ static void should_send_both_ways(void)
         check_success(&wc, 10 + i, IBV_WC_SEND, 100, from->qp_num);
         wc = next_wc(to->cq);
         check_success(&wc, 20 + i, IBV_WC_RECV, 100, to->qp_num);
-        CHECK_EQ(wc.src_qp, from->qp_num);
+        if (!test_between_processes()) /* there it is the number of its proxy */
+            CHECK_EQ(wc.src_qp, from->qp_num);
         CHECK_EQ(wc.wc_flags, 0);
         CHECK(memcmp(to->buffer + 1024, from->buffer, 100) == 0);
         CHECK_EQ(to->buffer[1124], 0);
@@ -196,10 +197,15 @@ static void should_poll_several_at_once(void)
         for (uintptr_t i = 0; i < 50; i++)
             CHECK_EQ(rpma_write(pair.client.conn, pair.client.remote, 0, pair.client.mr, 0, 8,
                 RPMA_F_COMPLETION_ALWAYS, WR_ID(i)), 0);
-        CHECK_EQ(rpma_cq_get_wc(pair.client.cq, 32, wc, &got), 0);
-        CHECK_EQ(got, 32);
-        CHECK_EQ(rpma_cq_get_wc(pair.client.cq, 32, wc + 32, &got), 0);
-        CHECK_EQ(got, 18);
+        if (test_between_processes()) {
+            for (int i = 0; i < 50; i++)
+                wc[i] = next_wc(pair.client.cq);
+        } else {
+            CHECK_EQ(rpma_cq_get_wc(pair.client.cq, 32, wc, &got), 0);
+            CHECK_EQ(got, 32);
+            CHECK_EQ(rpma_cq_get_wc(pair.client.cq, 32, wc + 32, &got), 0);
+            CHECK_EQ(got, 18);
+        }
         for (uint64_t i = 0; i < 50; i++)
             check_success(&wc[i], i, IBV_WC_RDMA_WRITE, 8, pair.client.qp_num);
     }
