@@ -40,7 +40,6 @@ struct port {
 static struct port *ports;
 static int folder_fd = -1;
 static bool folder_tried;
-static char folder[sizeof(((struct sockaddr_un *)NULL)->sun_path) - 16];
 
 /* Opens the folder for the user alone. Returns a descriptor or -1. */
 static int open_private(const char *path)
@@ -59,19 +58,24 @@ static int open_private(const char *path)
     return fd;
 }
 
-static bool name_folder(void)
+static int open_folder(void)
 {
     const char *chosen = getenv("RINGPOLL_LOOPBACK_FOLDER");
     const char *runtime = getenv("XDG_RUNTIME_DIR");
+    char *path = NULL;
     int length;
 
     if (chosen != NULL && chosen[0] == '/')
-        length = snprintf(folder, sizeof(folder), "%s", chosen);
-    else if (runtime != NULL && runtime[0] == '/')
-        length = snprintf(folder, sizeof(folder), "%s/ringpoll-loopback", runtime);
+        return open_private(chosen);
+    if (runtime != NULL && runtime[0] == '/')
+        length = asprintf(&path, "%s/ringpoll-loopback", runtime);
     else
-        length = snprintf(folder, sizeof(folder), "/tmp/ringpoll-loopback-%u", (unsigned int)geteuid());
-    return length > 0 && (size_t)length < sizeof(folder);
+        length = asprintf(&path, "/tmp/ringpoll-loopback-%u", (unsigned int)geteuid());
+    if (length < 0)
+        return -1;
+    const int fd = open_private(path);
+    free(path);
+    return fd;
 }
 
 static void lock_name(uint16_t number, char *name, size_t size)
@@ -153,8 +157,7 @@ static bool have_folder(void)
 {
     if (!folder_tried) {
         folder_tried = true;
-        if (name_folder())
-            folder_fd = open_private(folder);
+        folder_fd = open_folder();
         if (folder_fd >= 0)
             sweep();
     }
@@ -227,8 +230,9 @@ static void ready(uint64_t watch)
 
 static void address_of(uint16_t number, struct sockaddr_un *address)
 {
+    /* By the folder's descriptor: a path may be too long for a socket address. */
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    (void)snprintf(address->sun_path, sizeof(address->sun_path), "%s/%u", folder, (unsigned int)number);
+    (void)snprintf(address->sun_path, sizeof(address->sun_path), "/proc/self/fd/%d/%u", folder_fd, (unsigned int)number);
 }
 
 int cm_port_listen(uint16_t number, void (*connected)(int socket))

@@ -94,7 +94,7 @@ static void fall_asleep(struct lb_proxy *proxy)
 {
     if (atomic_load_explicit(&proxy->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE)
         atomic_store_explicit(&proxy->inbound->asleep, LB_WIRE_ASLEEP, memory_order_relaxed);
-    atomic_thread_fence(memory_order_seq_cst);
+    lb_wire_fence();
 }
 
 static void wake_up(struct lb_proxy *proxy)
@@ -111,7 +111,7 @@ void lb_proxy_answer(struct ibv_qp *qp)
     uint32_t rung = LB_WIRE_RUNG;
 
     (void)atomic_compare_exchange_strong(&proxy->inbound->asleep, &rung, LB_WIRE_ASLEEP);
-    atomic_thread_fence(memory_order_seq_cst);
+    lb_wire_fence();
     (void)drive(proxy);
 }
 

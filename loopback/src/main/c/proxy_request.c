@@ -20,7 +20,7 @@ void lb_proxy_ring(struct lb_proxy *proxy)
     static const char ring = LB_PROXY_RING;
     uint32_t asleep = LB_WIRE_ASLEEP;
 
-    atomic_thread_fence(memory_order_seq_cst);
+    lb_wire_fence();
     if (atomic_load_explicit(&proxy->outbound->asleep, memory_order_relaxed) != LB_WIRE_ASLEEP ||
             !atomic_compare_exchange_strong(&proxy->outbound->asleep, &asleep, LB_WIRE_RUNG))
         return;

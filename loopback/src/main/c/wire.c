@@ -95,7 +95,7 @@ struct lb_wire_record *lb_wire_claim(struct lb_wire_producer *producer, uint32_t
     if (!has_room(producer, size + padding)) {
         /* The consumer looks at this after each series: either it sees it, or we see the room. */
         atomic_store_explicit(&producer->ring->starved, 1, memory_order_relaxed);
-        atomic_thread_fence(memory_order_seq_cst);
+        lb_wire_fence();
         if (producer->broken || !has_room(producer, size + padding))
             return NULL;
     }

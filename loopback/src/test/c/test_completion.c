@@ -51,6 +51,7 @@ static void should_not_block_a_descriptor_that_is_non_blocking(void)
     CHECK_EQ(rpma_cq_wait(pair.client.cq), RPMA_E_NO_COMPLETION);
     CHECK_EQ(errno, EAGAIN);
     write_signalled(&pair);
+    CHECK(readable(fd, 10000));
     CHECK_EQ(rpma_cq_wait(pair.client.cq), 0);
     CHECK_EQ(rpma_cq_wait(pair.client.cq), RPMA_E_NO_COMPLETION);
     (void)next_wc(pair.client.cq);
