@@ -11,8 +11,6 @@ import io.ringpoll.cli.options.AddressOption;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.Execution;
 import io.ringpoll.cli.options.OutputPath;
-import io.ringpoll.device.Device;
-import io.ringpoll.device.DeviceKind;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -149,8 +147,6 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         // The engine would exit the process where this command prints one line.
         ExitUtils.disableSystemExit();
         final PrintWriter out = spec.commandLine().getOut();
-        require(processes.role == null || transport != Transport.RINGPOLL || Device.current().kind() != DeviceKind.LOOPBACK,
-            "--role needs an RDMA device: the loopback device does not connect processes; or choose another --transport");
         if (processes.role == RoleOptions.Role.SERVER) {
             return new ServerRole(processes.config(), Contestant.of(transport, properties)).run(out);
         }

@@ -1,15 +1,12 @@
 package io.ringpoll.cli.replicate;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.cli.options.CommandCalls;
-import io.ringpoll.testing.TestDevice;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ReplicateCommandTest {
@@ -36,17 +33,6 @@ class ReplicateCommandTest {
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {
         assertEquals(2, calls.execute(arguments.split(" ")));
         assertEquals("ringpoll replicate: " + message, calls.err().strip());
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {
-        "--role server --peers 127.0.0.1:7000 --dir unused", "--role client --peers 127.0.0.1:7000 --acknowledged unused"
-    })
-    void shouldRefuseARoleOnTheLoopbackDeviceWhichConnectsNoProcesses(final String arguments) {
-        assumeTrue(TestDevice.isLoopback(), "another device connects processes");
-        assertEquals(2, calls.execute(arguments.split(" ")));
-        assertEquals("ringpoll replicate: --role needs an RDMA device: the loopback device does not connect processes; " +
-            "or choose another --transport", calls.err().strip());
     }
 
     @ParameterizedTest

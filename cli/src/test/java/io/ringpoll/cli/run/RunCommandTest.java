@@ -210,23 +210,12 @@ class RunCommandTest {
         assertTrue(allocated.get("seconds").asDouble() >= 0.2, calls::out);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"server", "client"})
-    void shouldRefuseOneSideOnTheLoopbackDeviceWhichConnectsNoProcesses(final String role) {
-        assumeTrue(TestDevice.isLoopback(), "another device connects processes");
-        assertEquals(2, execute("--role", role, "--operations", "10"));
-        assertEquals("ringpoll run: --role " + role +
-            " needs an RDMA device: the loopback device does not connect processes; leave --role out", calls.err().strip());
-    }
-
     @Test
     @Tag(TestDevice.TAG)
     void shouldReportThatAClientReachesNoServer() {
         final int exit = execute("--role", "client", "--operations", "10", "--address", ADDRESS + ":7459");
-        // A device within one process knows it at once.
-        assertEquals(TestDevice.isLoopback() ? 2 : 1, exit, calls::err);
-        final String reason = TestDevice.isLoopback() ? "the loopback device does not connect processes" :
-            "no connection to " + ADDRESS + ", port 7459 (is the server there?)";
+        assertEquals(1, exit, calls::err);
+        final String reason = "no connection to " + ADDRESS + ", port 7459 (is the server there?)";
         assertTrue(calls.err().contains(reason), calls::err);
     }
 
