@@ -20,6 +20,7 @@
  * one that is none ends it.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -31,6 +32,8 @@
 #include "watch.h"
 
 #define MAGIC 0x52504c42u
+/* Taken from one socket under one hold of cm_lock: nobody keeps the lock by sending on. */
+#define MESSAGES_AT_ONCE 64
 
 enum message_type { REQUEST = 1, REPLY, READY, REJECT, DISCONNECT, LOST, LEAVE };
 
@@ -179,7 +182,7 @@ close:
 /* Makes the proxy's queue pair; owns the segment in any case. Returns whether it was made. */
 static bool make_queue_pair(struct remote *remote, struct lb_wire_segment *segment, bool active)
 {
-    const int socket = dup(remote->socket);
+    const int socket = fcntl(remote->socket, F_DUPFD_CLOEXEC, 0);
 
     if (socket >= 0)
         remote->qp = lb_proxy_create(segment, active, socket);
@@ -361,7 +364,7 @@ static void ready(uint64_t watch)
     pthread_mutex_lock(&cm_lock);
     for (remote = remotes; remote != NULL && remote->watch != watch; remote = remote->next)
         ;
-    while (remote != NULL && !remote->over) {
+    for (int taken = 0; remote != NULL && !remote->over && taken < MESSAGES_AT_ONCE; taken++) {
         struct message message;
         int descriptor;
         const enum received received = receive(remote, &message, &descriptor);

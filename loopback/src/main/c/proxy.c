@@ -365,6 +365,19 @@ static void lose(struct lb_proxy *proxy, struct lb_qp *qp)
         lb_aftermath_run(&aftermath);
 }
 
+/* Takes what arrived before the end, as far as it can be executed now. */
+static void drain(struct lb_proxy *proxy)
+{
+    uint64_t consumed;
+    uint64_t before;
+
+    do {
+        before = atomic_load(&proxy->requests_in.consumed) + atomic_load(&proxy->responses_in.consumed);
+        (void)drive(proxy);
+        consumed = atomic_load(&proxy->requests_in.consumed) + atomic_load(&proxy->responses_in.consumed);
+    } while (consumed != before && !atomic_load(&proxy->broken));
+}
+
 void lb_proxy_destroy(struct ibv_qp *ibv_qp)
 {
     struct lb_qp *qp = lb_qp_of(ibv_qp);
@@ -378,8 +391,7 @@ void lb_proxy_destroy(struct ibv_qp *ibv_qp)
         }
     }
     lb_lock_release(&proxies_lock);
-    while (!atomic_load(&proxy->broken) && drive(proxy) && !atomic_load(&proxy->stalled))
-        ; /* what arrived before the end counts */
+    drain(proxy);
 
     lb_lock_acquire(&qp->sq_lock);
     lb_lock_acquire(&qp->rq_lock);

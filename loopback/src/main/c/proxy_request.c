@@ -278,6 +278,14 @@ static bool is_valid(const struct lb_wire_record *request, uint32_t present)
     }
 }
 
+/* Also on other ways than a drive of the proxy: a requester that waits for room is to be rung by whoever makes it. */
+static void consume_request(struct lb_proxy *proxy)
+{
+    lb_wire_consume(&proxy->requests_in, &proxy->request);
+    if (lb_wire_fed(&proxy->requests_in))
+        lb_proxy_ring(proxy);
+}
+
 /* Ends the request in execution: with a response, if one is due. */
 static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint32_t vendor_err)
 {
@@ -300,9 +308,11 @@ static void end_request(struct lb_proxy *proxy, enum ibv_wc_status status, uint3
             .offset = request->offset,
         };
         lb_wire_publish(&proxy->responses_out, proxy->response, payload);
+        lb_wire_consume(&proxy->requests_in, request);
         lb_proxy_ring(proxy);
+    } else {
+        consume_request(proxy);
     }
-    lb_wire_consume(&proxy->requests_in, request);
 }
 
 void lb_proxy_completed(struct lb_qp *qp, const struct ibv_wc *wc)
@@ -408,7 +418,7 @@ bool lb_proxy_next(struct lb_qp *qp)
             put(proxy, proxy->message, proxy->message_length);
             return true;
         }
-        lb_wire_consume(&proxy->requests_in, request);
+        consume_request(proxy);
     }
     if (payload != NULL || proxy->requests_in.broken) {
         proxy->requests_in.broken = true;

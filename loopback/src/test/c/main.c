@@ -86,6 +86,10 @@ int main(int argc, char **argv)
     struct rlimit files;
     int count = 0;
 
+    if (argc == 4 && strcmp(argv[1], PROCESS_PEER) == 0)
+        return process_peer(argv[2], argv[3]);
+    if (argc == 3 && strcmp(argv[1], PROCESS_BINDER) == 0)
+        return process_binder(argv[2]);
     /* Hundreds of connections have thousands of descriptors. */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
@@ -110,6 +114,7 @@ int main(int argc, char **argv)
     count += run_list(bound_tests, filter);
     count += run_list(thread_tests, filter);
     count += run_list(synthetic_tests, filter);
+    count += run_list(process_tests, filter);
     if (!test_between_processes())
         count += run_list(speed_tests, filter);
     if (count == 0) {

@@ -48,6 +48,13 @@ extern const struct test thread_tests[];
 extern const struct test synthetic_tests[];
 extern const struct test speed_tests[];
 
+/* test_process.c: this program as the other process of a test. */
+extern const struct test process_tests[];
+#define PROCESS_PEER "--peer"
+#define PROCESS_BINDER "--binder"
+int process_peer(const char *port, const char *operations);
+int process_binder(const char *port);
+
 /*
  * Whether all connections take the way between processes, where a request completes some time after its post
  * (RINGPOLL_LOOPBACK_ALWAYS_REMOTE).
