@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.internal.counters.CountersFolder;
+import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.poller.EventDrivenIdle;
 import io.ringpoll.poller.NotifyingQueue;
 import io.ringpoll.poller.ScriptedQueue;
@@ -167,7 +168,9 @@ class OwnershipTest {
 
     private void assertNothingIsLeft(final List<Thread> threads) {
         assertFalse(threads.isEmpty());
-        assertTrue(threads.stream().noneMatch(Thread::isAlive), threads::toString);
+        // A failed start waits for its threads for a second only.
+        final Deadline deadline = Deadline.after(BOUND_NS);
+        assertTrue(threads.stream().allMatch(deadline::join), threads::toString);
         assertEquals(List.of(), CountersFolder.files(folder));
     }
 

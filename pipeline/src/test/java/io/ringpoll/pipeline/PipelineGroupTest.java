@@ -314,7 +314,7 @@ class PipelineGroupTest {
             group.addQueue(new SyntheticQueue(pipeline.name(), 100));
             new AgentInvoker(Throwable::printStackTrace, null, pipeline.agent()).start();
         }
-        final List<PipelineReport> reports = group.close(TimeUnit.SECONDS.toNanos(2));
+        final List<PipelineReport> reports = group.close(TimeUnit.SECONDS.toNanos(10));
         release.countDown();
         assertFalse(reports.getFirst().inTime());
         assertEquals(new PipelineReport(100, 100, 0, 0, true), reports.get(1));

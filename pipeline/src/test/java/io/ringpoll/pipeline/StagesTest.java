@@ -95,7 +95,7 @@ class StagesTest {
         try (Pipeline pipeline = Pipeline.builder()
                 .ringSize(16)
                 .batchLimit(16)
-                .onAll((wc, sequence, endOfBatch) -> release.await(10, TimeUnit.SECONDS), options -> options.name("slow"))
+                .onAll((wc, sequence, endOfBatch) -> release.await(50, TimeUnit.SECONDS), options -> options.name("slow"))
                 .then((wc, sequence, endOfBatch) -> { }, options -> options.name("waiting"))
                 .queue(queue)
                 .start()) {

@@ -44,9 +44,9 @@ class RdmaClusterTest {
     private static final int SERVERS = 3;
     private static final int WAIT_MS = 60_000;
     /** A server resigns, too, if its JVM pauses for this time. */
-    private static final TimeDuration ELECTION_MIN = TimeDuration.valueOf(1, TimeUnit.SECONDS);
+    private static final TimeDuration ELECTION_MIN = TimeDuration.valueOf(2, TimeUnit.SECONDS);
     /** A leader resigns if no follower has replied for this time, which a busy machine must not cause. */
-    private static final TimeDuration ELECTION_MAX = TimeDuration.valueOf(3, TimeUnit.SECONDS);
+    private static final TimeDuration ELECTION_MAX = TimeDuration.valueOf(5, TimeUnit.SECONDS);
     /**
      * A leader that has resigned does not become a candidate for this time. With one of three servers stopped, it may be the only
      * one with a complete log: the others cannot replace it meanwhile. The engine's default is 10 seconds.
