@@ -1,7 +1,8 @@
 package io.ringpoll.connections;
 
 import io.ringpoll.internal.os.Deadline;
-import io.ringpoll.pipeline.CompletionHandler;
+import io.ringpoll.pipeline.BatchHandler;
+import io.ringpoll.pipeline.CompletionBatch;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineState;
 import io.ringpoll.pipeline.SlotControl;
@@ -18,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Methods of the polling thread are marked; any thread may call the others.
  */
-final class ConnectionPoller implements CompletionHandler {
+final class ConnectionPoller implements BatchHandler {
     private final ConnectionSet set;
     private final TaskQueue tasks;
     private final AtomicInteger connections = new AtomicInteger();
@@ -26,8 +27,6 @@ final class ConnectionPoller implements CompletionHandler {
     private final Runnable runTasks = this::runTasks;
     private volatile Thread thread;
     private volatile Pipeline pipeline;
-    /** The connection of the current batch; null before its first completion. Polling thread. */
-    private MessageConnection batch;
 
     ConnectionPoller(final ConnectionSet set) {
         this.set = set;
@@ -45,19 +44,29 @@ final class ConnectionPoller implements CompletionHandler {
     }
 
     @Override
-    public void onBatchStart(final long available) {
-        batch = null;
+    public void onBatch(final CompletionBatch batch) {
+        // A handler that runs to completion gets a batch for each poll, which is that of one queue.
+        final MessageConnection connection = (MessageConnection) batch.completion(0).attachment();
+        final int size = batch.size();
+        int handled = 0;
+        try {
+            while (handled < size) {
+                connection.onCompletion(batch.completion(handled++));
+            }
+            connection.onBatchEnd();
+        } finally {
+            if (handled < size) {
+                onRest(connection, batch, handled);
+            }
+        }
     }
 
-    @Override
-    public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
-        // A handler that runs to completion gets a batch for each poll, which is that of one queue.
-        MessageConnection connection = batch;
-        if (connection == null) {
-            connection = (MessageConnection) completion.attachment();
-            batch = endOfBatch ? null : connection;
+    /** Handles the completions behind one whose handling has failed: a batch that fails counts as handled. */
+    private void onRest(final MessageConnection connection, final CompletionBatch batch, final int first) {
+        for (int i = first; i < batch.size(); i++) {
+            connection.onCompletion(batch.completion(i));
         }
-        connection.onCompletion(completion);
+        connection.onBatchEnd();
     }
 
     @Override

@@ -24,9 +24,14 @@ record ConnectionSizes(int window, int maxMessageBytes, int operations) {
         return window + 1 + Integer.SIZE - Integer.numberOfLeadingZeros(window);
     }
 
-    /** Every how many sends one is signalled. */
+    /** Every how many sends one is signalled; a power of two. */
     int signalInterval() {
-        return Math.max(1, window / 2);
+        return Integer.highestOneBit(Math.max(1, window / 2));
+    }
+
+    /** Maximum number of handled messages whose receives have not been posted again yet. */
+    int pendingReceives() {
+        return Math.max(1, window / 4);
     }
 
     /** Maximum number of credit messages without a known completion. */

@@ -1,5 +1,7 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.verbs.WcStatus;
+
 /**
  * The reason for the end of a connection.
  */
@@ -13,5 +15,15 @@ public enum DisconnectReason {
     /** The peer has violated the protocol; it may be hostile, or of another version. */
     PROTOCOL_VIOLATION,
     /** A work request, the completion queue or the pipeline of the polling thread has failed on this side. */
-    FAILED
+    FAILED;
+
+    /** The reason that the status of a failed work request shows. */
+    static DisconnectReason of(final int status, final boolean isReceive) {
+        return switch (status) {
+            case WcStatus.WR_FLUSH_ERR, WcStatus.RETRY_EXC_ERR -> PEER_LOST;
+            // A message longer than the receive: the first by the verbs manual, the second on Soft-RoCE.
+            case WcStatus.LOC_LEN_ERR, WcStatus.LOC_QP_OP_ERR -> isReceive ? PROTOCOL_VIOLATION : FAILED;
+            default -> FAILED;
+        };
+    }
 }

@@ -30,6 +30,11 @@ final class Immediate {
         return (immediate & ~CREDITS_MASK) >>> KIND_SHIFT | immediate & 0xFF_0000;
     }
 
+    /** Whether the kind is {@link #MESSAGE}. */
+    static boolean isMessage(final int immediate) {
+        return (immediate & ~CREDITS_MASK) == 0;
+    }
+
     static int credits(final int immediate) {
         return immediate & CREDITS_MASK;
     }

@@ -7,6 +7,7 @@ import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WcStatus;
 import io.ringpoll.verbs.WorkCompletion;
+import java.nio.ByteOrder;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
@@ -36,6 +37,10 @@ public final class MessageConnection {
     public static final int NO_CREDIT = -1;
     /** Result of {@link #tryClaim}: the connection has ended or is ending. */
     public static final int NOT_CONNECTED = -2;
+
+    /** Status and opcode of a received message, as in a record; the status is 0. */
+    private static final long RECEIVED =
+        ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? (long) WcOpcode.RECV << Integer.SIZE : WcOpcode.RECV;
 
     private final ConnectionPoller poller;
     private final Connection connection;
@@ -266,7 +271,7 @@ public final class MessageConnection {
         }
         if (open) {
             receiver.finish(buffer);
-            returnCredits();
+            onBatchEnd();
         } else if (ended) {
             giveMemoryBack();
         }
@@ -281,9 +286,7 @@ public final class MessageConnection {
     public void resume() {
         requireOwner();
         receiver.deliverWaiting();
-        if (open) {
-            returnCredits();
-        }
+        onBatchEnd();
     }
 
     /**
@@ -536,20 +539,22 @@ public final class MessageConnection {
         requestEnd(DisconnectReason.FAILED, "the completion queue has failed with code " + code);
     }
 
-    /** Handles a completion; polling thread. */
+    /** Handles a completion; {@link #onBatchEnd} follows. Polling thread. */
     void onCompletion(final WorkCompletion completion) {
         if (retired) {
             return;
         }
         final long id = completion.workRequestId();
-        if (completion.isSuccess()) {
-            if (WorkRequestId.isReceive(id)) {
-                onReceived(WorkRequestId.buffer(id), completion);
-            } else {
-                onSent(id);
-            }
-        } else {
+        if (completion.statusAndOpcode() == RECEIVED && completion.hasImmediate()) {
+            onReceived(WorkRequestId.buffer(id), completion);
+        } else if (!completion.isSuccess()) {
             onFailed(id, completion.status());
+        } else if (WorkRequestId.isReceive(id)) {
+            receiver.onCompleted();
+            requestEnd(DisconnectReason.PROTOCOL_VIOLATION, "an operation without immediate data, or a write");
+            retireIfFlushed();
+        } else {
+            onSent(id);
         }
     }
 
@@ -557,6 +562,14 @@ public final class MessageConnection {
     void onLastCompletion(final WorkCompletion completion) {
         open = false;
         onCompletion(completion);
+    }
+
+    /** Posts the receives of handled messages again; polling thread. */
+    void onBatchEnd() {
+        if (open) {
+            receiver.postPending();
+            returnCredits();
+        }
     }
 
     private void onSent(final long id) {
@@ -582,13 +595,7 @@ public final class MessageConnection {
             receiver.onCompleted();
         }
         if (open) {
-            requestEnd(switch (status) {
-                case WcStatus.WR_FLUSH_ERR, WcStatus.RETRY_EXC_ERR -> DisconnectReason.PEER_LOST;
-                // A message longer than the receive: the first by the verbs manual, the second on Soft-RoCE.
-                case WcStatus.LOC_LEN_ERR, WcStatus.LOC_QP_OP_ERR ->
-                    isReceive ? DisconnectReason.PROTOCOL_VIOLATION : DisconnectReason.FAILED;
-                default -> DisconnectReason.FAILED;
-            }, "work completion " + WcStatus.name(status));
+            requestEnd(DisconnectReason.of(status, isReceive), "work completion " + WcStatus.name(status));
         } else if (WorkRequestId.isGoodbye(id)) {
             // The peer has gone before the goodbye.
             requestDisconnect();
@@ -607,27 +614,33 @@ public final class MessageConnection {
             return;
         }
         try {
-            if (completion.opcode() != WcOpcode.RECV || !completion.hasImmediate()) {
-                throw new ProtocolViolation("an operation without immediate data, or a write");
-            }
             onReceived(buffer, completion.lengthBytes(), completion.immediate());
         } catch (final ProtocolViolation violation) {
             requestEnd(DisconnectReason.PROTOCOL_VIOLATION, violation.getMessage());
-        } catch (final RpmaException | IllegalStateException failed) {
-            fail(failed.getMessage());
         }
         retireIfFlushed();
     }
 
     private void onReceived(final int buffer, final int length, final int immediate) throws ProtocolViolation {
         final int returned = Immediate.credits(immediate);
-        switch (Immediate.kind(immediate)) {
-            case Immediate.MESSAGE -> {
-                receiver.spendCredit();
+        if (Immediate.isMessage(immediate)) {
+            receiver.spendCredit();
+            if (returned != 0) {
                 sender.addCredits(returned);
-                receiver.deliver(buffer, length);
             }
+            receiver.deliver(buffer, length);
+        } else {
+            onControl(buffer, length, immediate);
+        }
+        if (returned != 0 && open) {
+            onRoom();
+        }
+    }
+
+    private void onControl(final int buffer, final int length, final int immediate) throws ProtocolViolation {
+        switch (Immediate.kind(immediate)) {
             case Immediate.CREDITS -> {
+                final int returned = Immediate.credits(immediate);
                 if (length != 0 || returned == 0) {
                     throw new ProtocolViolation("a credit message of " + length + " bytes with " + returned + " credits");
                 }
@@ -640,12 +653,6 @@ public final class MessageConnection {
                 requestEnd(DisconnectReason.PEER_CLOSED, "");
             }
             default -> throw new ProtocolViolation("immediate data 0x" + Integer.toHexString(immediate));
-        }
-        if (open) {
-            returnCredits();
-            if (returned > 0) {
-                onRoom();
-            }
         }
     }
 
@@ -664,7 +671,7 @@ public final class MessageConnection {
     }
 
     /** Returns owed credits by a message of their own if the peer may be waiting for them; later, if there is no room yet. */
-    private void returnCredits() {
+    void returnCredits() {
         if (!open || !receiver.isCreditDue() || !sender.hasRoomForCredits()) {
             return;
         }

@@ -2,6 +2,7 @@ package io.ringpoll.connections;
 
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
+import io.ringpoll.rpma.RpmaException;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
@@ -9,7 +10,7 @@ import org.agrona.concurrent.UnsafeBuffer;
  * and those that wait because the listener has refused one.
  *
  * <p>Belongs to the polling thread; after the end of the set to the thread that releases retained messages. A buffer is posted,
- * or waiting, or retained, or passed to the listener.
+ * or waiting, or retained, or passed to the listener, or pending: one call posts several receives, of which each costs half.
  */
 final class MessageReceiver {
     private static final int NONE = -1;
@@ -27,6 +28,10 @@ final class MessageReceiver {
     private final int[] waitingLengths;
     private int firstWaiting;
     private int waiting;
+    /** Consecutive buffers of handled messages whose receives are to be posted again: from the first to one before the end. */
+    private int firstPending;
+    private int pendingEnd;
+    private final int maxPending;
     private int posted;
     private int retained;
     private long retentions;
@@ -47,6 +52,7 @@ final class MessageReceiver {
         region = memory.region();
         strideBytes = memory.strideBytes();
         posted = sizes.receives();
+        maxPending = sizes.pendingReceives();
         retainedAs = new long[posted];
         waitingBuffers = new int[posted];
         waitingLengths = new int[posted];
@@ -155,26 +161,48 @@ final class MessageReceiver {
         return buffer;
     }
 
-    /** Posts the receive of a handled message again and owes its credit, if the connection is open. */
+    /** Makes the receive of a handled message pending; {@link #postPending} follows. */
     void finish(final int buffer) {
-        if (owner.isOpen()) {
-            owed++;
-            post(buffer);
+        if (buffer != pendingEnd) {
+            postPending();
+            firstPending = buffer;
+        }
+        pendingEnd = buffer + 1;
+        if (pendingEnd - firstPending >= maxPending) {
+            postPending();
+        }
+    }
+
+    /** Posts the pending receives again, and owes or returns their credits, if the connection is open. */
+    void postPending() {
+        final int first = firstPending;
+        final int count = pendingEnd - first;
+        firstPending = pendingEnd;
+        if (count > 0 && owner.isOpen()) {
+            post(first, count);
+            owed += count;
+            owner.returnCredits();
         }
     }
 
     /** Posts a receive again, if the connection is open. */
     void repost(final int buffer) {
+        postPending();
         if (owner.isOpen()) {
-            post(buffer);
+            post(buffer, 1);
         }
     }
 
-    private void post(final int buffer) {
-        if (connection.receive(region, (long) buffer * strideBytes, strideBytes, WorkRequestId.receive(buffer))) {
-            posted++;
-        } else {
-            owner.fail("the receive queue is full");
+    private void post(final int first, final int count) {
+        try {
+            final int accepted =
+                connection.receive(region, (long) first * strideBytes, strideBytes, WorkRequestId.receive(first), count);
+            posted += accepted;
+            if (accepted < count) {
+                owner.fail("the receive queue is full");
+            }
+        } catch (final RpmaException | IllegalStateException failed) {
+            owner.fail(failed.getMessage());
         }
     }
 

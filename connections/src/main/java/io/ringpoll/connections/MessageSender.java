@@ -26,14 +26,16 @@ final class MessageSender {
     private int maxMessageBytes;
     /** The peer's receives for messages. */
     private int window;
-    /** Number of messages for which the peer has posted receives, as far as this side knows. */
-    private int credits;
-    private int freeBuffers;
+    /**
+     * Number of messages that may be sent without another look at credits and buffers: one comparison for each. The claim takes
+     * it to 0, and the claimed message then to -1.
+     */
+    private int room;
+    /** The other credits: the sum is the number of receives that the peer has posted, as far as this side knows. */
+    private int moreCredits;
     /** Counts of {@link WorkRequestId}, as the next. */
     private long posted;
     private long completed;
-    /** Number of sends up to the next signalled one. */
-    private int untilSignal;
     private int nextOffset;
     private int claimedOffset = NONE;
     private int claimedLength;
@@ -48,16 +50,14 @@ final class MessageSender {
         firstOffset = memory.sendOffset(0);
         endOffset = memory.sendOffset(buffers);
         nextOffset = firstOffset;
-        freeBuffers = buffers;
         signalInterval = sizes.signalInterval();
-        untilSignal = signalInterval;
         maxCreditSends = sizes.creditSends();
     }
 
     /** Sets the window and the maximum length that both sides have agreed on; before the first send. */
     void open(final int agreedWindow, final int agreedMessageBytes) {
         window = agreedWindow;
-        credits = agreedWindow;
+        moreCredits = agreedWindow;
         maxMessageBytes = agreedMessageBytes;
     }
 
@@ -66,13 +66,14 @@ final class MessageSender {
     }
 
     int credits() {
-        return credits;
+        return room + moreCredits;
     }
 
     /** Claims the buffer for the next message; the result is that of {@link MessageConnection#tryClaim}. */
     int tryClaim(final int lengthBytes, final boolean isOpen) {
         final int next = nextOffset(lengthBytes, isOpen);
         if (next >= 0) {
+            takeRoom(0);
             claimedOffset = next;
             claimedLength = lengthBytes;
         }
@@ -81,6 +82,11 @@ final class MessageSender {
 
     /** Offset of the buffer for the next message, or the negative result of a refused claim. */
     int nextOffset(final int lengthBytes, final boolean isOpen) {
+        final boolean isAllowed = Integer.compareUnsigned(lengthBytes, maxMessageBytes) <= 0 && room > 0 && isOpen;
+        return isAllowed ? nextOffset : lookForRoom(lengthBytes, isOpen);
+    }
+
+    private int lookForRoom(final int lengthBytes, final boolean isOpen) {
         if (lengthBytes < 0 || lengthBytes > maxMessageBytes) {
             throw new IllegalArgumentException(
                 "a message of " + lengthBytes + " bytes; " + this + " carries 0 to " + maxMessageBytes);
@@ -91,11 +97,17 @@ final class MessageSender {
         if (!isOpen) {
             return MessageConnection.NOT_CONNECTED;
         }
-        if (!hasRoom()) {
+        takeRoom(Math.min(credits(), freeBuffers()));
+        if (room == 0) {
             refused = true;
             return MessageConnection.NO_CREDIT;
         }
         return nextOffset;
+    }
+
+    private void takeRoom(final int messages) {
+        moreCredits = credits() - messages;
+        room = messages;
     }
 
     /** Ends the claim with an index; returns the claimed length. */
@@ -132,15 +144,20 @@ final class MessageSender {
     }
 
     private boolean hasRoom() {
-        return credits > 0 && freeBuffers > 0;
+        return credits() > 0 && freeBuffers() > 0;
+    }
+
+    /** Number of buffers without a send whose completion is not known. */
+    private int freeBuffers() {
+        return buffers - WorkRequestId.messages(completed, posted);
     }
 
     /** Adds credits that the peer has returned. */
     void addCredits(final int returned) throws ProtocolViolation {
-        if (returned > window - credits) {
-            throw new ProtocolViolation(returned + " credits returned, with " + credits + " of " + window + " unused");
+        if (returned > window - credits()) {
+            throw new ProtocolViolation(returned + " credits returned, with " + credits() + " of " + window + " unused");
         }
-        credits += returned;
+        moreCredits += returned;
     }
 
     /** Posts the message in the next buffer; there is room. Returns false if the send queue is full, which is a defect. */
@@ -149,8 +166,7 @@ final class MessageSender {
         if (!post(offset, lengthBytes, Immediate.of(Immediate.MESSAGE, returnedCredits), WorkRequestId.afterMessage(posted))) {
             return false;
         }
-        credits--;
-        freeBuffers--;
+        room--;
         nextOffset = offset + strideBytes == endOffset ? firstOffset : offset + strideBytes;
         return true;
     }
@@ -180,16 +196,14 @@ final class MessageSender {
     /** Releases the buffers of a completed send or operation and of all before it. */
     void onCompleted(final long workRequestId) {
         completed = WorkRequestId.counts(workRequestId);
-        freeBuffers = buffers - WorkRequestId.messages(completed, posted);
     }
 
     private boolean post(final int offset, final int lengthBytes, final int immediate, final long id) {
-        final int left = untilSignal - 1;
         final boolean accepted = connection.sendWithImmediate(lengthBytes == 0 ? null : region, lengthBytes == 0 ? 0 : offset,
-            lengthBytes, left == 0 ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR, immediate, id);
+            lengthBytes, WorkRequestId.isMultipleOf(signalInterval, id) ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR,
+            immediate, id);
         if (accepted) {
             posted = id;
-            untilSignal = left == 0 ? signalInterval : left;
         }
         return accepted;
     }

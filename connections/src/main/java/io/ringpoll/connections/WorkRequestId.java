@@ -69,6 +69,11 @@ final class WorkRequestId {
         return (int) id;
     }
 
+    /** Whether the number of sends so far is a multiple of a power of two. */
+    static boolean isMultipleOf(final int powerOfTwo, final long counts) {
+        return (counts & powerOfTwo - 1) == 0;
+    }
+
     /** Number of messages between two counts. */
     static int messages(final long from, final long to) {
         return (int) (between(from, to) >>> MESSAGES_SHIFT);

@@ -63,4 +63,18 @@ class WorkRequestIdTest {
             assertEquals(buffer, WorkRequestId.buffer(id));
         }
     }
+
+    @Test
+    void shouldFindEachSendThatIsAMultipleAlsoAfterAWrap() {
+        long counts = WorkRequestId.counts(-1L);
+        int multiples = 0;
+        for (int i = 0; i < 64; i++) {
+            counts = i % 3 == 0 ? WorkRequestId.afterSend(counts) : WorkRequestId.afterMessage(counts);
+            if (WorkRequestId.isMultipleOf(16, counts)) {
+                assertEquals(0, i % 16);
+                multiples++;
+            }
+        }
+        assertEquals(4, multiples);
+    }
 }
