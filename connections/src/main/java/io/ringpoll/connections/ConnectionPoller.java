@@ -64,7 +64,12 @@ final class ConnectionPoller implements BatchHandler {
     /** Handles the completions behind one whose handling has failed: a batch that fails counts as handled. */
     private void onRest(final MessageConnection connection, final CompletionBatch batch, final int first) {
         for (int i = first; i < batch.size(); i++) {
-            connection.onCompletion(batch.completion(i));
+            try {
+                connection.onCompletion(batch.completion(i));
+            } catch (final RuntimeException | Error next) {
+                // The first failure of the batch is the one that is reported.
+                continue;
+            }
         }
         connection.onBatchEnd();
     }
