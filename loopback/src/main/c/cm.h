@@ -177,6 +177,7 @@ void cm_send_rejection(struct cm_id *id, int reason, const void *data, size_t le
 void cm_send_disconnect(struct cm_id *id); /* the request, or the reply to the peer's */
 
 /* cm_port.c: ports of the machine; see there. */
+void cm_port_open(void);             /* opens the descriptors that the process keeps */
 int cm_port_take(uint16_t port);     /* 0 or an errno value; EADDRINUSE: another process has it */
 void cm_port_release(uint16_t port);
 int cm_port_listen(uint16_t port, void (*connected)(int socket)); /* 0 or an errno value */

@@ -92,6 +92,7 @@ static int create_id(struct rdma_event_channel *channel, struct rdma_cm_id **cre
             return -1;
     }
     pthread_mutex_lock(&cm_lock);
+    cm_port_open();
     struct cm_id *id = cm_id_new(channel, context, ps, qp_type);
     if (id != NULL)
         id->sync = sync;

@@ -164,6 +164,12 @@ static bool have_folder(void)
     return folder_fd >= 0;
 }
 
+void cm_port_open(void)
+{
+    lb_watch_open();
+    (void)have_folder();
+}
+
 static struct port **find(uint16_t number)
 {
     struct port **link = &ports;

@@ -132,6 +132,13 @@ static int open_descriptors(void)
     return 0;
 }
 
+void lb_watch_open(void)
+{
+    pthread_mutex_lock(&watch_lock);
+    (void)open_descriptors();
+    pthread_mutex_unlock(&watch_lock);
+}
+
 int lb_watch_start(void)
 {
     int error = 0;

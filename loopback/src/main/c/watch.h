@@ -13,6 +13,12 @@
 
 #include "export.h"
 
+/*
+ * Opens the two descriptors that the process keeps, if it can: with the other permanent ones of the device, so that a later
+ * connection leaves none behind.
+ */
+LB_EXPORT void lb_watch_open(void);
+
 /* Starts the thread unless it runs. Returns 0 or an errno value. */
 LB_EXPORT int lb_watch_start(void);
 
