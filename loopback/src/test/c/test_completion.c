@@ -34,7 +34,8 @@ static void should_wake_a_waiter_on_its_descriptor(void)
     write_signalled(&pair);
     write_signalled(&pair);
     CHECK_EQ(rpma_cq_wait(pair.client.cq), 0);
-    CHECK(!readable(fd, 0));
+    if (!test_between_processes()) /* there the second one may come after the wait, which has armed the queue again */
+        CHECK(!readable(fd, 0));
     (void)next_wc(pair.client.cq);
     (void)next_wc(pair.client.cq);
     pair_close(&pair);

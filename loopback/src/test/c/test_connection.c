@@ -598,9 +598,13 @@ static void should_leave_nothing_behind_after_thousands(void)
         close_both(&client, &server);
     }
     /* Between processes a connection has a socket, which is closed when the other end has heard of its end. */
-    for (int tries = 0; tries < 1000 && test_between_processes() && count_descriptors() != before; tries++)
+    for (int tries = 0; tries < 1000 && test_between_processes() && count_descriptors() > before; tries++)
         (void)usleep(10000);
-    CHECK_EQ(count_descriptors(), before);
+    /* Those of earlier tests may have been open still. */
+    if (test_between_processes())
+        CHECK(count_descriptors() <= before);
+    else
+        CHECK_EQ(count_descriptors(), before);
     stop_listening(&listener);
 }
 

@@ -17,7 +17,7 @@
 
 #include "test.h"
 
-#define KILLS 40
+#define KILLS 20
 #define DEPTH 32
 #define REGION (256u * 1024)
 #define RECEIVE 4096u
