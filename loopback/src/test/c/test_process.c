@@ -150,6 +150,14 @@ static struct sockaddr_in address_of(int port)
     return address;
 }
 
+static void close_end(struct end *end)
+{
+    rdma_destroy_qp(end->id);
+    CHECK_EQ(ibv_dereg_mr(end->mr), 0);
+    CHECK_EQ(rdma_destroy_id(end->id), 0);
+    free(end->bytes);
+}
+
 /* The other process: works until it is killed, or for so many operations. */
 int process_peer(const char *port, const char *operations)
 {
@@ -175,6 +183,7 @@ int process_peer(const char *port, const char *operations)
     }
     CHECK_EQ(end.failures, 0);
     CHECK_EQ(rdma_disconnect(end.id), 0);
+    close_end(&end);
     return 0;
 }
 
@@ -228,14 +237,6 @@ static void settle(struct end *end)
     while (end->receives_ended != end->receives_posted && seconds() < limit)
         poll_queues(end, false);
     CHECK_EQ(end->receives_ended, end->receives_posted);
-}
-
-static void close_end(struct end *end)
-{
-    rdma_destroy_qp(end->id);
-    CHECK_EQ(ibv_dereg_mr(end->mr), 0);
-    CHECK_EQ(rdma_destroy_id(end->id), 0);
-    free(end->bytes);
 }
 
 /* Whether the id has an event that says that the connection has ended. */
@@ -328,7 +329,9 @@ int process_binder(const char *port)
     struct rdma_cm_id *id;
 
     CHECK_EQ(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP), 0);
-    return rdma_bind_addr(id, (struct sockaddr *)&address) ? errno : 0;
+    const int error = rdma_bind_addr(id, (struct sockaddr *)&address) ? errno : 0;
+    CHECK_EQ(rdma_destroy_id(id), 0);
+    return error;
 }
 
 const struct test process_tests[] = {
