@@ -102,7 +102,8 @@ static enum step send_part(struct lb_proxy *proxy, struct lb_qp *qp, struct lb_f
 
     if (!lb_segments_hold(&local, qp, wr, takes ? IBV_ACCESS_LOCAL_WRITE : 0, failure))
         return FAILED;
-    const uint32_t left = (uint32_t)local.total - qp->sent_bytes;
+    /* The element of an atomic operation may be longer than the eight bytes that it takes. */
+    const uint32_t left = is_fetching_atomic(wr->opcode) ? 8 : (uint32_t)local.total - qp->sent_bytes;
     const uint32_t part = left > LB_WIRE_CHUNK ? LB_WIRE_CHUNK : left;
     struct lb_wire_record *record = lb_wire_claim(&proxy->requests_out, takes ? 0 : part);
     if (record != NULL) {
@@ -216,7 +217,7 @@ static bool respond(struct lb_qp *qp, const struct lb_wire_record *response, cha
         return true;
     }
     if (response->length > 0) {
-        if (wr->opcode != IBV_WR_RDMA_READ && !is_fetching_atomic(wr->opcode))
+        if (wr->opcode != IBV_WR_RDMA_READ && !(is_fetching_atomic(wr->opcode) && response->length == 8))
             return false;
         if (!fill(qp, response, payload, aftermath))
             return true;
