@@ -9,10 +9,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "timer.h"
 #include "watch.h"
 
 #define FUNCTIONS 2
 #define TICK_MS 1
+#define TICK_NS UINT64_C(1000000)
 
 struct watch {
     struct watch *next;
@@ -67,18 +69,22 @@ static void call_ready(uint64_t id)
 static void *run(void *unused)
 {
     bool again = false;
+    uint64_t tick_ns = 0;
 
     (void)unused;
     for (;;) {
         struct epoll_event event;
         const int count = epoll_wait(epoll_fd, &event, 1, again ? TICK_MS : -1);
+        const bool called = count == 1 && event.data.u64 == 0;
 
-        if (count == 1 && event.data.u64 != 0) {
+        if (called)
+            answer_call();
+        else if (count == 1)
             call_ready(event.data.u64);
-        } else if (count >= 0) {
-            if (count == 1)
-                answer_call();
+        /* The tick is due also while one descriptor after the other is ready. */
+        if (called || (again && lb_now_ns() >= tick_ns)) {
             again = call_functions();
+            tick_ns = lb_now_ns() + TICK_NS;
         }
     }
     return NULL;
