@@ -335,7 +335,7 @@ static enum received receive(const struct remote *remote, struct message *messag
         .msg_iov = &data,
         .msg_iovlen = 1,
         .msg_control = &control,
-        .msg_controllen = sizeof(control.bytes),
+        .msg_controllen = CMSG_LEN(sizeof(int)), /* without the padding, in which a second descriptor would fit */
     };
     ssize_t count;
 
