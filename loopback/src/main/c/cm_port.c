@@ -40,6 +40,7 @@ struct port {
 static struct port *ports;
 static int folder_fd = -1;
 static bool folder_tried;
+static int spare_fd = -1; /* for a moment in which the process has no other descriptor left */
 
 /* Opens the folder for the user alone. Returns a descriptor or -1. */
 static int open_private(const char *path)
@@ -218,6 +219,18 @@ void cm_port_release(uint16_t number)
     free(port);
 }
 
+/* Ends a connection for which there is no descriptor: otherwise it stays ready, and its other end waits. */
+static void turn_away(int listening)
+{
+    if (spare_fd < 0)
+        return;
+    (void)close(spare_fd);
+    const int socket = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket >= 0)
+        (void)close(socket);
+    spare_fd = fcntl(folder_fd, F_DUPFD_CLOEXEC, 0);
+}
+
 /* On the watch thread: another process connects. */
 static void ready(uint64_t watch)
 {
@@ -228,6 +241,8 @@ static void ready(uint64_t watch)
 
             if (socket >= 0)
                 port->connected(socket);
+            else if (errno == EMFILE || errno == ENFILE)
+                turn_away(port->socket);
             break;
         }
     }
@@ -252,6 +267,8 @@ int cm_port_listen(uint16_t number, void (*connected)(int socket))
     error = lb_watch_start();
     if (error)
         return error;
+    if (spare_fd < 0)
+        spare_fd = fcntl(folder_fd, F_DUPFD_CLOEXEC, 0);
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return errno;
