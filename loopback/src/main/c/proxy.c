@@ -365,17 +365,23 @@ static void lose(struct lb_proxy *proxy, struct lb_qp *qp)
         lb_aftermath_run(&aftermath);
 }
 
-/* Takes what arrived before the end, as far as it can be executed now. */
+static uint64_t consumed_by(const struct lb_proxy *proxy)
+{
+    return atomic_load(&proxy->requests_in.consumed) + atomic_load(&proxy->responses_in.consumed);
+}
+
+/* Takes what arrived before the end, as far as it can be executed now: at most two rings, whatever still arrives. */
 static void drain(struct lb_proxy *proxy)
 {
-    uint64_t consumed;
+    const uint64_t first = consumed_by(proxy);
+    uint64_t consumed = first;
     uint64_t before;
 
     do {
-        before = atomic_load(&proxy->requests_in.consumed) + atomic_load(&proxy->responses_in.consumed);
+        before = consumed;
         (void)drive(proxy);
-        consumed = atomic_load(&proxy->requests_in.consumed) + atomic_load(&proxy->responses_in.consumed);
-    } while (consumed != before && !atomic_load(&proxy->broken));
+        consumed = consumed_by(proxy);
+    } while (consumed != before && consumed - first < 2 * LB_WIRE_RING && !atomic_load(&proxy->broken));
 }
 
 void lb_proxy_destroy(struct ibv_qp *ibv_qp)

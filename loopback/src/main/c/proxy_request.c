@@ -237,19 +237,20 @@ bool lb_proxy_take_responses(struct lb_proxy *proxy, struct lb_qp *qp, struct lb
     struct lb_wire_record response;
     const char *payload;
     uint32_t present;
-    bool any = false;
+    uint32_t taken = 0;
 
-    while ((payload = lb_wire_peek(&proxy->responses_in, &response, &present)) != NULL) {
+    /* What was there when the caller looked, and no more: the other process could go on for ever. */
+    while (taken < LB_WIRE_RING && (payload = lb_wire_peek(&proxy->responses_in, &response, &present)) != NULL) {
         if (qp->remote == &proxy->qp && !respond(qp, &response, (char *)(uintptr_t)payload, present, aftermath)) {
             proxy->responses_in.broken = true;
             break;
         }
         lb_wire_consume(&proxy->responses_in, &response);
-        any = true;
+        taken += response.size;
     }
     if (proxy->responses_in.broken)
         break_off(proxy);
-    return any;
+    return taken > 0;
 }
 
 /* Whether a record is a request that this device sends. */
@@ -326,8 +327,6 @@ static bool collect(struct lb_proxy *proxy, const char *payload)
 {
     const struct lb_wire_record *request = &proxy->request;
 
-    if (request->offset == 0)
-        proxy->message_length = 0;
     if (request->offset != proxy->message_length)
         return false;
     const size_t length = (size_t)proxy->message_length + request->length;
@@ -417,6 +416,7 @@ bool lb_proxy_next(struct lb_qp *qp)
             break;
         if (!(request->flags & LB_WIRE_MORE)) {
             put(proxy, proxy->message, proxy->message_length);
+            proxy->message_length = 0;
             return true;
         }
         consume_request(proxy);
@@ -433,6 +433,7 @@ void lb_proxy_discard_requests(struct lb_proxy *proxy)
     struct lb_wire_record request;
     uint32_t present;
 
-    while (lb_wire_peek(&proxy->requests_in, &request, &present) != NULL)
+    for (uint32_t taken = 0; taken < LB_WIRE_RING && lb_wire_peek(&proxy->requests_in, &request, &present) != NULL;
+            taken += request.size)
         lb_wire_consume(&proxy->requests_in, &request);
 }

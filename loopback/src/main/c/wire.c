@@ -112,8 +112,10 @@ struct lb_wire_record *lb_wire_claim(struct lb_wire_producer *producer, uint32_t
 
 void lb_wire_publish(struct lb_wire_producer *producer, struct lb_wire_record *record, uint32_t payload)
 {
-    record->size = size_of(payload);
-    producer->produced += record->size;
+    const uint32_t size = size_of(payload); /* the record's may change at any time */
+
+    record->size = size;
+    producer->produced += size;
     atomic_store_explicit(&producer->ring->produced, producer->produced, memory_order_release);
 }
 
@@ -137,16 +139,21 @@ static bool peek(struct lb_wire_consumer *consumer, struct lb_wire_record *recor
 
 const char *lb_wire_peek(struct lb_wire_consumer *consumer, struct lb_wire_record *record, uint32_t *present)
 {
-    while (peek(consumer, record)) {
-        if (record->kind != LB_WIRE_PADDING) {
-            const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
-
-            *present = record->size - (uint32_t)sizeof(*record);
-            return (const char *)at(consumer->ring, consumed) + sizeof(*record);
-        }
+    if (!peek(consumer, record))
+        return NULL;
+    if (record->kind == LB_WIRE_PADDING) {
         lb_wire_consume(consumer, record);
+        if (!peek(consumer, record))
+            return NULL;
+        if (record->kind == LB_WIRE_PADDING) { /* a producer that wants to keep us here */
+            consumer->broken = true;
+            return NULL;
+        }
     }
-    return NULL;
+    const uint64_t consumed = atomic_load_explicit(&consumer->consumed, memory_order_relaxed);
+
+    *present = record->size - (uint32_t)sizeof(*record);
+    return (const char *)at(consumer->ring, consumed) + sizeof(*record);
 }
 
 void lb_wire_consume(struct lb_wire_consumer *consumer, const struct lb_wire_record *record)
