@@ -86,10 +86,12 @@ int main(int argc, char **argv)
     struct rlimit files;
     int count = 0;
 
-    if (argc == 4 && strcmp(argv[1], PROCESS_PEER) == 0)
-        return process_peer(argv[2], argv[3]);
+    if (argc == 5 && strcmp(argv[1], PROCESS_PEER) == 0)
+        return process_peer(argv[2], argv[3], argv[4]);
     if (argc == 3 && strcmp(argv[1], PROCESS_BINDER) == 0)
         return process_binder(argv[2]);
+    if (argc == 3 && strcmp(argv[1], PROCESS_CONNECTOR) == 0)
+        return process_connector(argv[2]);
     /* Hundreds of connections have thousands of descriptors. */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;

@@ -52,8 +52,16 @@ extern const struct test speed_tests[];
 extern const struct test process_tests[];
 #define PROCESS_PEER "--peer"
 #define PROCESS_BINDER "--binder"
-int process_peer(const char *port, const char *operations);
+#define PROCESS_CONNECTOR "--connector"
+int process_peer(const char *port, const char *operations, const char *attack);
 int process_binder(const char *port);
+int process_connector(const char *port);
+
+/*
+ * hostile_peer.c. Begins an attack on the process at the other end of this one's connections: "descriptors", or a number, the
+ * seed of random writes to their segment.
+ */
+void hostile_peer_begin(const char *attack);
 
 /*
  * Whether all connections take the way between processes, where a request completes some time after its post
