@@ -248,45 +248,6 @@ LB_EXPORT int ibv_query_port(struct ibv_context *context, uint8_t port,
         offsetof(struct ibv_port_attr, flags));
 }
 
-LB_EXPORT int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
-{
-    (void)context;
-    if (port != 1 || index < 0 || index >= LB_GIDS) {
-        errno = EINVAL;
-        return -1;
-    }
-    memset(gid, 0, sizeof(*gid));
-    if (index == 0) { /* ::ffff:127.0.0.1, as RoCE v2 maps IPv4 */
-        static const uint8_t mapped[] = {0xff, 0xff, 127, 0, 0, 1};
-
-        memcpy(gid->raw + 10, mapped, sizeof(mapped));
-    } else { /* ::1 */
-        gid->raw[15] = 1;
-    }
-    return 0;
-}
-
-LB_EXPORT int ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
-{
-    (void)context;
-    if (port != 1 || index != 0) {
-        errno = EINVAL;
-        return -1;
-    }
-    *pkey = 0xffff;
-    return 0;
-}
-
-LB_EXPORT int ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
-{
-    (void)context;
-    if (port != 1 || pkey != 0xffff) {
-        errno = EINVAL;
-        return -1;
-    }
-    return 0;
-}
-
 /* Memory is never written behind the processor's back here: fork needs no preparation. */
 LB_EXPORT int ibv_fork_init(void)
 {

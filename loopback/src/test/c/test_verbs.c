@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* test_verbs.c: the verbs below librpma: limits, states, registration, elements, atomics, ibv_wr_*. */
+#include <dlfcn.h>
 #include <errno.h>
+#include <poll.h>
+#include <rdma/rsocket.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +47,111 @@ static void should_say_what_it_is(void)
     CHECK_EQ(errno, EBUSY);
     CHECK_EQ(ibv_dealloc_pd(pair.pd), EBUSY);
     verbs_pair_close(&pair);
+}
+
+static void should_list_its_gids(void)
+{
+    static const uint8_t last_bytes[] = {127, 0, 0, 1};
+    struct ibv_gid_entry entries[3];
+    struct ibv_gid_entry entry;
+    struct verbs_pair pair;
+    union ibv_gid gid;
+
+    verbs_pair_open(&pair, NULL);
+    CHECK_EQ(ibv_query_gid_table(pair.context, entries, 3, 0), 2);
+    CHECK(memcmp(entries[0].gid.raw + 12, last_bytes, sizeof(last_bytes)) == 0);
+    for (uint32_t index = 0; index < 2; index++) {
+        CHECK_EQ(ibv_query_gid_ex(pair.context, 1, index, &entry, 0), 0);
+        CHECK(memcmp(&entry, &entries[index], sizeof(entry)) == 0);
+        CHECK_EQ(entry.gid_index, index);
+        CHECK_EQ(entry.port_num, 1);
+        CHECK_EQ(entry.gid_type, IBV_GID_TYPE_ROCE_V2);
+        CHECK_EQ(ibv_query_gid(pair.context, 1, (int)index, &gid), 0);
+        CHECK(memcmp(&gid, &entry.gid, sizeof(gid)) == 0);
+    }
+    /* Callers of other versions have shorter or longer entries. */
+    memset(&entries[0], 0xff, sizeof(entries));
+    CHECK_EQ(_ibv_query_gid_ex(pair.context, 1, 1, &entries[0], 0, sizeof(gid)), 0);
+    CHECK(memcmp(&entries[0].gid, &entry.gid, sizeof(gid)) == 0);
+    CHECK_EQ(entries[0].gid_index, UINT32_MAX);
+    CHECK_EQ(_ibv_query_gid_ex(pair.context, 1, 1, &entries[0], 0, 2 * sizeof(entry)), 0);
+    CHECK(memcmp(&entries[0], &entry, sizeof(entry)) == 0);
+    CHECK_EQ(entries[1].gid_type, 0);
+    CHECK_EQ(ibv_query_gid_ex(pair.context, 1, 2, &entry, 0), EINVAL);
+    CHECK_EQ(ibv_query_gid_ex(pair.context, 2, 0, &entry, 0), EINVAL);
+    CHECK_EQ(ibv_query_gid_ex(pair.context, 1, 0, &entry, 1), EINVAL);
+    CHECK_EQ(_ibv_query_gid_ex(pair.context, 1, 0, &entry, 0, 0), EINVAL);
+    CHECK_EQ(ibv_query_gid_table(pair.context, entries, 1, 0), -EINVAL);
+    CHECK_EQ(ibv_query_gid_table(pair.context, entries, 3, 1), -EINVAL);
+    verbs_pair_close(&pair);
+}
+
+static void should_refuse_what_only_datagrams_need(void)
+{
+    struct ibv_ah_attr attr = {.port_num = 1};
+    struct ibv_wc wc = {0};
+    struct ibv_grh grh = {0};
+    struct verbs_pair pair;
+    union ibv_gid gid = {0};
+    uint8_t mac[ETHERNET_LL_SIZE];
+    uint16_t vid;
+
+    verbs_pair_open(&pair, NULL);
+    errno = 0;
+    CHECK(ibv_create_ah(pair.pd, &attr) == NULL);
+    CHECK_EQ(errno, EOPNOTSUPP);
+    errno = 0;
+    CHECK(ibv_create_ah_from_wc(pair.pd, &wc, &grh, 1) == NULL);
+    CHECK_EQ(errno, EOPNOTSUPP);
+    CHECK_EQ(ibv_destroy_ah(NULL), EOPNOTSUPP);
+    CHECK_EQ(ibv_attach_mcast(pair.qp[0], &gid, 0), EOPNOTSUPP);
+    CHECK_EQ(ibv_detach_mcast(pair.qp[0], &gid, 0), EOPNOTSUPP);
+    errno = 0;
+    CHECK_EQ(ibv_resolve_eth_l2_from_gid(pair.context, &attr, mac, &vid), -1);
+    CHECK_EQ(errno, EOPNOTSUPP);
+    verbs_pair_close(&pair);
+}
+
+/* perftest is linked with these libraries, which bind all symbols when they are loaded. */
+static void should_let_libraries_of_providers_load(void)
+{
+    static const char *const libraries[] = {"libmlx5.so.1", "libefa.so.1"};
+    int devices = 0;
+
+    for (int i = 0; i < 2; i++) {
+        void *library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
+
+        if (library == NULL) {
+            const char *reason = dlerror();
+
+            if (strstr(reason, "cannot open shared object file") == NULL)
+                fprintf(stderr, "%s\n", reason);
+            CHECK(strstr(reason, "cannot open shared object file") != NULL);
+        }
+    }
+    struct ibv_device **list = ibv_get_device_list(&devices);
+    CHECK_EQ(devices, 1);
+    ibv_free_device_list(list);
+    CHECK(dlvsym(RTLD_DEFAULT, "verbs_register_driver_34", "IBVERBS_PRIVATE_34") != NULL);
+    void *(*create)(void) = (void *(*)(void))(uintptr_t)dlvsym(RTLD_DEFAULT, "ibv_cmd_create_cq_ex", "IBVERBS_PRIVATE_34");
+    CHECK(create != NULL);
+    errno = 0;
+    CHECK(create() == NULL);
+    CHECK_EQ(errno, EOPNOTSUPP);
+}
+
+static void should_poll_descriptors_of_the_kernel(void)
+{
+    int ends[2];
+
+    CHECK_EQ(pipe(ends), 0);
+    struct pollfd waiting = {.fd = ends[0], .events = POLLIN};
+    CHECK_EQ(rpoll(&waiting, 1, 0), 0);
+    CHECK_EQ(write(ends[1], "x", 1), 1);
+    CHECK_EQ(rpoll(&waiting, 1, -1), 1);
+    CHECK_EQ(waiting.revents, POLLIN);
+    CHECK_EQ(close(ends[0]), 0);
+    CHECK_EQ(close(ends[1]), 0);
 }
 
 static void should_enforce_its_limits(void)
@@ -533,6 +641,10 @@ static void should_report_a_low_shared_receive_queue(void)
 
 const struct test verbs_tests[] = {
     {"the device says what it is", should_say_what_it_is},
+    {"the device lists its GIDs", should_list_its_gids},
+    {"what only datagrams need is refused", should_refuse_what_only_datagrams_need},
+    {"libraries of providers can be loaded", should_let_libraries_of_providers_load},
+    {"descriptors of the kernel can be polled", should_poll_descriptors_of_the_kernel},
     {"limits are enforced", should_enforce_its_limits},
     {"a send queue holds what was granted", should_take_no_more_than_the_send_queue_holds},
     {"a receive queue holds what was granted", should_take_no_more_than_the_receive_queue_holds},
