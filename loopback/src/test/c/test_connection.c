@@ -400,7 +400,10 @@ static void should_time_out_a_connect_that_nobody_answers(void)
     CHECK_EQ(ringpoll_loopback_set_connect_timeout(50), 0);
     struct rpma_conn_req *request;
     CHECK_EQ(rpma_ep_next_conn_req(listener.ep, NULL, &request), 0);
-    CHECK_EQ(rpma_conn_req_delete(&request), RPMA_E_PROVIDER); /* the one that timed out */
+    /* The one that timed out; between processes, it may not have been heard of yet. */
+    const int result = rpma_conn_req_delete(&request);
+    if (!test_between_processes() || result != 0)
+        CHECK_EQ(result, RPMA_E_PROVIDER);
     struct rpma_conn *server = accept_on(listener.ep);
     CHECK_EQ(next_event(server), RPMA_CONN_UNREACHABLE);
     const enum rpma_conn_event event = next_event(client);
