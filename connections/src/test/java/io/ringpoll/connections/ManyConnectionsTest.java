@@ -57,7 +57,7 @@ class ManyConnectionsTest {
         final int descriptors = ProcessResources.fileDescriptors();
         run(CONNECTIONS);
         assertEquals(objects, ProcessResources.objects());
-        assertEquals(descriptors, ProcessResources.fileDescriptors());
+        assertTrue(ProcessResources.fileDescriptorsDownTo(descriptors) <= descriptors);
     }
 
     @Test

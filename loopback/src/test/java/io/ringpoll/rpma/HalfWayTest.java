@@ -1,6 +1,7 @@
 package io.ringpoll.rpma;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.ringpoll.device.Device;
@@ -96,7 +97,8 @@ class HalfWayTest {
                 left = (int) failingAt.invokeExact(0);
                 failed = left == 0;
                 assertEquals(before, ProcessResources.objects(), "after failure " + failures);
-                assertEquals(fileDescriptors, ProcessResources.fileDescriptors(), "after failure " + failures);
+                assertTrue(
+                    ProcessResources.fileDescriptorsDownTo(fileDescriptors) <= fileDescriptors, "after failure " + failures);
             }
             OUT.println(failures + " failures");
         }

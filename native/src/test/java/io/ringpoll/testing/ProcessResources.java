@@ -15,12 +15,15 @@ import java.lang.invoke.MethodHandle;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** The resources of the process that a leak would increase: file descriptors, C heap, objects of the device. */
 public final class ProcessResources {
     private static final int OBJECT_KINDS = 10;
     private static final int LOOKS = 5;
     private static final int LOOK_MS = 100;
+    private static final int FILE_LOOKS = 100;
 
     private ProcessResources() {
     }
@@ -28,6 +31,19 @@ public final class ProcessResources {
     /** Open file descriptors. */
     public static int fileDescriptors() {
         return new File("/proc/self/fd").list().length;
+    }
+
+    /**
+     * Waits until there are at most so many open file descriptors, and returns their number then, or a larger one after 10
+     * seconds. Fewer are no leak: what a former test has left to the garbage collector may be closed meanwhile.
+     */
+    public static int fileDescriptorsDownTo(final int most) {
+        int now = fileDescriptors();
+        for (int i = 0; i < FILE_LOOKS && now > most; i++) {
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOOK_MS));
+            now = fileDescriptors();
+        }
+        return now;
     }
 
     /** Live objects of the loopback device and the binding's marks, by kind; empty counts on another device. */
