@@ -113,7 +113,7 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
 
     @Option(
         names = "--role", paramLabel = "SIDE", defaultValue = "both",
-        description = "Both sides in one process, or server or client for two processes on an RDMA device (${DEFAULT-VALUE}).")
+        description = "Both sides in one process, or server or client for two processes (${DEFAULT-VALUE}).")
     private String role;
 
     @Option(names = "--seed", paramLabel = "N", defaultValue = "1",
