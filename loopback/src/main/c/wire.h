@@ -97,7 +97,7 @@ struct lb_wire_producer {
 struct lb_wire_consumer {
     struct lb_wire_ring *ring;
     _Atomic uint64_t consumed; /* read by a poller that looks for work, without a lock */
-    bool broken;
+    _Atomic bool broken;       /* read under another lock than written, too */
 };
 
 /* Creates a sealed segment and maps it; returns its descriptor, which the caller closes, or -1 with errno. */
