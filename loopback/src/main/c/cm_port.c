@@ -168,7 +168,8 @@ static bool have_folder(void)
 void cm_port_open(void)
 {
     lb_watch_open();
-    (void)have_folder();
+    if (have_folder() && spare_fd < 0)
+        spare_fd = fcntl(folder_fd, F_DUPFD_CLOEXEC, 0);
 }
 
 static struct port **find(uint16_t number)
@@ -267,8 +268,6 @@ int cm_port_listen(uint16_t number, void (*connected)(int socket))
     error = lb_watch_start();
     if (error)
         return error;
-    if (spare_fd < 0)
-        spare_fd = fcntl(folder_fd, F_DUPFD_CLOEXEC, 0);
     const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return errno;
