@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cm_exchange.c: what the ends of a connection tell each other: request, reply, rejection, disconnect. Both ends are ids of this
- * process; one of them may be the proxy of an id in another one (cm_remote.c).
+ * cm_exchange.c: the messages between the two ids of a connection: request, reply, rejection, disconnect. Both ids are in this
+ * process; one of them may be the proxy of an id in another process (cm_remote.c).
  */
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * proxy.c: queue pairs that stand for a queue pair of another process: creation, who makes them work, their end.
+ * proxy.c: queue pairs that stand for a queue pair of another process: creation, the threads that drive them, their end.
  *
- * proxy_request.c has what they do with requests and responses.
+ * proxy_request.c processes their requests and responses.
  */
 #include <errno.h>
 #include <pthread.h>
