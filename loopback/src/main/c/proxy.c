@@ -58,7 +58,7 @@ static void drive_requests(struct lb_proxy *proxy)
     uint64_t budget = LB_CALL_BUDGET;
 
     lb_lock_acquire(&proxy->qp.sq_lock);
-    if (proxy->qp.wait == LB_WAIT_NONE && !proxy->qp.gone)
+    if ((proxy->qp.wait == LB_WAIT_NONE || proxy->qp.wait == LB_WAIT_TURN) && !proxy->qp.gone)
         lb_send_progress(&proxy->qp, &budget, &aftermath);
     if (proxy->qp.sq_error)
         lb_proxy_discard_requests(proxy);
@@ -278,10 +278,17 @@ static void detach(struct lb_qp *qp, struct lb_qp *connected)
     lb_watch_call(); /* the connection manager may end the proxy now */
 }
 
+/* The watch thread marks an end as asleep before it works for it: it leaves the rest of long work to the device thread. */
+static bool is_polled(struct lb_qp *qp)
+{
+    return atomic_load_explicit(&lb_proxy_of(qp)->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE;
+}
+
 static const struct lb_proxy_operations operations = {
     .send = lb_proxy_send,
     .next = lb_proxy_next,
     .completed = lb_proxy_completed,
+    .is_polled = is_polled,
     .attach = attach,
     .detach = detach,
 };

@@ -21,9 +21,10 @@
 #include <stdint.h>
 
 /* Changes with every change of the segment, of records or of messages between processes (cm_remote.c). */
-#define LB_WIRE_VERSION 1u
+#define LB_WIRE_VERSION 2u
 
-#define LB_WIRE_RING (128u * 1024)
+/* Room for both ends to copy at the same time, each on its processor: with half of it they wait for each other. */
+#define LB_WIRE_RING (256u * 1024)
 /* Payload of one record; longer requests are sent in parts. */
 #define LB_WIRE_CHUNK (32u * 1024)
 

@@ -113,6 +113,7 @@ int main(int argc, char **argv)
     count += run_list(hostile_tests, filter);
     count += run_list(destroy_tests, filter);
     count += run_list(order_tests, filter);
+    count += run_list(length_tests, filter);
     count += run_list(bound_tests, filter);
     count += run_list(thread_tests, filter);
     count += run_list(synthetic_tests, filter);

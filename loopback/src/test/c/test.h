@@ -43,6 +43,7 @@ extern const struct test verbs_tests[];
 extern const struct test hostile_tests[];
 extern const struct test destroy_tests[];
 extern const struct test order_tests[];
+extern const struct test length_tests[];
 extern const struct test bound_tests[];
 extern const struct test thread_tests[];
 extern const struct test synthetic_tests[];
