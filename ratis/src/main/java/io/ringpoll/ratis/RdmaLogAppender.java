@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
-import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.rpc.CallId;
@@ -26,7 +26,8 @@ import org.apache.ratis.util.JavaUtils;
 import org.apache.ratis.util.Timestamp;
 
 /**
- * Replicates the leader's log to one follower: one request at a time, with all entries appended meanwhile in the next request.
+ * Replicates the leader's log to one follower. Up to {@link RdmaAppendConfigKeys#REQUESTS_MAX_KEY} requests with entries are
+ * under way; entries appended while the {@link AppendWindow} is full go into the next request together.
  *
  * <p>It replaces the engine's default appender. Until its change RATIS-2605, the default appender interprets a follower's reply
  * to a heartbeat as a match of the whole log: a follower with entries of an earlier term after the compared index then counts for
@@ -34,9 +35,10 @@ import org.apache.ratis.util.Timestamp;
  * carries no commit index beyond the entries that it compares: see {@link #bounded}.
  *
  * <p>In the normal case no thread waits for the appender's own thread: the thread that appends an entry sends it, and a
- * successful reply is processed on the handler's thread, which sends the entries appended meanwhile. The sender holds the turn
- * until the reply has been processed. The appender's own thread sends heartbeats, snapshots and long requests, and handles
- * failures.
+ * successful reply is processed on the handler's thread, which sends the entries appended meanwhile. One thread at a time has the
+ * turn to send, so that the requests are posted in the order of their entries; the connection and the follower's server keep this
+ * order. The appender's own thread sends heartbeats, snapshots and long requests, and handles failures: it sets the follower's
+ * next index back to the first entry without reply, and continues with one request until the follower has accepted it.
  *
  * <p>The handler's thread never waits for the engine: it does not access the log, but sends the {@link ReadyEntries}, and leaves
  * the follower's commit index, which completes watch requests, to a request thread.
@@ -47,22 +49,27 @@ final class RdmaLogAppender extends LogAppenderBase {
     private final RdmaServerRpc rpc;
     private final SnapshotSender snapshots;
     private final ReadyEntries ready;
+    private final AppendWindow window;
     /** The follower's commit index, and whether a thread will report it. */
     private final AtomicLong followerCommit = new AtomicLong(RaftLog.INVALID_LOG_INDEX);
     private final AtomicBoolean reporting = new AtomicBoolean();
     /**
-     * Whether a thread holds the turn. A thread that releases the turn checks for more entries, so that a thread which fails to
-     * acquire it need not.
+     * Whether a thread holds the turn to send. A thread that releases the turn checks for more entries, so that a thread which
+     * fails to acquire it need not.
      */
     private final AtomicBoolean turn = new AtomicBoolean();
-    /** Task of the appender's own thread, with the turn, before anything else is sent; null if none. */
+    /** Task of the appender's own thread, with the turn, before the window opens again; null if none. */
     private volatile Remainder remainder;
     /** Limit of the follower; known when a request has exceeded it. Belongs to the turn. */
     private int maxRequestBytes = Integer.MAX_VALUE;
-    /** Whether the follower has accepted the latest request. */
-    private volatile boolean steady;
     /** Whether a linearizable read has been requested, which requires the followers' acknowledgement. */
     private volatile boolean acknowledging;
+    /** Whether a heartbeat beside entries, which carries no commit index, must be repeated after them for a read. */
+    private volatile boolean repeating;
+    /** Whether a snapshot must be sent after the entries that are under way. */
+    private volatile boolean beforeSnapshot;
+    /** Whether the appender's own thread waits for the turn. */
+    private volatile boolean waiting;
     private volatile boolean woken;
     private volatile Thread thread;
 
@@ -77,6 +84,9 @@ final class RdmaLogAppender extends LogAppenderBase {
         rpc = (RdmaServerRpc) getServerRpc();
         snapshots = new SnapshotSender(this);
         ready = new ReadyEntries(getRaftLog());
+        final RaftProperties properties = server.getRaftServer().getProperties();
+        window = new AppendWindow(
+            RdmaAppendConfigKeys.requestsMax(properties), RdmaAppendConfigKeys.bytesMax(properties).getSize());
     }
 
     @Override
@@ -95,46 +105,68 @@ final class RdmaLogAppender extends LogAppenderBase {
         super.triggerHeartbeat();
     }
 
+    /** With entries under way, a heartbeat must not name the entry before: the follower's log may not contain it yet. */
+    @Override
+    public boolean hasPendingDataRequests() {
+        return !window.isEmpty();
+    }
+
     /**
      * Called by the engine for each entry and for each commit, on threads that may wait for the log; a commit alone wakes no
      * thread, because there is nothing to send.
      */
     @Override
     public void notifyLogAppender() {
-        if (isBehind() && !turn.get() && !sendHere()) {
-            wakeUp();
-        }
-    }
-
-    private boolean isBehind() {
         try {
             ready.fill();
-            return ready.isPending() || shouldSendAppendEntries();
+            if (ready.isPending()) {
+                sendReady();
+            } else if (canSend()) {
+                wakeUp();
+            }
         } catch (final IllegalStateException e) {
             // The server is closing and has closed its log; the engine's thread must not end with this exception.
-            return false;
+            return;
         }
     }
 
-    /** Sends the ready entries on the calling thread; returns false if the appender's own thread must send. */
-    private boolean sendHere() {
-        if (!steady || getHeartbeatWaitTimeMs() <= 0 || !rpc.isConnected(getFollowerId()) || !turn.compareAndSet(false, true)) {
+    private boolean isHeartbeatDue() {
+        return getHeartbeatWaitTimeMs() <= 0 || repeating && window.isEmpty();
+    }
+
+    /** Whether the appender's own thread can send a heartbeat, entries or a snapshot; may wait for the log. */
+    private boolean canSend() {
+        return isHeartbeatDue() ? window.hasRoomForHeartbeat() :
+            window.hasRoom() && (!beforeSnapshot || window.isEmpty()) && hasAppendEntries();
+    }
+
+    /** Sends the ready entries on the calling thread while there is room, or leaves them to the appender's own thread. */
+    private void sendReady() {
+        while (ready.isPending() && window.hasRoom() && turn.compareAndSet(false, true)) {
+            final boolean isSent = sendBatch();
+            turn.set(false);
+            if (waiting || !isSent && ready.isPending()) {
+                wakeUp();
+            }
+            if (!isSent) {
+                return;
+            }
+        }
+    }
+
+    /** Sends ready entries on the calling thread, with the turn; returns false if the appender's own thread must send. */
+    private boolean sendBatch() {
+        try {
+            if (!isRunning() || !window.isSteady() || getHeartbeatWaitTimeMs() <= 0 || !rpc.isConnected(getFollowerId())) {
+                return false;
+            }
+            final ReadyEntries.Batch batch = ready.take(getFollower().getNextIndex());
+            return batch != null && send(bounded(getLeaderState().newAppendEntriesRequestProto(
+                getFollower(), batch.entries(), batch.previous(), CallId.getAndIncrement())));
+        } catch (final RuntimeException e) {
+            restart(e);
             return false;
         }
-        try {
-            final ReadyEntries.Batch batch = isRunning() ? ready.take(getFollower().getNextIndex()) : null;
-            if (batch != null) {
-                send(bounded(getLeaderState().newAppendEntriesRequestProto(
-                    getFollower(), batch.entries(), batch.previous(), CallId.getAndIncrement())));
-                return true;
-            }
-            turn.set(false);
-        } catch (final RuntimeException e) {
-            leave(() -> {
-                throw e;
-            });
-        }
-        return false;
     }
 
     @Override
@@ -142,13 +174,16 @@ final class RdmaLogAppender extends LogAppenderBase {
         thread = Thread.currentThread();
         while (isRunning()) {
             woken = false;
-            final Remainder left = remainder;
-            if (left != null) {
-                remainder = null;
-                left.complete();
-                turn.set(false);
-            }
-            if (isRunning() && shouldSendAppendEntries() && turn.compareAndSet(false, true) && !send()) {
+            if (turn.compareAndSet(false, true)) {
+                final Remainder left = remainder;
+                if (left != null) {
+                    remainder = null;
+                    left.complete();
+                    window.open();
+                }
+                if (isRunning() && canSend()) {
+                    sendNext();
+                }
                 turn.set(false);
             }
             await();
@@ -157,17 +192,27 @@ final class RdmaLogAppender extends LogAppenderBase {
     }
 
     private void await() throws InterruptedException {
+        waiting = remainder != null || canSend();
         if (!woken && isRunning()) {
-            // The holder of the turn wakes this thread if there is a task, but not for the next heartbeat.
-            final long waitMs = turn.get() ? getServer().properties().minRpcTimeoutMs() / HEARTBEAT_PARTS :
-                shouldSendAppendEntries() ? 0 : getHeartbeatWaitTimeMs();
+            final long waitMs = waitMs();
             if (waitMs > 0) {
                 LockSupport.parkNanos(this, TimeUnit.MILLISECONDS.toNanos(waitMs));
             }
         }
+        waiting = false;
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
+    }
+
+    /** The wait of the appender's own thread: replies and the holder of the turn wake it, but not for the next heartbeat. */
+    private long waitMs() {
+        final long heartbeatMs = getHeartbeatWaitTimeMs();
+        final long healthMs = getServer().properties().minRpcTimeoutMs() / HEARTBEAT_PARTS;
+        if (waiting) {
+            return turn.get() ? healthMs : 0;
+        }
+        return heartbeatMs <= 0 ? healthMs : window.isEmpty() ? heartbeatMs : Math.min(heartbeatMs, healthMs);
     }
 
     private void wakeUp() {
@@ -175,31 +220,50 @@ final class RdmaLogAppender extends LogAppenderBase {
         LockSupport.unpark(thread);
     }
 
-    /** Passes the turn to the appender's own thread, with a task. */
-    private void leave(final Remainder rest) {
-        steady = false;
+    /**
+     * Leaves a task to the appender's own thread, after the end of an epoch.
+     *
+     * @param setBack next index of the follower; not set if it is not valid
+     */
+    private void leave(final long setBack, final Remainder rest) {
         ready.stop();
-        remainder = rest;
+        remainder = () -> {
+            if (setBack >= RaftLog.LEAST_VALID_LOG_INDEX) {
+                getFollower().setNextIndex(setBack);
+            }
+            rest.complete();
+        };
         wakeUp();
     }
 
-    /** Sends a snapshot or entries; returns false if no request is in flight. Appender's own thread, with the turn. */
-    private boolean send() throws IOException, InterruptedException {
+    /** Lets the appender's own thread throw an exception of another one: the engine starts another appender. */
+    private void restart(final RuntimeException failure) {
+        window.endEpoch(null);
+        leave(RaftLog.INVALID_LOG_INDEX, () -> {
+            throw failure;
+        });
+    }
+
+    /** Sends a snapshot, a heartbeat or entries. Appender's own thread, with the turn. */
+    private void sendNext() throws IOException, InterruptedException {
         SnapshotSender.Need need = SnapshotSender.Need.TIME;
         try {
-            need = snapshots.send();
+            need = snapshots.send(window.isEmpty());
         } catch (final InterruptedIOException | RaftLogIOException e) {
             throw e;
         } catch (final IOException e) {
             onUnreachable(e);
         }
-        if (need == SnapshotSender.Need.ENTRIES && appendEntries()) {
-            return true;
-        }
-        if (need != SnapshotSender.Need.SNAPSHOT) {
+        beforeSnapshot = need == SnapshotSender.Need.REPLIES;
+        final boolean isSent = switch (need) {
+            case ENTRIES -> appendEntries(isHeartbeatDue());
+            case REPLIES -> !isHeartbeatDue() || appendEntries(true);
+            case SNAPSHOT -> true;
+            case TIME -> false;
+        };
+        if (!isSent) {
             pause();
         }
-        return false;
     }
 
     private void pause() throws InterruptedException {
@@ -214,20 +278,24 @@ final class RdmaLogAppender extends LogAppenderBase {
     }
 
     /**
-     * Sends entries, or a heartbeat if one is due; returns false if nothing can be sent now. Appender's own thread, with the
-     * turn.
+     * Sends a heartbeat or entries; returns false if nothing can be sent now. Appender's own thread, with the turn.
      */
-    private boolean appendEntries() throws RaftLogIOException {
-        final AppendEntriesRequestProto next = newAppendEntriesRequest(CallId.getAndIncrement(), false);
+    private boolean appendEntries(final boolean isHeartbeat) throws RaftLogIOException {
+        final AppendEntriesRequestProto next = newAppendEntriesRequest(CallId.getAndIncrement(), isHeartbeat);
         if (next == null) {
             return false;
         }
         final AppendEntriesRequestProto request = bounded(shortened(next, maxRequestBytes));
         // A heartbeat trigger is satisfied only by a request that starts after it, so it must be reset first.
         resetHeartbeatTrigger();
-        follow(request);
-        send(request);
-        return true;
+        final boolean compares = request.getEntriesCount() > 0 || request.hasPreviousLog() || window.isEmpty();
+        if (request.getEntriesCount() == 0) {
+            repeating = acknowledging && !compares;
+        }
+        if (compares) {
+            follow(request);
+        }
+        return send(request);
     }
 
     /** Prepares the entries behind those of a request. */
@@ -243,70 +311,89 @@ final class RdmaLogAppender extends LogAppenderBase {
         }
     }
 
-    private void send(final AppendEntriesRequestProto request) {
-        final Timestamp sendTime = Timestamp.currentTime();
-        getFollower().updateLastRpcSendTime(request.getEntriesCount() == 0);
+    /** Sends a request, with the turn; returns false if the epoch has ended meanwhile. */
+    private boolean send(final AppendEntriesRequestProto message) {
+        final AppendWindow.Request request = window.add(message);
+        if (request == null) {
+            return false;
+        }
+        if (request.isAdvancing()) {
+            getFollower().increaseNextIndex(request.lastIndex() + 1);
+        }
+        getFollower().updateLastRpcSendTime(request.entries() == 0);
         try {
-            rpc.appendEntriesAsync(request).whenComplete((reply, failure) -> onEnd(request, sendTime, reply, failure));
+            rpc.appendEntriesAsync(message).whenComplete((reply, failure) -> onEnd(request, reply, failure));
         } catch (final IOException e) {
-            onEnd(request, sendTime, null, e);
+            onEnd(request, null, e);
         }
+        return true;
     }
 
-    /** Processes the end of a request, with its turn, on a handler's thread, which must not block. */
-    private void onEnd(final AppendEntriesRequestProto request, final Timestamp sendTime, final AppendEntriesReplyProto reply,
-        final Throwable failure) {
-        if (failure != null) {
-            onFailure(request, failure);
-        } else if (reply.getResult() != AppendResult.SUCCESS) {
-            leave(() -> {
-                onReply(sendTime);
-                getLeaderState().onFollowerCommitIndex(getFollower(), reply.getFollowerCommit());
-                onRefusal(request, reply);
-                getLeaderState().onAppendEntriesReply(this, reply);
-            });
-        } else if (isRunning()) {
-            try {
-                onSuccess(request, reply, sendTime);
-                steady = true;
-                turn.set(false);
-                if (ready.isPending() && !turn.get() && !sendHere()) {
-                    wakeUp();
+    /** Processes the end of a request on a handler's thread, which must not block. */
+    private void onEnd(final AppendWindow.Request request, final AppendEntriesReplyProto reply, final Throwable failure) {
+        try {
+            if (request.entries() == 0) {
+                if (window.endHeartbeat(request, reply, failure) && isRunning() && process(request)) {
+                    sendMore();
                 }
-            } catch (final RuntimeException e) {
-                leave(() -> {
-                    throw e;
-                });
+            } else if (window.end(request, reply, failure) && isRunning()) {
+                processInOrder();
             }
+        } catch (final RuntimeException e) {
+            restart(e);
         }
     }
 
-    private void onFailure(final AppendEntriesRequestProto request, final Throwable failure) {
-        if (JavaUtils.unwrapCompletionException(failure) instanceof final MessageTooLongException tooLong &&
-            tooLong.limitBytes() < maxRequestBytes && request.getEntriesCount() > 1) {
+    private void processInOrder() {
+        for (AppendWindow.Request next = window.next(); next != null; next = window.next()) {
+            if (!process(next)) {
+                return;
+            }
+            window.remove(next);
+        }
+        sendMore();
+    }
+
+    /** Processes the end of the next request; returns false if the epoch has ended with it. */
+    private boolean process(final AppendWindow.Request request) {
+        if (request.isAccepted()) {
+            onSuccess(request);
+            return true;
+        }
+        leave(request.setBack(), request.failure() != null ? () -> onFailure(request) : () -> onRefusal(request));
+        return false;
+    }
+
+    private void sendMore() {
+        sendReady();
+        final boolean isOwn = !ready.isStarted() || (repeating || beforeSnapshot) && window.isEmpty();
+        if (isOwn || getHeartbeatWaitTimeMs() <= 0) {
+            wakeUp();
+        }
+    }
+
+    private void onFailure(final AppendWindow.Request request) throws InterruptedException {
+        if (JavaUtils.unwrapCompletionException(request.failure()) instanceof final MessageTooLongException tooLong &&
+            tooLong.limitBytes() < maxRequestBytes && request.entries() > 1) {
             maxRequestBytes = tooLong.limitBytes();
-            leave(() -> { });
         } else {
-            onUnreachable(failure);
-            leave(this::pause);
+            onUnreachable(request.failure());
+            pause();
         }
     }
 
-    private void onSuccess(final AppendEntriesRequestProto request, final AppendEntriesReplyProto reply,
-        final Timestamp sendTime) {
-        final int entries = request.getEntriesCount();
-        if (entries > 0) {
-            final long lastIndex = request.getEntries(entries - 1).getIndex();
-            getFollower().increaseNextIndex(lastIndex + 1);
-            if (getFollower().updateMatchIndex(lastIndex)) {
+    private void onSuccess(final AppendWindow.Request request) {
+        if (request.entries() > 0) {
+            getFollower().updateNextIndex(request.lastIndex() + 1);
+            if (getFollower().updateMatchIndex(request.lastIndex())) {
                 getLeaderState().onFollowerSuccessAppendEntries(getFollower());
             }
         }
-        onReply(sendTime);
-        reportCommit(reply.getFollowerCommit());
+        onReply(request.sendTime());
+        reportCommit(request.reply().getFollowerCommit());
         if (acknowledging) {
             // A pending read continues with the state machine, which may block.
-            rpc.executeOnRequestThread(() -> getLeaderState().onAppendEntriesReply(this, reply));
+            rpc.executeOnRequestThread(() -> getLeaderState().onAppendEntriesReply(this, request.reply()));
         }
     }
 
@@ -360,15 +447,16 @@ final class RdmaLogAppender extends LogAppenderBase {
             .setLeaderCommit(Math.min(request.getLeaderCommit(), first.getLast().getIndex())).build();
     }
 
-    private void onRefusal(final AppendEntriesRequestProto request, final AppendEntriesReplyProto reply) {
+    private void onRefusal(final AppendWindow.Request request) {
+        final AppendEntriesReplyProto reply = request.reply();
+        onReply(request.sendTime());
+        getLeaderState().onFollowerCommitIndex(getFollower(), reply.getFollowerCommit());
         switch (reply.getResult()) {
             case NOT_LEADER -> onFollowerTerm(reply.getTerm());
-            case INCONSISTENCY -> {
-                final long firstIndex =
-                    request.getEntriesCount() > 0 ? request.getEntries(0).getIndex() : RaftLog.INVALID_LOG_INDEX;
-                getFollower().setNextIndex(getNextIndexForInconsistency(firstIndex, reply.getNextIndex()));
-            }
+            case INCONSISTENCY ->
+                getFollower().setNextIndex(getNextIndexForInconsistency(request.firstIndex(), reply.getNextIndex()));
             default -> LOG.warn("{}: the follower has answered {}", this, reply.getResult());
         }
+        getLeaderState().onAppendEntriesReply(this, reply);
     }
 }

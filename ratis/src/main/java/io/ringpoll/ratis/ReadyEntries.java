@@ -65,6 +65,11 @@ final class ReadyEntries {
         started = false;
     }
 
+    /** Whether entries are read; otherwise the appender's own thread must start again. */
+    synchronized boolean isStarted() {
+        return started;
+    }
+
     private void clear() {
         entries.clear();
         bytes = 0;

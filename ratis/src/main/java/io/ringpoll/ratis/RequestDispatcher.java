@@ -15,7 +15,6 @@ import org.apache.ratis.proto.RaftProtos.GroupManagementRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.LeaderElectionManagementRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
-import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.ReadIndexRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.SetConfigurationRequestProto;
@@ -25,8 +24,10 @@ import org.apache.ratis.proto.RaftProtos.TransferLeadershipRequestProto;
 import org.apache.ratis.protocol.RaftClientAsynchronousProtocol;
 import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.protocol.exceptions.RaftException;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
@@ -38,6 +39,7 @@ import org.apache.ratis.util.function.CheckedSupplier;
  * Passes the requests of a connection to the engine on the server's request threads, because the engine may block on locks, disks
  * or the state machine. A client's requests are passed in order, one at a time over all its connections, because the engine
  * appends in the order of the calls. Those that wait at the end of the connection are dropped: the client sends them again.
+ * Entries are passed in order, by the {@link AppendQueue} of their group; heartbeats overtake them.
  *
  * <p>If the server is configured as direct, client writes and the entries of a known leader are passed on the handler's thread.
  */
@@ -46,6 +48,7 @@ final class RequestDispatcher implements RequestHandler {
     private final Executor executor;
     private final boolean direct;
     private final ClientQueues clients;
+    private final AppendQueues appends;
     private final RefusedRequests refused = new RefusedRequests();
     /** The client whose request was the first one, and its queue; null before. */
     private ByteString client;
@@ -53,20 +56,22 @@ final class RequestDispatcher implements RequestHandler {
     private volatile boolean ended;
 
     RequestDispatcher(final RaftServer server, final Executor executor, final boolean direct) {
-        this(server, executor, direct, new ClientQueues(executor));
+        this(server, executor, direct, new ClientQueues(executor), new AppendQueues(server, executor));
     }
 
     /** Creates the handler of a connection. */
-    RequestDispatcher(final RaftServer server, final Executor executor, final boolean direct, final ClientQueues clients) {
+    RequestDispatcher(final RaftServer server, final Executor executor, final boolean direct, final ClientQueues clients,
+        final AppendQueues appends) {
         this.server = server;
         this.executor = executor;
         this.direct = direct;
         this.clients = clients;
+        this.appends = appends;
     }
 
     @Override
     public RequestHandler forConnection() {
-        return new RequestDispatcher(server, executor, direct, clients);
+        return new RequestDispatcher(server, executor, direct, clients, appends);
     }
 
     /** The client leaves its queue behind the requests of this connection, of which no other one starts. */
@@ -92,8 +97,13 @@ final class RequestDispatcher implements RequestHandler {
     public CompletableFuture<? extends MessageLite> handle(
         final MessageType type, final MessageLite request, final Runnable taken) {
         final CompletableFuture<MessageLite> result = new CompletableFuture<>();
+        final Runnable task = () -> call(result, () -> ask(type, request), taken);
         try {
-            execute(type, request, () -> call(result, () -> ask(type, request), taken));
+            if (type == MessageType.APPEND_ENTRIES) {
+                append((AppendEntriesRequestProto) request, task, () -> drop(result, taken), result);
+            } else {
+                execute(type, request, task);
+            }
         } catch (final RuntimeException e) {
             // The server is closing and accepts no more requests.
             taken.run();
@@ -112,11 +122,33 @@ final class RequestDispatcher implements RequestHandler {
             } else {
                 queue.execute(task);
             }
-        } else if (direct && type == MessageType.APPEND_ENTRIES && isOfKnownLeader((AppendEntriesRequestProto) request)) {
+        } else {
+            executor.execute(task);
+        }
+    }
+
+    private void append(final AppendEntriesRequestProto request, final Runnable task, final Runnable drop,
+        final CompletableFuture<?> result) {
+        final boolean here = direct && isOfKnownLeader(request);
+        final AppendQueue queue = request.getEntriesCount() > 0 ? appends.of(groupOf(request)) : null;
+        if (queue != null) {
+            final AppendQueue.Request queued = new AppendQueue.Request(request, task, drop);
+            result.whenComplete((reply, failure) -> queue.end(queued));
+            queue.add(queued, here);
+        } else if (here) {
             task.run();
         } else {
             executor.execute(task);
         }
+    }
+
+    private static void drop(final CompletableFuture<?> result, final Runnable taken) {
+        taken.run();
+        result.completeExceptionally(new RaftException("the leader has repeated the request"));
+    }
+
+    private static RaftGroupId groupOf(final AppendEntriesRequestProto request) {
+        return ProtoUtils.toRaftGroupId(request.getServerRequest().getRaftGroupId());
     }
 
     private SerialExecutor queueOf(final RaftClientRequestProto request) {
@@ -135,11 +167,10 @@ final class RequestDispatcher implements RequestHandler {
 
     /** Whether the leader is the current one: to follow another leader, the engine ends its activities and writes to disk. */
     private boolean isOfKnownLeader(final AppendEntriesRequestProto request) {
-        final RaftRpcRequestProto header = request.getServerRequest();
         try {
-            final DivisionInfo info = server.getDivision(ProtoUtils.toRaftGroupId(header.getRaftGroupId())).getInfo();
+            final DivisionInfo info = server.getDivision(groupOf(request)).getInfo();
             return info.isFollower() && info.getCurrentTerm() == request.getLeaderTerm() &&
-                RaftPeerId.valueOf(header.getRequestorId()).equals(info.getLeaderId());
+                RaftPeerId.valueOf(request.getServerRequest().getRequestorId()).equals(info.getLeaderId());
         } catch (final IOException e) {
             // There is no such group: the engine reports it.
             return false;

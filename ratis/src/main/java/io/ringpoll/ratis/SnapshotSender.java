@@ -26,6 +26,8 @@ final class SnapshotSender {
         ENTRIES,
         /** A snapshot, part of which has been sent. */
         SNAPSHOT,
+        /** A snapshot, which is sent when no entries are under way. */
+        REPLIES,
         /** A snapshot that it does not have yet: wait before the next request. */
         TIME
     }
@@ -42,14 +44,18 @@ final class SnapshotSender {
         sends = RaftServerConfigKeys.Log.Appender.installSnapshotEnabled(appender.getServer().getRaftServer().getProperties());
     }
 
-    /** Determines the need of the follower, and sends or announces a snapshot if necessary. */
-    Need send() throws IOException {
+    /**
+     * Determines the need of the follower, and sends or announces a snapshot if necessary.
+     *
+     * @param isIdle whether no entries are under way, so that a snapshot may be sent
+     */
+    Need send(final boolean isIdle) throws IOException {
         if (sends) {
             final SnapshotInfo snapshot = appender.shouldInstallSnapshot();
-            return snapshot == null ? Need.ENTRIES : send(snapshot);
+            return snapshot == null ? Need.ENTRIES : isIdle ? send(snapshot) : Need.REPLIES;
         }
         final TermIndex firstAvailable = firstAvailable();
-        return firstAvailable == null ? Need.ENTRIES :
+        return firstAvailable == null ? Need.ENTRIES : !isIdle ? Need.REPLIES :
             complete(ask(appender.newInstallSnapshotNotificationRequest(firstAvailable)), null);
     }
 

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyLong;
-import static org.mockito.Mockito.RETURNS_DEEP_STUBS;
 import static org.mockito.Mockito.after;
 import static org.mockito.Mockito.atLeastOnce;
 import static org.mockito.Mockito.clearInvocations;
@@ -24,178 +23,33 @@ import static org.mockito.Mockito.when;
 
 import io.ringpoll.internal.transport.MessageTooLongException;
 import java.io.IOException;
-import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.ratis.conf.RaftProperties;
-import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
-import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
-import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineEntryProto;
 import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftConfiguration;
-import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
-import org.apache.ratis.server.leader.FollowerInfo;
-import org.apache.ratis.server.leader.LeaderState;
-import org.apache.ratis.server.protocol.TermIndex;
-import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.raftlog.RaftLogIOException;
-import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
-import org.apache.ratis.util.TimeDuration;
-import org.apache.ratis.util.Timestamp;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The thread and the time at which an appender sends; the engine is mocked, and the test appends to its log. */
+/** The thread and the time at which an appender sends that waits for each reply. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
-class LogAppenderTurnTest {
-    private static final int LONG_MS = 200_000;
-    private static final int SHORT_MS = 5;
+class LogAppenderTurnTest extends LogAppenderFixture {
     private static final int QUIET_MS = 200;
     private static final int HEALTH_MS = 4_000;
 
-    private final RaftServer.Division server = mock(RaftServer.Division.class, RETURNS_DEEP_STUBS);
-    private final LeaderState leader = mock(LeaderState.class);
-    private final FollowerInfo follower = mock(FollowerInfo.class);
-    private final RaftLog log = mock(RaftLog.class);
-    private final RdmaServerRpc rpc = mock(RdmaServerRpc.class);
-    private final AtomicLong logEnd = new AtomicLong();
-    private final AtomicLong followerNext = new AtomicLong();
-    private final BlockingQueue<Sent> sent = new LinkedBlockingQueue<>();
-    private final BlockingQueue<Runnable> forRequestThreads = new LinkedBlockingQueue<>();
-    private final CompletableFuture<Thread> setBack = new CompletableFuture<>();
-    private volatile StateMachineLogEntryProto entry = StateMachineLogEntryProto.getDefaultInstance();
-    private volatile boolean connected = true;
-    private volatile boolean broken;
-    private volatile long silenceMs;
-    private RdmaLogAppender appender;
-
-    /** A request in flight. */
-    private record Sent(int entries, Thread by, CompletableFuture<AppendEntriesReplyProto> reply) {
-        /** Replies when the appender waits for the reply. */
-        void answer(final AppendResult result) {
-            answer(result, 0);
-        }
-
-        void answer(final AppendResult result, final long followerCommit) {
-            answer(result, followerCommit, 0);
-        }
-
-        void answer(final AppendResult result, final long followerCommit, final long nextIndex) {
-            while (reply.getNumberOfDependents() == 0) {
-                Thread.onSpinWait();
-            }
-            reply.complete(AppendEntriesReplyProto.newBuilder().setResult(result).setFollowerCommit(followerCommit)
-                .setNextIndex(nextIndex).build());
-        }
-    }
-
-    /** An entry in memory. */
-    private record EntryOf(LogEntryProto proto) implements RaftLog.EntryWithData {
-        @Override
-        public int getSerializedSize() {
-            return proto.getSerializedSize();
-        }
-
-        @Override
-        public LogEntryProto getEntry(final TimeDuration timeout) {
-            return proto;
-        }
-    }
-
-    @BeforeEach
-    void lead() throws IOException {
-        when(server.getRaftServer().getProperties()).thenReturn(new RaftProperties());
-        when(server.getRaftServer().getServerRpc()).thenReturn(rpc);
-        when(server.getThreadGroup()).thenReturn(null);
-        when(server.getInfo().isAlive()).thenReturn(true);
-        when(server.getInfo().isLeader()).thenReturn(true);
-        when(server.getStateMachine().getLatestSnapshot()).thenReturn(null);
-        // No heartbeat interferes.
-        when(server.properties().minRpcTimeoutMs()).thenReturn(LONG_MS);
-        when(server.properties().rpcSleepTime()).thenReturn(TimeDuration.valueOf(SHORT_MS, TimeUnit.MILLISECONDS));
-        when(server.getRaftLog()).thenReturn(log);
-        when(log.getNextIndex()).thenAnswer(call -> logEnd.get());
-        when(log.getTermIndex(anyLong())).thenAnswer(call -> TermIndex.valueOf(1, call.getArgument(0)));
-        when(log.get(anyLong())).thenAnswer(call -> entry(call.getArgument(0)));
-        when(log.getEntryWithData(anyLong())).thenAnswer(call -> new EntryOf(entry(call.getArgument(0))));
-        when(follower.getId()).thenReturn(RaftPeerId.valueOf("s1"));
-        when(follower.getNextIndex()).thenAnswer(call -> followerNext.get());
-        doAnswer(call -> {
-            followerNext.set(call.getArgument(0));
-            return null;
-        }).when(follower).increaseNextIndex(anyLong());
-        doAnswer(call -> {
-            followerNext.set(0);
-            return setBack.complete(Thread.currentThread());
-        }).when(follower).setNextIndex(anyLong());
-        when(follower.updateMatchIndex(anyLong())).thenReturn(true);
-        when(follower.getLastRpcResponseTime()).thenAnswer(call -> Timestamp.currentTime().addTimeMs(-silenceMs));
-        when(follower.getLastHeartbeatSendTime()).thenAnswer(call -> Timestamp.currentTime().addTimeMs(-silenceMs));
-        when(follower.getLastRpcSendTime()).thenReturn(Timestamp.currentTime());
-        when(leader.newAppendEntriesRequestProto(any(), any(), any(), anyLong())).thenAnswer(call ->
-            AppendEntriesRequestProto.newBuilder().addAllEntries(call.<List<LogEntryProto>>getArgument(1)).setLeaderCommit(-1)
-                .build());
-        when(rpc.isConnected(any())).thenAnswer(call -> connected);
-        when(rpc.appendEntriesAsync(any())).thenAnswer(call -> {
-            if (broken) {
-                broken = false;
-                throw new IOException("no connection");
-            }
-            final CompletableFuture<AppendEntriesReplyProto> reply = new CompletableFuture<>();
-            sent.add(new Sent(call.<AppendEntriesRequestProto>getArgument(0).getEntriesCount(), Thread.currentThread(), reply));
-            return reply;
-        });
-        doAnswer(call -> forRequestThreads.add(call.getArgument(0))).when(rpc).executeOnRequestThread(any());
-        appender = new RdmaLogAppender(server, leader, follower);
-    }
-
-    @AfterEach
-    void stop() throws Exception {
-        appender.stopAsync().get(30, TimeUnit.SECONDS);
-    }
-
-    private LogEntryProto entry(final long index) {
-        return LogEntryProto.newBuilder().setTerm(1).setIndex(index).setStateMachineLogEntry(entry).build();
-    }
-
-    private Sent next() throws InterruptedException {
-        final Sent next = sent.poll(30, TimeUnit.SECONDS);
-        assertNotNull(next, "a request");
-        return next;
-    }
-
-    private void append() {
-        logEnd.incrementAndGet();
-        appender.notifyLogAppender();
-    }
-
-    /** A follower that has accepted its first request, sent by the appender's own thread. */
-    private Thread follow() throws InterruptedException {
-        logEnd.set(1);
-        appender.start();
-        final Sent first = next();
-        // Otherwise it may be the first to see the entries of the test.
-        while (first.by().getState() != Thread.State.TIMED_WAITING) {
-            Thread.onSpinWait();
-        }
-        first.answer(AppendResult.SUCCESS);
-        return first.by();
+    LogAppenderTurnTest() {
+        super(1);
     }
 
     @Test
@@ -336,10 +190,6 @@ class LogAppenderTurnTest {
         entry = withData(length + 1);
         append();
         assertSame(own, next().by());
-    }
-
-    private static StateMachineLogEntryProto withData(final int bytes) {
-        return StateMachineLogEntryProto.newBuilder().setLogData(ByteString.copyFrom(new byte[bytes])).build();
     }
 
     @Test
@@ -603,13 +453,6 @@ class LogAppenderTurnTest {
         verify(leader, never()).onAppendEntriesReply(any(), any());
         forRequestThreads.poll().run();
         verify(leader).onAppendEntriesReply(any(), any());
-    }
-
-    /** Waits until the appender's own thread has nothing to do. */
-    private static void awaitParked(final Thread own) {
-        while (own.getState() != Thread.State.TIMED_WAITING) {
-            Thread.onSpinWait();
-        }
     }
 
     @Test

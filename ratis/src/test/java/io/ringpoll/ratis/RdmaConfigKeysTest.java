@@ -127,6 +127,23 @@ class RdmaConfigKeysTest {
     }
 
     @Test
+    void shouldReadTheSettingsOfAppendRequests() {
+        assertEquals(1, RdmaAppendConfigKeys.requestsMax(properties));
+        assertEquals(8 << 20, RdmaAppendConfigKeys.bytesMax(properties).getSize());
+        RdmaAppendConfigKeys.setRequestsMax(properties, 1024);
+        RdmaAppendConfigKeys.setBytesMax(properties, SizeInBytes.valueOf(1));
+        assertEquals("1024", properties.get("raft.rdma.append.requests.max"));
+        assertEquals(1024, RdmaAppendConfigKeys.requestsMax(properties));
+        assertEquals(1, RdmaAppendConfigKeys.bytesMax(properties).getSize());
+        for (final int refused : new int[] {0, 1025}) {
+            RdmaAppendConfigKeys.setRequestsMax(properties, refused);
+            assertThrows(IllegalArgumentException.class, () -> RdmaAppendConfigKeys.requestsMax(properties));
+        }
+        properties.set("raft.rdma.append.bytes.max", "0");
+        assertThrows(IllegalArgumentException.class, () -> RdmaAppendConfigKeys.bytesMax(properties));
+    }
+
+    @Test
     void shouldRequireRoomForTheMessagesOfTheEngine() {
         RdmaConfig.checkMessageSize(properties);
         for (final String key : new String[] {"raft.server.log.appender.buffer.byte-limit",

@@ -14,6 +14,7 @@ import static org.mockito.Mockito.withSettings;
 
 import io.ringpoll.internal.transport.MessageType;
 import io.ringpoll.internal.transport.RequestHandler;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -23,9 +24,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.LongStream;
 import org.apache.ratis.client.impl.ClientProtoUtils;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
@@ -94,6 +97,7 @@ class RequestDispatcherTest {
                 refusal == null ? reply.setSuccess().build() : reply.setException(refusal).build());
         });
         when(server.getDivision(GROUP)).thenReturn(group);
+        when(server.getGroupIds()).thenReturn(List.of(GROUP));
         handler = new RequestDispatcher(server, executor, false).forConnection();
     }
 
@@ -163,7 +167,7 @@ class RequestDispatcherTest {
     @Test
     void shouldForgetAClientWhoseLastConnectionHasEnded() throws Exception {
         final ClientQueues clients = new ClientQueues(executor);
-        final RequestHandler root = new RequestDispatcher(server, executor, false, clients);
+        final RequestHandler root = new RequestDispatcher(server, executor, false, clients, new AppendQueues(server, executor));
         final RequestHandler first = root.forConnection();
         final RequestHandler second = root.forConnection();
         final RequestHandler silent = root.forConnection();
@@ -252,6 +256,38 @@ class RequestDispatcherTest {
         assertSame(Thread.currentThread(), appendedBy.removeFirst());
         assertEquals(5, appendedBy.size());
         assertFalse(appendedBy.contains(Thread.currentThread()));
+    }
+
+    /** A leader does not wait for replies; the engine would refuse entries without the ones before. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldPassEntriesInOrderAndHeartbeatsAtOnce(final boolean isDirect) throws Exception {
+        final RequestHandler entries = new RequestDispatcher(server, executor, isDirect).forConnection();
+        final DivisionInfo info = mock(DivisionInfo.class);
+        when(server.getDivision(GROUP).getInfo()).thenReturn(info);
+        when(info.getLeaderId()).thenReturn(RaftPeerId.valueOf("leader"));
+        when(server.appendEntriesAsync(any())).thenAnswer(call -> {
+            final AppendEntriesRequestProto request = call.getArgument(0);
+            final long index = request.getEntriesCount() == 0 ? -1 : request.getEntries(0).getIndex();
+            if (index == 0) {
+                assertTrue(unblocked.await(30, TimeUnit.SECONDS));
+            }
+            asked.add(index);
+            return CompletableFuture.completedFuture(AppendEntriesReplyProto.getDefaultInstance());
+        });
+        final List<CompletableFuture<? extends MessageLite>> replies = new ArrayList<>();
+        for (int index = 0; index < 100; index++) {
+            replies.add(appendTo(entries, LogEntryProto.newBuilder().setIndex(index).build()));
+            // The first one was passed while another server was the leader: those behind it must wait.
+            when(info.isFollower()).thenReturn(true);
+        }
+        append(entries, "leader", 0);
+        assertEquals(List.of(-1L), List.copyOf(asked));
+        unblocked.countDown();
+        for (final CompletableFuture<? extends MessageLite> reply : replies) {
+            reply.get(30, TimeUnit.SECONDS);
+        }
+        assertEquals(LongStream.range(-1, 100).boxed().toList(), List.copyOf(asked));
     }
 
     /** A server became the leader between requests 1 and 2: 1 was stored after 2 and 3. */
@@ -384,9 +420,17 @@ class RequestDispatcherTest {
     }
 
     private static void append(final RequestHandler handler, final String leader, final long term) throws Exception {
-        handler.handle(MessageType.APPEND_ENTRIES, AppendEntriesRequestProto.newBuilder().setLeaderTerm(term)
+        handler.handle(MessageType.APPEND_ENTRIES, request(leader, term).build()).get(30, TimeUnit.SECONDS);
+    }
+
+    private static CompletableFuture<? extends MessageLite> appendTo(final RequestHandler handler, final LogEntryProto entry) {
+        return handler.handle(MessageType.APPEND_ENTRIES, request("leader", 0).addEntries(entry).build());
+    }
+
+    private static AppendEntriesRequestProto.Builder request(final String leader, final long term) {
+        return AppendEntriesRequestProto.newBuilder().setLeaderTerm(term)
             .setServerRequest(RaftRpcRequestProto.newBuilder().setRequestorId(RaftPeerId.valueOf(leader).toByteString())
-                .setRaftGroupId(RaftGroupIdProto.newBuilder().setId(GROUP.toByteString()))).build()).get(30, TimeUnit.SECONDS);
+                .setRaftGroupId(RaftGroupIdProto.newBuilder().setId(GROUP.toByteString())));
     }
 
     private static CompletableFuture<? extends MessageLite> ask(final RequestHandler handler, final long callId) {

@@ -58,8 +58,8 @@ class SnapshotSenderTest {
 
     @Test
     void shouldNotSendASnapshotToAFollowerWithinTheLog() throws Exception {
-        assertEquals(SnapshotSender.Need.ENTRIES, sender(false, 10).send());
-        assertEquals(SnapshotSender.Need.ENTRIES, sender(false, 20).send());
+        assertEquals(SnapshotSender.Need.ENTRIES, sender(false, 10).send(true));
+        assertEquals(SnapshotSender.Need.ENTRIES, sender(false, 20).send(true));
         verify(appender.getServerRpc(), never()).installSnapshot(any());
     }
 
@@ -71,10 +71,10 @@ class SnapshotSenderTest {
         when(appender.getRaftLog().getTermIndex(-1)).thenReturn(null);
         when(appender.getServer().getInfo().getCurrentTerm()).thenReturn(7L);
         answer(InstallSnapshotResult.IN_PROGRESS, -1);
-        assertEquals(SnapshotSender.Need.TIME, sender.send());
+        assertEquals(SnapshotSender.Need.TIME, sender.send(true));
         verify(appender).newInstallSnapshotNotificationRequest(end);
         when(follower.getNextIndex()).thenReturn(20L);
-        assertEquals(SnapshotSender.Need.ENTRIES, sender.send());
+        assertEquals(SnapshotSender.Need.ENTRIES, sender.send(true));
         verify(appender.getServerRpc()).installSnapshot(any());
     }
 
@@ -83,20 +83,20 @@ class SnapshotSenderTest {
         final SnapshotSender sender = sender(false, 10);
         when(appender.getLeaderState().isFollowerBootstrapping(follower)).thenReturn(true);
         answer(InstallSnapshotResult.SNAPSHOT_EXPIRED, -1);
-        assertEquals(SnapshotSender.Need.TIME, sender.send());
+        assertEquals(SnapshotSender.Need.TIME, sender.send(true));
         verify(appender).newInstallSnapshotNotificationRequest(FIRST);
         verify(follower).updateLastRpcSendTime(false);
         verify(follower).updateLastRpcResponseTime();
         verify(follower).setAttemptedToInstallSnapshot();
         when(follower.hasAttemptedToInstallSnapshot()).thenReturn(true);
-        assertEquals(SnapshotSender.Need.ENTRIES, sender.send());
+        assertEquals(SnapshotSender.Need.ENTRIES, sender.send(true));
     }
 
     @Test
     void shouldContinueAfterASnapshotThatTheFollowerHad() throws Exception {
         final SnapshotSender sender = sender(false, 5);
         answer(InstallSnapshotResult.ALREADY_INSTALLED, 12);
-        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send());
+        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send(true));
         verify(follower).setAttemptedToInstallSnapshot();
         verify(follower).updateNextIndex(13);
         verify(appender.getLeaderState()).onFollowerCommitIndex(follower, 12);
@@ -107,7 +107,7 @@ class SnapshotSenderTest {
     void shouldNotMoveAFollowerWithAnEmptySnapshot() throws Exception {
         final SnapshotSender sender = sender(false, 5);
         answer(InstallSnapshotResult.SNAPSHOT_INSTALLED, -1);
-        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send());
+        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send(true));
         verify(follower).setAttemptedToInstallSnapshot();
         verify(follower, never()).updateNextIndex(anyLong());
     }
@@ -116,10 +116,10 @@ class SnapshotSenderTest {
     void shouldNotifyTheStateMachineOnlyOfASnapshotThatReachesTheLog() throws Exception {
         final SnapshotSender sender = sender(false, 5);
         answer(InstallSnapshotResult.SNAPSHOT_INSTALLED, 8);
-        sender.send();
+        sender.send(true);
         verify(appender.getServer().getStateMachine().event(), never()).notifySnapshotInstalled(any(), anyLong(), any());
         answer(InstallSnapshotResult.SNAPSHOT_INSTALLED, 9);
-        sender.send();
+        sender.send(true);
         verify(appender.getServer().getStateMachine().event()).notifySnapshotInstalled(InstallSnapshotResult.SUCCESS, 9, PEER);
     }
 
@@ -128,7 +128,7 @@ class SnapshotSenderTest {
         final SnapshotSender sender = sender(false, 5);
         when(appender.getServerRpc().installSnapshot(any())).thenReturn(
             InstallSnapshotReplyProto.newBuilder().setResult(InstallSnapshotResult.NOT_LEADER).setTerm(9).build());
-        assertEquals(SnapshotSender.Need.TIME, sender.send());
+        assertEquals(SnapshotSender.Need.TIME, sender.send(true));
         verify(appender).onFollowerTerm(9);
     }
 
@@ -140,7 +140,7 @@ class SnapshotSenderTest {
         when(appender.newInstallSnapshotRequests(any(), any())).thenReturn(List.of(piece, piece));
         when(appender.getServerRpc().installSnapshot(any())).thenReturn(
             InstallSnapshotReplyProto.newBuilder().setResult(InstallSnapshotResult.SUCCESS).build());
-        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send());
+        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send(true));
         verify(appender.getServerRpc()).installSnapshot(piece);
         verify(follower, never()).setSnapshotIndex(anyLong());
         verify(follower).setAttemptedToInstallSnapshot();
@@ -151,16 +151,16 @@ class SnapshotSenderTest {
         final SnapshotSender sender = sender(true, 5);
         when(appender.shouldInstallSnapshot()).thenReturn(mock(SnapshotInfo.class));
         when(appender.newInstallSnapshotRequests(any(), any())).thenReturn(List.of());
-        assertEquals(SnapshotSender.Need.TIME, sender.send());
+        assertEquals(SnapshotSender.Need.TIME, sender.send(true));
         when(appender.shouldInstallSnapshot()).thenReturn(null);
-        assertEquals(SnapshotSender.Need.ENTRIES, sender.send());
+        assertEquals(SnapshotSender.Need.ENTRIES, sender.send(true));
     }
 
     @Test
     void shouldContinueAfterASnapshotThatTheFollowerHasFetched() throws Exception {
         final SnapshotSender sender = sender(false, 5);
         answer(InstallSnapshotResult.SNAPSHOT_INSTALLED, 12);
-        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send());
+        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send(true));
         verify(follower).setSnapshotIndex(12);
         verify(follower).updateNextIndex(13);
         verify(appender.getServer().getStateMachine().event()).notifySnapshotInstalled(InstallSnapshotResult.SUCCESS, 12, PEER);
@@ -170,7 +170,7 @@ class SnapshotSenderTest {
     void shouldWaitForAFollowerThatIsFetchingASnapshot() throws Exception {
         final SnapshotSender sender = sender(false, 5);
         answer(InstallSnapshotResult.IN_PROGRESS, -1);
-        assertEquals(SnapshotSender.Need.TIME, sender.send());
+        assertEquals(SnapshotSender.Need.TIME, sender.send(true));
         verify(follower, never()).updateNextIndex(13);
     }
 
@@ -178,7 +178,7 @@ class SnapshotSenderTest {
     void shouldNotifyTheStateMachineWhenAFollowerFoundNoSnapshot() throws Exception {
         final SnapshotSender sender = sender(false, 5);
         answer(InstallSnapshotResult.SNAPSHOT_UNAVAILABLE, -1);
-        assertEquals(SnapshotSender.Need.TIME, sender.send());
+        assertEquals(SnapshotSender.Need.TIME, sender.send(true));
         verify(follower).setAttemptedToInstallSnapshot();
         verify(appender.getServer().getStateMachine().event())
             .notifySnapshotInstalled(InstallSnapshotResult.SNAPSHOT_UNAVAILABLE, -1, PEER);
@@ -193,7 +193,7 @@ class SnapshotSenderTest {
         final InstallSnapshotRequestProto piece = InstallSnapshotRequestProto.getDefaultInstance();
         when(appender.newInstallSnapshotRequests(any(), any())).thenReturn(List.of(piece, piece));
         answer(InstallSnapshotResult.SUCCESS, -1);
-        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send());
+        assertEquals(SnapshotSender.Need.SNAPSHOT, sender.send(true));
         verify(appender.getServerRpc(), times(2)).installSnapshot(piece);
         verify(follower).setSnapshotIndex(15);
         verify(appender.getServer().getRaftServerMetrics()).onSnapshotInstalled();

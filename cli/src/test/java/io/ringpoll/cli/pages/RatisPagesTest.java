@@ -25,8 +25,8 @@ import org.junit.jupiter.api.io.TempDir;
 class RatisPagesTest {
     private static final Page QUICKSTART = Page.read(Page.ROOT.resolve("docs/ratis-quickstart.md"));
     private static final Page COMMIT_INDEX = Page.read(Page.ROOT.resolve("docs/internals/ratis-commit-index.md"));
+    private static final Page REPEATED_APPEND = Page.read(Page.ROOT.resolve("docs/internals/ratis-repeated-append.md"));
     private static final String SUM = "ReplicatedSum";
-    private static final String REPRODUCER = "CommitIndexReproducer";
     private static final Pattern FLAG = Pattern.compile("(?<= )-(?:-|Dorg)[\\w.=/-]+");
     private static final String HOST = "127.0.0.1";
     private static final int SERVERS = 3;
@@ -79,9 +79,19 @@ class RatisPagesTest {
 
     /** If it fails with a newer engine, the defect may be fixed. */
     @Test
-    void shouldReproduceTheDefectOfTheEngine() throws Exception {
-        compile(REPRODUCER, block(COMMIT_INDEX, "java"));
-        assertEquals(block(COMMIT_INDEX, "text"), output(REPRODUCER));
+    void shouldReproduceTheCommitOfAnEntryThatIsNotCompared() throws Exception {
+        shouldPrint(COMMIT_INDEX, "CommitIndexReproducer");
+    }
+
+    /** If it fails with a newer engine, the defect may be fixed. */
+    @Test
+    void shouldReproduceTheConfirmationOfEntriesThatAreNotStored() throws Exception {
+        shouldPrint(REPEATED_APPEND, "RepeatedAppendReproducer");
+    }
+
+    private void shouldPrint(final Page page, final String program) throws Exception {
+        compile(program, block(page, "java"));
+        assertEquals(block(page, "text"), output(program));
     }
 
     private void server(final int number, final List<String> addresses) throws IOException {

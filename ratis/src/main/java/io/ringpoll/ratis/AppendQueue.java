@@ -1,0 +1,160 @@
+package io.ringpoll.ratis;
+
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Supplier;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+
+/**
+ * Passes the entries of a group to the engine in the order of arrival, over all connections, because a leader does not wait for
+ * replies. A request with an entry that an earlier one has as well waits for the end of that one:
+ * <pre>
+ *   passed, without reply:  | 5..6 | 7..9 |
+ *   waiting:                | 5..9 |             the leader has repeated its requests after a time-out
+ * </pre>
+ *
+ * <p>The engine must not get both. It identifies a pending request by the index of its first entry, and confirms another one with
+ * the same first index as soon as the pending one is stored: the entries that only the other one has, or has of a later term, are
+ * not stored.
+ *
+ * <p>A request that waits is dropped when its leader repeats it. Thread-safe.
+ */
+final class AppendQueue {
+    private final SerialExecutor inOrder;
+    private final Supplier<?> group;
+    /** What the supplier has returned for the latest request. */
+    private Reference<?> latestGroup = new WeakReference<>(null);
+    private final ArrayDeque<Request> waiting = new ArrayDeque<>();
+    /** Those without reply; the engine has few at a time. */
+    private final List<Request> passed = new ArrayList<>();
+
+    /** A request with entries. */
+    static final class Request {
+        private final ByteString leader;
+        private final long firstIndex;
+        private final long lastIndex;
+        private final Runnable pass;
+        private final Runnable drop;
+
+        /**
+         * Creates a request.
+         *
+         * @param request with at least one entry; not retained
+         * @param pass    passes it to the engine
+         * @param drop    is called instead of {@code pass} if the leader has repeated the request
+         */
+        Request(final AppendEntriesRequestProto request, final Runnable pass, final Runnable drop) {
+            leader = request.getServerRequest().getRequestorId();
+            firstIndex = request.getEntries(0).getIndex();
+            lastIndex = request.getEntries(request.getEntriesCount() - 1).getIndex();
+            this.pass = pass;
+            this.drop = drop;
+        }
+
+        private boolean overlaps(final Request other) {
+            return firstIndex <= other.lastIndex && other.firstIndex <= lastIndex;
+        }
+
+        /** A leader goes back only to repeat what it has sent. */
+        private boolean repeats(final Request earlier) {
+            return firstIndex <= earlier.firstIndex && leader.equals(earlier.leader);
+        }
+    }
+
+    /**
+     * Creates a queue.
+     *
+     * @param executor whose threads pass the requests
+     * @param group    returns the engine's object of the group: another one after the group has been removed and added again,
+     *                 and the requests that were pending at the former one get no reply
+     */
+    AppendQueue(final Executor executor, final Supplier<?> group) {
+        inOrder = new SerialExecutor(executor);
+        this.group = group;
+    }
+
+    /**
+     * Adds a request.
+     *
+     * @param request for which {@link #end} is called after its reply
+     * @param here    whether it may be passed on the calling thread
+     * @throws RejectedExecutionException if the server is closing
+     */
+    void add(final Request request, final boolean here) {
+        addBehindOthers(request).forEach(repeated -> repeated.drop.run());
+        if (here) {
+            inOrder.executeHere(this::passNext);
+            return;
+        }
+        try {
+            inOrder.execute(this::passNext);
+        } catch (final RejectedExecutionException e) {
+            remove(request);
+            throw e;
+        }
+    }
+
+    private synchronized void remove(final Request rejected) {
+        waiting.remove(rejected);
+    }
+
+    /** Returns the requests that it repeats, which do not wait any more. */
+    private synchronized List<Request> addBehindOthers(final Request request) {
+        final List<Request> repeated = waiting.isEmpty() ? List.of() : waiting.stream().filter(request::repeats).toList();
+        waiting.removeAll(repeated);
+        waiting.addLast(request);
+        return repeated;
+    }
+
+    private void passNext() {
+        final Request next = next();
+        if (next != null) {
+            next.pass.run();
+        }
+    }
+
+    private void passAll() {
+        for (Request next = next(); next != null; next = next()) {
+            next.pass.run();
+        }
+    }
+
+    private Request next() {
+        return next(group.get());
+    }
+
+    private synchronized Request next(final Object currentGroup) {
+        if (currentGroup == null || currentGroup != latestGroup.get()) {
+            latestGroup = new WeakReference<>(currentGroup);
+            passed.clear();
+        }
+        final Request head = waiting.peekFirst();
+        if (head == null || passed.stream().anyMatch(head::overlaps)) {
+            return null;
+        }
+        passed.add(waiting.removeFirst());
+        return head;
+    }
+
+    /** Ends a request: those that wait for it are passed on the threads of the executor. */
+    void end(final Request request) {
+        synchronized (this) {
+            passed.remove(request);
+            if (waiting.isEmpty()) {
+                return;
+            }
+        }
+        try {
+            inOrder.execute(this::passAll);
+        } catch (final RejectedExecutionException e) {
+            // The server is closing.
+            return;
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package io.ringpoll.ratis;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import io.ringpoll.internal.transport.MessageType;
+import io.ringpoll.internal.transport.RequestHandler;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.apache.ratis.RaftConfigKeys;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
+import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.StateMachineLogEntryProto;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.rpc.SupportedRpcType;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLogBase;
+import org.apache.ratis.statemachine.impl.BaseStateMachine;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.util.AutoCloseableLock;
+import org.apache.ratis.util.TimeDuration;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A follower of the engine that cannot store for a while: requests arrive while an earlier one is pending. */
+@Timeout(value = 120, unit = TimeUnit.SECONDS)
+class RepeatedAppendsTest {
+    private static final RaftGroupId GROUP = RaftGroupId.randomId();
+    private static final RaftPeer FOLLOWER = RaftPeer.newBuilder().setId("follower").build();
+    private static final String A = "a";
+    private static final String B = "b";
+    private static final TimeDuration NO_ELECTION = TimeDuration.valueOf(1, TimeUnit.HOURS);
+
+    @TempDir
+    private Path folder;
+    private RaftServer server;
+    private RequestHandler handler;
+    private RaftLogBase log;
+
+    @BeforeEach
+    void start() throws Exception {
+        final RaftProperties properties = new RaftProperties();
+        RaftConfigKeys.Rpc.setType(properties, SupportedRpcType.NETTY);
+        RaftServerConfigKeys.setStorageDir(properties, List.of(folder.toFile()));
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, NO_ELECTION);
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, NO_ELECTION.multiply(2));
+        final RaftGroup group = RaftGroup.valueOf(
+            GROUP, FOLLOWER, RaftPeer.newBuilder().setId(A).build(), RaftPeer.newBuilder().setId(B).build());
+        server = RaftServer.newBuilder().setServerId(FOLLOWER.getId()).setProperties(properties).setGroup(group)
+            .setStateMachine(new BaseStateMachine()).build();
+        server.start();
+        log = (RaftLogBase) server.getDivision(GROUP).getRaftLog();
+        // On the calling thread, so that a request has been passed when the call returns.
+        handler = new RequestDispatcher(server, Runnable::run, false).forConnection();
+        assertEquals(AppendResult.SUCCESS, answer(append(A, 1)).getResult());
+    }
+
+    @AfterEach
+    void stop() throws IOException {
+        server.close();
+    }
+
+    /** Sends the entries from 0 on, of these terms. */
+    private CompletableFuture<AppendEntriesReplyProto> append(final String leader, final long term, final long... terms) {
+        return appendFrom(0, leader, term, terms);
+    }
+
+    private CompletableFuture<AppendEntriesReplyProto> appendFrom(
+        final long firstIndex, final String leader, final long term, final long... terms) {
+        final AppendEntriesRequestProto.Builder request = AppendEntriesRequestProto.newBuilder().setLeaderTerm(term)
+            .setLeaderCommit(-1).setServerRequest(RaftRpcRequestProto.newBuilder()
+                .setRequestorId(RaftPeerId.valueOf(leader).toByteString()).setReplyId(FOLLOWER.getId().toByteString())
+                .setRaftGroupId(RaftGroupIdProto.newBuilder().setId(GROUP.toByteString())));
+        if (firstIndex > 0) {
+            request.setPreviousLog(TermIndex.valueOf(term, firstIndex - 1).toProto());
+        }
+        long index = firstIndex;
+        for (final long ofEntry : terms) {
+            request.addEntries(LogEntryProto.newBuilder().setTerm(ofEntry).setIndex(index++).setStateMachineLogEntry(
+                StateMachineLogEntryProto.newBuilder().setClientId(ClientId.randomId().toByteString())
+                    .setLogData(ByteString.copyFromUtf8(leader))));
+        }
+        return handler.handle(MessageType.APPEND_ENTRIES, request.build()).thenApply(AppendEntriesReplyProto.class::cast);
+    }
+
+    private static AppendEntriesReplyProto answer(final CompletableFuture<AppendEntriesReplyProto> reply) throws Exception {
+        return reply.get(60, TimeUnit.SECONDS);
+    }
+
+    private List<Long> storedTerms() {
+        return LongStream.range(0, log.getNextIndex()).map(index -> log.getTermIndex(index).getTerm()).boxed().toList();
+    }
+
+    /** The engine would confirm it with the pending one, and store entry 0 only. */
+    @Test
+    void shouldStoreAllEntriesOfALongerRequestThatRepeatsAPendingOne() throws Exception {
+        final CompletableFuture<AppendEntriesReplyProto> pending;
+        final CompletableFuture<AppendEntriesReplyProto> longer;
+        try (AutoCloseableLock _ = log.writeLock()) {
+            pending = append(A, 1, 1);
+            longer = append(A, 1, 1, 1, 1);
+            assertFalse(pending.isDone());
+        }
+        assertEquals(AppendResult.SUCCESS, answer(pending).getResult());
+        assertEquals(2, answer(longer).getMatchIndex());
+        assertEquals(List.of(1L, 1L, 1L), storedTerms());
+    }
+
+    /** The engine would confirm the entries of the new leader, and store those of the former one. */
+    @Test
+    void shouldStoreTheEntriesOfANewLeaderWhileThoseOfTheFormerOneArePending() throws Exception {
+        final CompletableFuture<AppendEntriesReplyProto> pending;
+        final CompletableFuture<AppendEntriesReplyProto> other;
+        try (AutoCloseableLock _ = log.writeLock()) {
+            pending = append(A, 1, 1, 1);
+            other = append(B, 2, 2, 2);
+            assertFalse(pending.isDone());
+        }
+        answer(pending);
+        assertEquals(1, answer(other).getMatchIndex());
+        assertEquals(List.of(2L, 2L), storedTerms());
+    }
+
+    @Test
+    void shouldStoreRequestsThatAreUnderWayTogether() throws Exception {
+        final List<CompletableFuture<AppendEntriesReplyProto>> replies = new ArrayList<>();
+        try (AutoCloseableLock _ = log.writeLock()) {
+            for (int index = 0; index < 5; index++) {
+                replies.add(appendFrom(index, A, 1, 1));
+            }
+        }
+        for (int index = 0; index < 5; index++) {
+            assertEquals(index, answer(replies.get(index)).getMatchIndex());
+        }
+        assertEquals(List.of(1L, 1L, 1L, 1L, 1L), storedTerms());
+    }
+}
