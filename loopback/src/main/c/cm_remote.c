@@ -355,6 +355,14 @@ static enum received receive(const struct remote *remote, struct message *messag
     return MESSAGE;
 }
 
+/* cm_lock held, on the watch thread, where proxies end. Responses from before the end are seen before the event of the end. */
+static void answer_before_the_end(struct remote *remote)
+{
+    pthread_mutex_unlock(&cm_lock);
+    lb_proxy_answer(remote->qp);
+    pthread_mutex_lock(&cm_lock);
+}
+
 /* On the watch thread. */
 static void ready(uint64_t watch)
 {
@@ -369,6 +377,8 @@ static void ready(uint64_t watch)
         int descriptor;
         const enum received received = receive(remote, &message, &descriptor);
 
+        if (remote->qp != NULL && (received == END || (received == MESSAGE && message.type >= REJECT)))
+            answer_before_the_end(remote);
         if (received == MESSAGE)
             on_message(remote, &message, descriptor);
         else if (received == RING)

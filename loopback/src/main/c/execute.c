@@ -122,6 +122,18 @@ release_segments:
     return outcome;
 }
 
+/* A proxy's request that the fault plan of the other process wants to be refused. */
+static enum lb_outcome refuse_as_planned(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
+    struct lb_aftermath *aftermath)
+{
+    const enum ibv_wc_status status = (enum ibv_wc_status)wr->imm_data;
+
+    if (qp->peer == NULL || !lb_qp_responds_to(qp->peer, qp))
+        return LB_NO_PEER;
+    return lb_refuse(qp->peer, status == IBV_WC_REM_ACCESS_ERR ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_REQ_ERR, failure,
+        status, RINGPOLL_LOOPBACK_VERR_INJECTED, aftermath);
+}
+
 enum lb_outcome lb_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struct lb_failure *failure,
     struct lb_aftermath *aftermath)
 {
@@ -136,6 +148,8 @@ enum lb_outcome lb_execute(struct lb_qp *qp, const struct ibv_send_wr *wr, struc
     case IBV_WR_SEND_WITH_IMM:
     case IBV_WR_RDMA_WRITE_WITH_IMM:
         return lb_send_message(qp, wr, failure, aftermath);
+    case LB_WR_REFUSED:
+        return refuse_as_planned(qp, wr, failure, aftermath);
     default: /* check_request has let nothing else pass */
         return atomic_remote(qp, wr, failure, aftermath);
     }

@@ -144,6 +144,23 @@ static enum step plan(struct lb_qp *qp, struct lb_failure *failure, bool *comple
     return SENT;
 }
 
+static bool is_refusal(uint32_t status)
+{
+    return status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_INV_REQ_ERR || status == IBV_WC_REM_OP_ERR;
+}
+
+/* The plan lets the peer refuse the request with the number qp->sent: its process does so, for there is room. */
+static void send_refused(struct lb_proxy *proxy, struct lb_qp *qp, const struct lb_failure *failure)
+{
+    struct lb_wire_record *record = lb_wire_claim(&proxy->requests_out, 0);
+
+    describe(record, qp, &lb_send_slot(qp, qp->sent)->wr, false);
+    record->opcode = LB_WR_REFUSED;
+    record->imm_data = failure->status;
+    lb_wire_publish(&proxy->requests_out, record, 0);
+    qp->sent++;
+}
+
 void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath *aftermath)
 {
     struct lb_proxy *proxy = lb_proxy_of(proxy_qp);
@@ -155,8 +172,16 @@ void lb_proxy_send(struct lb_qp *proxy_qp, struct lb_qp *qp, struct lb_aftermath
         enum step step = SENT;
 
         /* The plan acts on the oldest request, so those before it must have their responses. */
-        if (__builtin_expect(qp->faults != NULL, 0))
-            step = qp->executed == qp->sent ? plan(qp, &failure, &completed, aftermath) : NO_ROOM;
+        if (__builtin_expect(qp->faults != NULL, 0)) {
+            const bool can_send = qp->executed == qp->sent && lb_wire_claim(&proxy->requests_out, 0) != NULL;
+
+            step = can_send ? plan(qp, &failure, &completed, aftermath) : NO_ROOM;
+            if (step == FAILED && !completed && is_refusal(failure.status)) {
+                send_refused(proxy, qp, &failure);
+                rings = true;
+                continue;
+            }
+        }
         if (step == SENT)
             step = send_part(proxy, qp, &failure);
         if (step == SENT) {
@@ -275,6 +300,8 @@ static bool is_valid(const struct lb_wire_record *request, uint32_t present)
         return !more && request->length == 0;
     case LB_WR_ATOMIC_WRITE:
         return !more && request->length == 8 && present >= 8;
+    case LB_WR_REFUSED:
+        return !more && request->length == 0 && is_refusal(request->imm_data);
     default:
         return false;
     }

@@ -27,6 +27,8 @@
 /* ABI constants that the installed headers may be too old to have. */
 #define LB_WR_FLUSH 14
 #define LB_WR_ATOMIC_WRITE 15
+/* Between processes only: the peer refuses the request. */
+#define LB_WR_REFUSED 127
 #define LB_WC_FLUSH 8
 #define LB_WC_ATOMIC_WRITE 9
 

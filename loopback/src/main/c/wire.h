@@ -43,7 +43,7 @@ enum {
 struct lb_wire_record {
     uint32_t size;        /* of the record, a multiple of 64 */
     uint8_t kind;
-    uint8_t opcode;       /* request: an enum ibv_wr_opcode */
+    uint8_t opcode;       /* request: an enum ibv_wr_opcode, or LB_WR_REFUSED: imm_data is the status */
     uint8_t flags;
     uint8_t status;       /* response: an enum ibv_wc_status */
     uint32_t length;      /* bytes of payload; of a read request: bytes to read */

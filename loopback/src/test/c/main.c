@@ -92,6 +92,8 @@ int main(int argc, char **argv)
         return process_binder(argv[2]);
     if (argc == 3 && strcmp(argv[1], PROCESS_CONNECTOR) == 0)
         return process_connector(argv[2]);
+    if (argc == 3 && strcmp(argv[1], PROCESS_LISTENER) == 0)
+        return process_listener(argv[2]);
     /* Hundreds of connections have thousands of descriptors. */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
@@ -118,6 +120,7 @@ int main(int argc, char **argv)
     count += run_list(thread_tests, filter);
     count += run_list(synthetic_tests, filter);
     count += run_list(process_tests, filter);
+    count += run_list(kill_tests, filter);
     if (!test_between_processes())
         count += run_list(speed_tests, filter);
     if (count == 0 && !test_between_processes()) { /* which leaves out some */

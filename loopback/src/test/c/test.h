@@ -49,14 +49,17 @@ extern const struct test thread_tests[];
 extern const struct test synthetic_tests[];
 extern const struct test speed_tests[];
 
-/* test_process.c: this program as the other process of a test. */
+/* test_process.c, test_kill.c: this program as the other process of a test. */
 extern const struct test process_tests[];
+extern const struct test kill_tests[];
 #define PROCESS_PEER "--peer"
 #define PROCESS_BINDER "--binder"
 #define PROCESS_CONNECTOR "--connector"
+#define PROCESS_LISTENER "--listener"
 int process_peer(const char *port, const char *operations, const char *attack);
 int process_binder(const char *port);
 int process_connector(const char *port);
+int process_listener(const char *descriptor);
 
 /*
  * hostile_peer.c. Begins an attack on the process at the other end of this one's connections: "descriptors", or a number, the

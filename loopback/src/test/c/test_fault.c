@@ -213,6 +213,35 @@ static void should_disconnect_behind_the_nth_post(void)
     end_plan();
 }
 
+/* Also where the peer is in another process: that process refuses. */
+static void should_let_the_peer_of_a_connection_refuse_the_nth_operation(void)
+{
+    static const enum ibv_wc_status refusals[] = {IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_OP_ERR};
+
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        struct ringpoll_loopback_fault rule = {
+            .kind = RINGPOLL_LOOPBACK_FAULT_STATUS, .operation = RINGPOLL_LOOPBACK_OPERATION_ANY, .code = refusals[i], .at = 2};
+        struct pair pair;
+
+        plan(1, rule);
+        pair_open(&pair, NULL);
+        CHECK_EQ(rpma_recv(pair.server.conn, pair.server.mr, 0, 64, WR_ID(21)), 0);
+        for (int n = 1; n <= 3; n++)
+            CHECK_EQ(rpma_write(pair.client.conn, pair.client.remote, 0, pair.client.mr, 0, 8, RPMA_F_COMPLETION_ALWAYS,
+                WR_ID(n)), 0);
+        CHECK_EQ(next_wc(pair.client.cq).status, IBV_WC_SUCCESS);
+        const struct ibv_wc refused = next_wc(pair.client.cq);
+        check_failed(&refused, 2, refusals[i], pair.client.qp_num);
+        CHECK_EQ(refused.vendor_err, RINGPOLL_LOOPBACK_VERR_INJECTED);
+        CHECK_EQ(next_wc(pair.client.cq).status, IBV_WC_WR_FLUSH_ERR);
+        const struct ibv_wc flushed = next_wc(pair.server.cq); /* its queue pair has failed, too */
+        check_failed(&flushed, 21, IBV_WC_WR_FLUSH_ERR, pair.server.qp_num);
+        CHECK_EQ(ringpoll_loopback_injected(0), 1);
+        pair_close(&pair);
+        end_plan();
+    }
+}
+
 static void should_fail_the_nth_poll_and_lose_nothing_by_it(void)
 {
     struct verbs_pair pair;
@@ -604,6 +633,8 @@ const struct test fault_tests[] = {
     {"fault plan: a queue pair goes while its receiver is not ready",
         should_end_a_wait_for_the_receiver_when_the_queue_pair_goes},
     {"fault plan: a disconnect behind the n-th post", should_disconnect_behind_the_nth_post},
+    {"fault plan: the peer of a connection refuses the n-th operation",
+        should_let_the_peer_of_a_connection_refuse_the_nth_operation},
     {"fault plan: the n-th poll fails and loses nothing", should_fail_the_nth_poll_and_lose_nothing_by_it},
     {"fault plan: an overrun at the n-th completion", should_overrun_at_the_nth_completion},
     {"fault plan: a late completion, and all behind it", should_delay_a_completion_and_all_behind_it},

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * test_process.c: connections between processes: data both ways, and a peer that is killed at any moment.
- *
- * The other process is this program again, with the arguments PROCESS_PEER and a port.
- */
-#include <arpa/inet.h>
-#include <dirent.h>
+/* test_process.c: connections between processes: data both ways, hostile peers, ports. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,174 +10,22 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "process_end.h"
 #include "watch.h"
 
-#define KILLS 20
 #define ATTACKS 20
-#define DEPTH 32
-#define REGION (256u * 1024)
-#define RECEIVE 4096u
 #define DESCRIPTORS 1024
-#define PATIENCE_S 60
-
-/* One side: a synchronous id with a region, which the other side may write, read and change atomically. */
-struct end {
-    struct rdma_cm_id *id;
-    struct ibv_mr *mr;
-    char *bytes;
-    uint64_t remote_addr;
-    uint32_t rkey;
-    unsigned int seed;
-    uint32_t sends_posted, sends_ended, receives_posted, receives_ended, failures;
-};
-
-struct told {
-    uint64_t addr;
-    uint32_t rkey;
-};
-
-static double seconds(void)
-{
-    struct timespec now;
-
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static void create_qp(struct end *end)
-{
-    struct ibv_qp_init_attr attr = {
-        .cap = {.max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 1},
-        .qp_type = IBV_QPT_RC,
-        .sq_sig_all = 1,
-    };
-
-    CHECK_EQ(rdma_create_qp(end->id, NULL, &attr), 0);
-    end->bytes = aligned_alloc(4096, REGION);
-    CHECK(end->bytes != NULL);
-    memset(end->bytes, 0, REGION);
-    end->mr = ibv_reg_mr(end->id->pd, end->bytes, REGION, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-        IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
-    CHECK(end->mr != NULL);
-}
-
-static void post_receive(struct end *end)
-{
-    struct ibv_sge sge = {.addr = (uintptr_t)end->bytes, .length = RECEIVE, .lkey = end->mr->lkey};
-    struct ibv_recv_wr wr = {.sg_list = &sge, .num_sge = 1};
-    struct ibv_recv_wr *bad;
-
-    CHECK_EQ(ibv_post_recv(end->id->qp, &wr, &bad), 0);
-    end->receives_posted++;
-}
-
-/* Posts an operation of a random kind and length; false: the queue pair has failed. */
-static bool post_any(struct end *end)
-{
-    static const enum ibv_wr_opcode kinds[] = {
-        IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ, IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_SEND_WITH_IMM,
-        IBV_WR_RDMA_WRITE_WITH_IMM,
-    };
-    const enum ibv_wr_opcode kind = kinds[(unsigned int)rand_r(&end->seed) % 6];
-    const bool is_message = kind == IBV_WR_SEND || kind == IBV_WR_SEND_WITH_IMM;
-    /* The element of an atomic operation may be longer than what it takes. */
-    const uint32_t least = kind == IBV_WR_ATOMIC_FETCH_AND_ADD ? 8 : 0;
-    const uint32_t length = least + (uint32_t)rand_r(&end->seed) % ((is_message ? RECEIVE : REGION / 2) - least);
-    struct ibv_sge sge = {.addr = (uintptr_t)end->bytes + REGION / 2, .length = length, .lkey = end->mr->lkey};
-    struct ibv_send_wr wr = {.sg_list = &sge, .num_sge = 1, .opcode = kind};
-    struct ibv_send_wr *bad;
-
-    if (kind == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-        wr.wr.atomic.remote_addr = end->remote_addr;
-        wr.wr.atomic.rkey = end->rkey;
-        wr.wr.atomic.compare_add = 1;
-    } else {
-        wr.wr.rdma.remote_addr = end->remote_addr;
-        wr.wr.rdma.rkey = end->rkey;
-    }
-    const int error = ibv_post_send(end->id->qp, &wr, &bad);
-    if (error == 0)
-        end->sends_posted++;
-    else
-        CHECK_EQ(error, ENOMEM);
-    return error == 0;
-}
-
-/* Polls both queues once; receives are posted again while `again`. */
-static void poll_queues(struct end *end, bool again)
-{
-    struct ibv_wc wc;
-
-    if (ibv_poll_cq(end->id->send_cq, 1, &wc) == 1) {
-        end->sends_ended++;
-        end->failures += wc.status != IBV_WC_SUCCESS;
-    }
-    if (ibv_poll_cq(end->id->recv_cq, 1, &wc) == 1) {
-        end->receives_ended++;
-        if (wc.status == IBV_WC_SUCCESS && again)
-            post_receive(end);
-    }
-}
-
-static struct rdma_conn_param parameters(const struct told *told)
-{
-    return (struct rdma_conn_param){
-        .private_data = told,
-        .private_data_len = sizeof(*told),
-        .responder_resources = 8,
-        .initiator_depth = 8,
-        .retry_count = 7,
-        .rnr_retry_count = 7,
-    };
-}
-
-static void adopt(struct end *end)
-{
-    struct told told;
-
-    memcpy(&told, end->id->event->param.conn.private_data, sizeof(told));
-    end->remote_addr = told.addr;
-    end->rkey = told.rkey;
-}
-
-static struct sockaddr_in address_of(int port)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return address;
-}
-
-static void close_end(struct end *end)
-{
-    rdma_destroy_qp(end->id);
-    CHECK_EQ(ibv_dereg_mr(end->mr), 0);
-    CHECK_EQ(rdma_destroy_id(end->id), 0);
-    free(end->bytes);
-}
 
 /* The other process: works until it is killed, or for so many operations; with an attack unless that is empty. */
 int process_peer(const char *port, const char *operations, const char *attack)
 {
-    struct sockaddr_in address = address_of(atoi(port));
     const uint32_t wanted = (uint32_t)atoi(operations);
     struct end end = {.seed = (unsigned int)getpid()};
 
     alarm(PATIENCE_S);
-    CHECK_EQ(rdma_create_id(NULL, &end.id, NULL, RDMA_PS_TCP), 0);
-    CHECK_EQ(rdma_resolve_addr(end.id, NULL, (struct sockaddr *)&address, 1000), 0);
-    CHECK_EQ(rdma_resolve_route(end.id, 1000), 0);
-    create_qp(&end);
-    for (int i = 0; i < DEPTH; i++)
-        post_receive(&end);
-    const struct told told = {.addr = (uintptr_t)end.bytes, .rkey = end.mr->rkey};
-    struct rdma_conn_param param = parameters(&told);
-    CHECK_EQ(rdma_connect(end.id, &param), 0);
-    adopt(&end);
+    CHECK(connect_to(atoi(port), &end));
     if (attack[0] != '\0')
         hostile_peer_begin(attack);
     while (wanted == 0 || end.sends_ended < wanted) {
@@ -195,66 +37,6 @@ int process_peer(const char *port, const char *operations, const char *attack)
     CHECK_EQ(rdma_disconnect(end.id), 0);
     close_end(&end);
     return 0;
-}
-
-static pid_t start_peer(int port, const char *operations, const char *attack)
-{
-    char text[16];
-
-    (void)snprintf(text, sizeof(text), "%d", port);
-    const pid_t pid = fork();
-    CHECK(pid >= 0);
-    if (pid == 0) {
-        execl("/proc/self/exe", "loopback-tests", PROCESS_PEER, text, operations, attack, (char *)NULL);
-        _exit(127);
-    }
-    return pid;
-}
-
-static struct rdma_cm_id *listen_at(int *port)
-{
-    struct rdma_cm_id *listener;
-    struct sockaddr_in address = address_of(0);
-
-    CHECK_EQ(rdma_create_id(NULL, &listener, NULL, RDMA_PS_TCP), 0);
-    CHECK_EQ(rdma_bind_addr(listener, (struct sockaddr *)&address), 0);
-    CHECK_EQ(rdma_listen(listener, 8), 0);
-    *port = ntohs(rdma_get_src_port(listener));
-    return listener;
-}
-
-static void accept_peer(struct rdma_cm_id *listener, struct end *end)
-{
-    CHECK_EQ(rdma_get_request(listener, &end->id), 0);
-    create_qp(end);
-    for (int i = 0; i < DEPTH; i++)
-        post_receive(end);
-    adopt(end);
-    const struct told told = {.addr = (uintptr_t)end->bytes, .rkey = end->mr->rkey};
-    struct rdma_conn_param param = parameters(&told);
-    CHECK_EQ(rdma_accept(end->id, &param), 0);
-}
-
-/* The connection has ended: every request has its completion. */
-static void settle(struct end *end)
-{
-    const double limit = seconds() + PATIENCE_S;
-
-    while (end->sends_ended != end->sends_posted && seconds() < limit)
-        poll_queues(end, false);
-    CHECK_EQ(end->sends_ended, end->sends_posted);
-    (void)rdma_disconnect(end->id);
-    while (end->receives_ended != end->receives_posted && seconds() < limit)
-        poll_queues(end, false);
-    CHECK_EQ(end->receives_ended, end->receives_posted);
-}
-
-/* Whether the id has an event that says that the connection has ended. */
-static bool has_ended(const struct end *end)
-{
-    struct pollfd waiting = {.fd = end->id->channel->fd, .events = POLLIN};
-
-    return poll(&waiting, 1, 0) == 1;
 }
 
 static void should_carry_all_operations_between_processes(void)
@@ -276,39 +58,6 @@ static void should_carry_all_operations_between_processes(void)
     CHECK_EQ(waitpid(peer, &status, 0), peer);
     CHECK_EQ(status, 0);
     close_end(&end);
-    CHECK_EQ(rdma_destroy_id(listener), 0);
-}
-
-static void should_account_for_everything_when_the_peer_is_killed(void)
-{
-    int port;
-    struct rdma_cm_id *listener = listen_at(&port);
-    const char *more = getenv("RINGPOLL_LOOPBACK_KILLS");
-    const int kills = more != NULL ? atoi(more) : KILLS;
-    unsigned int seed = 7;
-
-    for (int i = 0; i < kills; i++) {
-        const pid_t peer = start_peer(port, "0", "");
-        struct end end = {.seed = (unsigned int)i};
-        bool killed = false;
-
-        accept_peer(listener, &end);
-        const double began = seconds();
-        const double kill_at = began + (rand_r(&seed) % 20000) / 1e6;
-        while (!has_ended(&end) && seconds() < began + PATIENCE_S) {
-            if (!killed && seconds() >= kill_at) {
-                CHECK_EQ(kill(peer, SIGKILL), 0);
-                killed = true;
-            }
-            if (end.sends_posted - end.sends_ended < DEPTH / 2 && end.failures == 0)
-                (void)post_any(&end);
-            poll_queues(&end, true);
-        }
-        CHECK(has_ended(&end));
-        CHECK_EQ(waitpid(peer, NULL, 0), peer);
-        settle(&end);
-        close_end(&end);
-    }
     CHECK_EQ(rdma_destroy_id(listener), 0);
 }
 
@@ -346,18 +95,6 @@ static void should_survive_a_peer_that_writes_anything_to_the_segment(void)
         close_end(&end);
     }
     CHECK_EQ(rdma_destroy_id(listener), 0);
-}
-
-static int count_descriptors(void)
-{
-    DIR *opened = opendir("/proc/self/fd");
-    int count = 0;
-
-    CHECK(opened != NULL);
-    while (readdir(opened) != NULL)
-        count++;
-    (void)closedir(opened);
-    return count;
 }
 
 static void should_keep_no_descriptor_that_a_peer_sends(void)
@@ -448,14 +185,9 @@ int process_binder(const char *port)
 /* The other process of the test below: exits with the errno of its attempt. */
 int process_connector(const char *port)
 {
-    struct sockaddr_in address = address_of(atoi(port));
     struct end end = {.seed = 1};
+    const int error = connect_to(atoi(port), &end) ? 0 : ECONNREFUSED;
 
-    CHECK_EQ(rdma_create_id(NULL, &end.id, NULL, RDMA_PS_TCP), 0);
-    CHECK_EQ(rdma_resolve_addr(end.id, NULL, (struct sockaddr *)&address, 1000), 0);
-    CHECK_EQ(rdma_resolve_route(end.id, 1000), 0);
-    create_qp(&end);
-    const int error = rdma_connect(end.id, NULL) ? errno : 0;
     close_end(&end);
     return error;
 }
@@ -493,7 +225,6 @@ static void should_reject_a_connection_for_which_there_is_no_descriptor(void)
 
 const struct test process_tests[] = {
     {"two processes carry out all operations on each other", should_carry_all_operations_between_processes},
-    {"everything is accounted for when the other process is killed", should_account_for_everything_when_the_peer_is_killed},
     {"a peer that writes anything to the segment ends its connection at most",
         should_survive_a_peer_that_writes_anything_to_the_segment},
     {"a descriptor that a peer sends is closed", should_keep_no_descriptor_that_a_peer_sends},

@@ -68,6 +68,7 @@ class PipelinePageTest {
     void shouldJournalBeforeItAcknowledges() {
         try (ConnectedPair pair = ConnectedPair.ofDefaults(); Pipeline pipeline = replication(pair.client())) {
             assertTrue(post(pair, 1));
+            awaitPolled(pipeline, 1);
             assertTrue(pipeline.drain(TEN_SECONDS).inTime());
             assertEquals(List.of("journal", "acknowledge"), heard);
         }
@@ -375,9 +376,17 @@ class PipelinePageTest {
             for (int i = 0; i < count; i++) {
                 assertTrue(post(pair, i));
             }
+            awaitPolled(pipeline, count);
             final PipelineReport report = pipeline.drain(TEN_SECONDS);
             assertTrue(report.inTime());
             assertEquals(count, report.handled());
+        }
+    }
+
+    /** A work request may complete after its post has returned: draining does not wait for those. */
+    private static void awaitPolled(final Pipeline pipeline, final long count) {
+        while (pipeline.pollerCounters().completions() < count) {
+            Thread.onSpinWait();
         }
     }
 
