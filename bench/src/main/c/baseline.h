@@ -230,6 +230,64 @@ const uint64_t *baseline_echo_histogram(const struct baseline_echo *echo);
 void baseline_echo_close(struct baseline_echo *echo);
 
 /*
+ * One end of a pair of processes, each with one thread, which calls these functions: a listening end answers, and a connecting
+ * one measures. No function waits longer than half a minute after the end of its turn.
+ */
+struct baseline_end;
+
+#define BASELINE_END_MESSAGE_BYTES 64u
+
+enum baseline_medium {
+    BASELINE_DEVICE = 0, /* sends over a connection of librpma */
+    BASELINE_LINES = 1,  /* two cache lines of a file that both processes map; the last word of a message is its number */
+    BASELINE_TCP = 2,    /* a connection of TCP, without delay */
+};
+
+/*
+ * Listens. place is the address of this end, or the path of the file of BASELINE_LINES, which is created if there is none. port
+ * is for BASELINE_DEVICE only; wait is an enum baseline_wait. Returns NULL with errno; EIO if librpma failed (with the reason in
+ * its log).
+ */
+struct baseline_end *baseline_end_listen(uint32_t medium, const char *place, uint32_t port, uint32_t wait);
+
+/* The port on which an end listens. */
+uint32_t baseline_end_port(const struct baseline_end *end);
+
+/* Waits until the other end has connected. Returns 0, or -1 with errno. */
+int baseline_end_accept(struct baseline_end *end);
+
+/* Connects to a listening end. Returns NULL as baseline_end_listen does. */
+struct baseline_end *baseline_end_connect(uint32_t medium, const char *place, uint32_t port, uint32_t wait);
+
+/*
+ * Sends a message and waits for its answer, over and over until a time; then a last message, which ends the turn of the other
+ * end. Half of each round trip that starts within the recording time is added to a histogram of HISTOGRAM_LENGTH counts.
+ * Returns 0, or -1 with errno.
+ */
+int baseline_end_ping(struct baseline_end *end, uint64_t from_ns, uint64_t until_ns, uint64_t *histogram);
+
+/* Answers each message until the last one, which is expected soon after a time. Returns 0, or -1 with errno. */
+int baseline_end_answer(struct baseline_end *end, uint64_t until_ns);
+
+/* What was transferred in the recording time. */
+struct baseline_transfers {
+    uint64_t count; /* 0 if the time was too short */
+    uint64_t elapsed_ns;
+};
+
+/*
+ * BASELINE_DEVICE: writes from slots of memory to those of the other end, with a number of writes in flight and as many slots,
+ * until a time; then sends a last message. Returns 0, or -1 with errno.
+ */
+int baseline_end_writes(struct baseline_end *end, uint32_t size, uint32_t depth, uint64_t from_ns, uint64_t until_ns,
+    struct baseline_transfers *transfers);
+
+void baseline_end_close(struct baseline_end *end);
+
+/* The same with memcpy(3) between slots of memory of this process. Returns 0, or -1 with errno if there is no memory. */
+int baseline_copies(uint32_t size, uint32_t slots, uint64_t from_ns, uint64_t until_ns, struct baseline_transfers *transfers);
+
+/*
  * From now on a thread survives the trap flag that a step of a debugger has left in it, or in flags that it saved: the flag is
  * cleared by a handler of SIGTRAP. Returns 0, or -1 with errno. Does nothing on other architectures than x86-64.
  */

@@ -11,11 +11,10 @@
 #define CQ_SIZE (4 * BASELINE_LINK_DEPTH)
 #define USAGES (RPMA_MR_USAGE_SEND | RPMA_MR_USAGE_RECV | RPMA_MR_USAGE_WRITE_SRC | \
     RPMA_MR_USAGE_WRITE_DST | RPMA_MR_USAGE_READ_SRC | RPMA_MR_USAGE_READ_DST)
-#define DESCRIPTOR_BYTES 256
 #define REST_TRIES 50000
 #define REST_US 100
 
-static int allocate(struct baseline_link *link, struct link_end *end)
+int link_end_register(struct link_end *end, struct rpma_peer *peer)
 {
     end->memory = mmap(NULL, BASELINE_LINK_BYTES, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -23,12 +22,12 @@ static int allocate(struct baseline_link *link, struct link_end *end)
         end->memory = NULL;
         return -1;
     }
-    return rpma_mr_reg(link->peer, end->memory, BASELINE_LINK_BYTES, USAGES, &end->local);
+    return rpma_mr_reg(peer, end->memory, BASELINE_LINK_BYTES, USAGES, &end->local);
 }
 
 static int exchange(const struct link_end *from, struct link_end *to)
 {
-    char descriptor[DESCRIPTOR_BYTES];
+    char descriptor[LINK_DESCRIPTOR_BYTES];
     size_t size;
 
     if (rpma_mr_get_descriptor_size(from->local, &size) != 0 || size > sizeof(descriptor) ||
@@ -37,7 +36,7 @@ static int exchange(const struct link_end *from, struct link_end *to)
     return rpma_mr_remote_from_descriptor(descriptor, size, &to->remote);
 }
 
-static int established(struct link_end *end)
+int link_end_established(struct link_end *end)
 {
     enum rpma_conn_event event;
 
@@ -71,13 +70,13 @@ static int connect_ends(struct baseline_link *link, const char *address, const c
         (void)rpma_conn_req_delete(&request);
         goto shutdown;
     }
-    result = established(&link->client) != 0 || established(&link->server) != 0 ? -1 : 0;
+    result = link_end_established(&link->client) != 0 || link_end_established(&link->server) != 0 ? -1 : 0;
 shutdown:
     (void)rpma_ep_shutdown(&endpoint);
     return result;
 }
 
-static int configure(struct rpma_conn_cfg **config)
+int link_configure(struct rpma_conn_cfg **config)
 {
     if (rpma_conn_cfg_new(config) != 0)
         return -1;
@@ -102,9 +101,9 @@ struct baseline_link *baseline_link_open(const char *address, const char *port)
     }
     memset(link, 0, sizeof(*link));
     if (rpma_utils_get_ibv_context(address, RPMA_UTIL_IBV_CONTEXT_LOCAL, &device) != 0 ||
-        rpma_peer_new(device, &link->peer) != 0 || allocate(link, &link->client) != 0 ||
-        allocate(link, &link->server) != 0 || exchange(&link->client, &link->server) != 0 ||
-        exchange(&link->server, &link->client) != 0 || configure(&config) != 0)
+        rpma_peer_new(device, &link->peer) != 0 || link_end_register(&link->client, link->peer) != 0 ||
+        link_end_register(&link->server, link->peer) != 0 || exchange(&link->client, &link->server) != 0 ||
+        exchange(&link->server, &link->client) != 0 || link_configure(&config) != 0)
         goto close;
     const int result = connect_ends(link, address, port, config);
     (void)rpma_conn_cfg_delete(&config);
@@ -117,7 +116,7 @@ close:
 }
 
 /* Each call accepts NULL for parts that were not created. */
-static void close_end(struct link_end *end)
+void link_end_close(struct link_end *end)
 {
     if (end->conn != NULL) {
         (void)rpma_conn_disconnect(end->conn);
@@ -133,8 +132,8 @@ static void close_end(struct link_end *end)
 
 void baseline_link_close(struct baseline_link *link)
 {
-    close_end(&link->client);
-    close_end(&link->server);
+    link_end_close(&link->client);
+    link_end_close(&link->server);
     if (link->peer != NULL)
         (void)rpma_peer_delete(&link->peer);
     free(link->schedule_ns);

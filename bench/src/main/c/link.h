@@ -21,6 +21,14 @@ struct link_end {
     struct rpma_mr_remote *remote; /* the other end's memory */
 };
 
+#define LINK_DESCRIPTOR_BYTES 256
+
+/* The parts that connections with both ends in this process, and with one, have in common; each returns 0, or -1. */
+int link_end_register(struct link_end *end, struct rpma_peer *peer); /* its memory */
+int link_configure(struct rpma_conn_cfg **config);
+int link_end_established(struct link_end *end); /* waits for the event of its connection */
+void link_end_close(struct link_end *end);      /* what there is of it */
+
 struct baseline_link {
     struct rpma_peer *peer;
     struct link_end client;

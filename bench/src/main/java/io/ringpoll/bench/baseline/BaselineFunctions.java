@@ -85,6 +85,24 @@ final class BaselineFunctions {
         LIBRARY.plain("baseline_echo_histogram", FunctionDescriptor.of(ADDRESS, JAVA_LONG));
     private static final MethodHandle baseline_echo_close$mh =
         LIBRARY.plain("baseline_echo_close", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle baseline_end_listen$mh = LIBRARY.capturing(
+        "baseline_end_listen", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT));
+    private static final MethodHandle baseline_end_port$mh =
+        LIBRARY.plain("baseline_end_port", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
+    private static final MethodHandle baseline_end_accept$mh =
+        LIBRARY.capturing("baseline_end_accept", FunctionDescriptor.of(JAVA_INT, JAVA_LONG));
+    private static final MethodHandle baseline_end_connect$mh = LIBRARY.capturing(
+        "baseline_end_connect", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT));
+    private static final MethodHandle baseline_end_ping$mh = LIBRARY.capturing(
+        "baseline_end_ping", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_end_answer$mh =
+        LIBRARY.capturing("baseline_end_answer", FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_end_writes$mh = LIBRARY.capturing("baseline_end_writes",
+        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle baseline_end_close$mh =
+        LIBRARY.plain("baseline_end_close", FunctionDescriptor.ofVoid(JAVA_LONG));
+    private static final MethodHandle baseline_copies$mh = LIBRARY.capturing(
+        "baseline_copies", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle baseline_survive_steps$mh =
         LIBRARY.capturing("baseline_survive_steps", FunctionDescriptor.of(JAVA_INT));
 
@@ -265,6 +283,82 @@ final class BaselineFunctions {
     static void echoClose(final long echo) {
         try {
             baseline_echo_close$mh.invokeExact(echo);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long endListen(final int medium, final long place, final int port, final int wait) {
+        try {
+            return (long) baseline_end_listen$mh.invokeExact(CallState.current().errnoSegment(), medium, place, port, wait);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static int endPort(final long end) {
+        try {
+            return (int) baseline_end_port$mh.invokeExact(end);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static int endAccept(final long end) {
+        try {
+            return (int) baseline_end_accept$mh.invokeExact(CallState.current().errnoSegment(), end);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static long endConnect(final int medium, final long place, final int port, final int wait) {
+        try {
+            return (long) baseline_end_connect$mh.invokeExact(CallState.current().errnoSegment(), medium, place, port, wait);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static int endPing(final long end, final long fromNs, final long untilNs, final long histogram) {
+        try {
+            return (int) baseline_end_ping$mh.invokeExact(CallState.current().errnoSegment(), end, fromNs, untilNs, histogram);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static int endAnswer(final long end, final long untilNs) {
+        try {
+            return (int) baseline_end_answer$mh.invokeExact(CallState.current().errnoSegment(), end, untilNs);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static int endWrites(
+        final long end, final int sizeBytes, final int depth, final long fromNs, final long untilNs, final long transfers) {
+        try {
+            return (int) baseline_end_writes$mh.invokeExact(
+                CallState.current().errnoSegment(), end, sizeBytes, depth, fromNs, untilNs, transfers);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static void endClose(final long end) {
+        try {
+            baseline_end_close$mh.invokeExact(end);
+        } catch (final Throwable t) {
+            throw NativeLibrary.unexpected(t);
+        }
+    }
+
+    static int copies(
+        final int sizeBytes, final int slots, final long fromNs, final long untilNs, final long transfers) {
+        try {
+            return (int) baseline_copies$mh.invokeExact(
+                CallState.current().errnoSegment(), sizeBytes, slots, fromNs, untilNs, transfers);
         } catch (final Throwable t) {
             throw NativeLibrary.unexpected(t);
         }

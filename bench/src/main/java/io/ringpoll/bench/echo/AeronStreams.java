@@ -6,8 +6,8 @@ import io.aeron.ExclusivePublication;
 import io.aeron.Publication;
 import io.aeron.Subscription;
 import io.aeron.driver.MediaDriver;
-import io.aeron.driver.ThreadingMode;
 import io.aeron.logbuffer.LogBufferDescriptor;
+import io.ringpoll.bench.handoff.AeronContexts;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -28,8 +28,6 @@ final class AeronStreams implements AutoCloseable {
     private static final int REQUESTS = 1;
     private static final int ANSWERS = 2;
     private static final long START_LIMIT_NS = TimeUnit.SECONDS.toNanos(20);
-    /** Nobody is dead in this process because it was quiet between its turns. */
-    private static final long LIVENESS_S = TimeUnit.DAYS.toSeconds(1);
 
     private final Path folder;
     private final Thread atShutdown;
@@ -63,13 +61,8 @@ final class AeronStreams implements AutoCloseable {
     }
 
     private void connect() {
-        driver = MediaDriver.launchEmbedded(new MediaDriver.Context().aeronDirectoryName(folder.toString())
-            .threadingMode(ThreadingMode.INVOKER).ipcTermBufferLength(LogBufferDescriptor.TERM_MIN_LENGTH)
-            .clientLivenessTimeoutNs(TimeUnit.SECONDS.toNanos(LIVENESS_S))
-            .publicationUnblockTimeoutNs(TimeUnit.SECONDS.toNanos(2 * LIVENESS_S))
-            .dirDeleteOnStart(true).dirDeleteOnShutdown(true).warnIfDirectoryExists(false));
-        aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(folder.toString()).useConductorAgentInvoker(true)
-            .driverAgentInvoker(driver.sharedAgentInvoker()).driverTimeoutMs(TimeUnit.SECONDS.toMillis(LIVENESS_S)));
+        driver = MediaDriver.launchEmbedded(AeronContexts.driver(folder, LogBufferDescriptor.TERM_MIN_LENGTH));
+        aeron = Aeron.connect(AeronContexts.client(folder).driverAgentInvoker(driver.sharedAgentInvoker()));
         server = aeron.addSubscription(CommonContext.IPC_CHANNEL, REQUESTS);
         client = aeron.addSubscription(CommonContext.IPC_CHANNEL, ANSWERS);
         for (int i = 0; i < requests.length; i++) {

@@ -7,7 +7,6 @@ import io.aeron.Image;
 import io.aeron.Publication;
 import io.aeron.Subscription;
 import io.aeron.driver.MediaDriver;
-import io.aeron.driver.ThreadingMode;
 import io.aeron.logbuffer.FrameDescriptor;
 import io.aeron.logbuffer.LogBufferDescriptor;
 import io.aeron.protocol.DataHeaderFlyweight;
@@ -45,8 +44,6 @@ final class AeronIpc implements AutoCloseable {
     private static final int STREAM = 1;
     private static final int FEW_SLOTS = 64;
     private static final int WINDOWS_OF_A_TERM = 2;
-    /** Nobody is dead in this process because it was quiet for ten seconds. */
-    private static final long LIVENESS_S = TimeUnit.DAYS.toSeconds(1);
 
     private final Path folder;
     private final Thread atShutdown;
@@ -131,13 +128,8 @@ final class AeronIpc implements AutoCloseable {
     }
 
     private void connect(final int termLength) throws InterruptedException {
-        driver = MediaDriver.launchEmbedded(new MediaDriver.Context().aeronDirectoryName(folder.toString())
-            .threadingMode(ThreadingMode.INVOKER).ipcTermBufferLength(termLength).termBufferSparseFile(false)
-            .clientLivenessTimeoutNs(TimeUnit.SECONDS.toNanos(LIVENESS_S))
-            .publicationUnblockTimeoutNs(TimeUnit.SECONDS.toNanos(2 * LIVENESS_S))
-            .dirDeleteOnStart(true).dirDeleteOnShutdown(true).warnIfDirectoryExists(false));
-        aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(folder.toString()).useConductorAgentInvoker(true)
-            .driverAgentInvoker(driver.sharedAgentInvoker()).driverTimeoutMs(TimeUnit.SECONDS.toMillis(LIVENESS_S)));
+        driver = MediaDriver.launchEmbedded(AeronContexts.driver(folder, termLength).termBufferSparseFile(false));
+        aeron = Aeron.connect(AeronContexts.client(folder).driverAgentInvoker(driver.sharedAgentInvoker()));
         final Subscription subscription = aeron.addSubscription(CommonContext.IPC_CHANNEL, STREAM);
         publication = aeron.addExclusivePublication(CommonContext.IPC_CHANNEL, STREAM);
         while (!subscription.isConnected() || !publication.isConnected() || publication.availableWindow() <= 0) {

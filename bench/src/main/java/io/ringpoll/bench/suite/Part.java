@@ -6,6 +6,8 @@ import io.ringpoll.bench.growth.GrowthConfig;
 import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.HandOffs;
 import io.ringpoll.bench.instructions.InstructionTool;
+import io.ringpoll.bench.processes.ProcessesConfig;
+import io.ringpoll.bench.processes.ProcessesTool;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -35,6 +37,8 @@ public enum Part {
     LATENCY,
     /** An echo server and its clients, with the layer of connections and without it. */
     ECHO,
+    /** Messages and writes between two processes, beside shared memory, Aeron IPC and TCP. */
+    PROCESSES,
     /** The cost by the number of queues and pollers, and by the sizes of ring and batch. */
     GROWTH,
     /** The instructions of polls, posts, poller and handlers. */
@@ -78,7 +82,7 @@ public enum Part {
             case POST -> Comparisons.post(effort);
             case WAKE_UP -> Comparisons.wakeUp(effort);
             case COUNTERS -> Comparisons.counters(effort);
-            case THROUGHPUT, LATENCY, ECHO, GROWTH, INSTRUCTIONS -> List.of();
+            case THROUGHPUT, LATENCY, ECHO, PROCESSES, GROWTH, INSTRUCTIONS -> List.of();
         };
     }
 
@@ -88,6 +92,7 @@ public enum Part {
             case THROUGHPUT -> throughput(effort);
             case LATENCY -> latency(effort, folder);
             case ECHO -> List.of(echo(effort));
+            case PROCESSES -> List.of(processes(effort));
             case INSTRUCTIONS -> InstructionTool.labels().stream().map(label -> instructions(label, effort)).toList();
             default -> List.of();
         };
@@ -126,12 +131,23 @@ public enum Part {
             JVM_MS + (long) (warmUps + rounds) * turnsOfARound * (WINDOW_MS + LEAD_IN_MS + TURN_MS)));
     }
 
-    private static ToolRun echo(final Effort effort) {
-        final String settings = switch (effort) {
+    /** The settings of a tool with a class of its own. */
+    private static String settings(final Effort effort) {
+        return switch (effort) {
             case GLANCE -> "glance";
             case QUICK, USUAL -> "quick";
             case FULL -> "full";
         };
+    }
+
+    private static ToolRun processes(final Effort effort) {
+        final String settings = settings(effort);
+        return new ToolRun("processes", "processes", List.of(settings), ProcessesConfig.named(settings).expectedNs(),
+            ProcessesTool.class);
+    }
+
+    private static ToolRun echo(final Effort effort) {
+        final String settings = settings(effort);
         return new ToolRun("echo", "echo", List.of(settings), EchoConfig.named(settings).expectedNs(), EchoTool.class);
     }
 

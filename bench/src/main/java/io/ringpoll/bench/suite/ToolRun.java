@@ -3,10 +3,10 @@ package io.ringpoll.bench.suite;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.bench.measure.JavaCommand;
 import java.io.File;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -43,20 +43,15 @@ record ToolRun(String name, String tool, List<String> arguments, long expectedNs
      * @throws IllegalStateException if it fails otherwise, or takes longer than half an hour
      */
     JsonNode run(final Path folder, final List<String> program) throws IOException, InterruptedException {
-        final List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+        final List<String> words = new ArrayList<>(main == null ? program : List.of(main.getName()));
         if (main == null) {
-            command.addAll(program);
-            command.add(tool);
-        } else {
-            command.add(main.getName());
+            words.add(tool);
         }
-        command.addAll(arguments);
-        command.add("--json");
+        words.addAll(arguments);
+        words.add("--json");
         final File out = folder.resolve(name + ".json").toFile();
         final File log = folder.resolve(name + ".log").toFile();
-        final Process process = new ProcessBuilder(command).redirectInput(Redirect.from(new File("/dev/null")))
+        final Process process = new ProcessBuilder(JavaCommand.of(words)).redirectInput(Redirect.from(new File("/dev/null")))
             .redirectOutput(out).redirectError(log).start();
         // Ctrl-C reaches both processes; another signal, such as that of kill(1), reaches this one only.
         final Thread end = new Thread(process::destroy);

@@ -11,6 +11,7 @@ import io.ringpoll.bench.measure.Goal;
 import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.JsonText;
 import io.ringpoll.bench.measure.Verdict;
+import io.ringpoll.bench.processes.ProcessesTool;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
@@ -77,6 +78,9 @@ class BenchSuiteTest {
         for (final Goal goal : Goals.all()) {
             if (goal.result().startsWith("echo/")) {
                 assertEquals(EchoTool.class, Part.ECHO.tools(Effort.QUICK, folder).getFirst().main(), "see EchoReportTest");
+            } else if (goal.result().startsWith("processes/")) {
+                assertEquals(ProcessesTool.class, Part.PROCESSES.tools(Effort.QUICK, folder).getFirst().main(),
+                    "see ProcessesReportTest");
             } else if (goal.baseline().equals(BenchResult.NOTHING)) {
                 assertTrue(goal.result().matches("throughput/\\d-handlers/allocated-per-million"), goal.toString());
             } else if (goal.result().startsWith("throughput/") || goal.result().startsWith("latency/")) {

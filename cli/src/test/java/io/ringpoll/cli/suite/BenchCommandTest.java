@@ -74,6 +74,16 @@ class BenchCommandTest {
     }
 
     @Test
+    void shouldMeasureTwoProcesses() throws IOException {
+        assertEquals(0, calls.execute("--glance", "--only", "processes", "--output", folder.toString()), calls.err());
+        final JsonNode processes = new ObjectMapper().readTree(folder.resolve("processes.json").toFile());
+        final Set<String> turns = new HashSet<>();
+        processes.path("windows").forEach(window -> turns.add(window.path("contestant").asText()));
+        assertEquals(Set.of("c", "ringpoll", "shared-memory", "aeron-ipc", "tcp", "writes", "memcpy"), turns);
+        assertTrue(Files.readString(folder.resolve("processes.log")).contains("half round trip"), calls.out());
+    }
+
+    @Test
     void shouldMeasureGrowthWithATableAndPlotsForEachAxis() throws IOException {
         assertEquals(0, calls.execute("--glance", "--only", "growth", "--output", folder.toString()), calls.err());
         for (final String title : List.of("queues in the round of a poller, one of them busy: ns a completion",

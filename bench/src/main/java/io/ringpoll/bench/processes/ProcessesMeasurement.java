@@ -1,0 +1,115 @@
+package io.ringpoll.bench.processes;
+
+import io.ringpoll.bench.handoff.HotCpus;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.agrona.IoUtil;
+
+/**
+ * Measures two processes: a server and a client. Both have an end of each contestant open at the same time, and take their turns
+ * together; the order of a round is random, by the seed of the settings. This process sleeps meanwhile. Used by one thread.
+ */
+final class ProcessesMeasurement {
+    private static final Path MEMORY = Path.of("/dev/shm");
+
+    private final ProcessesConfig config;
+    private final HotCpus cpus;
+    private final Random random;
+
+    ProcessesMeasurement(final ProcessesConfig config, final HotCpus cpus) {
+        this.config = config;
+        this.cpus = cpus;
+        random = new Random(config.seed());
+    }
+
+    /**
+     * Measures. At any end of this process, the two processes are killed and their files are deleted.
+     *
+     * @throws IllegalStateException if one of the two processes fails
+     */
+    ProcessesReport run() throws IOException, InterruptedException {
+        final Path folder = newFolder();
+        final List<EndProcess> processes = Collections.synchronizedList(new ArrayList<>());
+        final Thread atShutdown = new Thread(() -> {
+            processes.forEach(EndProcess::kill);
+            IoUtil.delete(folder.toFile(), true);
+        });
+        Runtime.getRuntime().addShutdownHook(atShutdown);
+        try {
+            final EndProcess server = start(processes, new EndSettings(true, cpus.handler(0), yields(), folder));
+            final EndProcess client = start(processes, new EndSettings(false, cpus.poller(), yields(), folder));
+            return measure(server, client);
+        } finally {
+            // The client first: it ends the connections.
+            processes.reversed().forEach(EndProcess::close);
+            IoUtil.delete(folder.toFile(), true);
+            forget(atShutdown);
+        }
+    }
+
+    /** A folder that only this user can access: the device has its ports there. */
+    static Path newFolder() throws IOException {
+        return Files.createTempDirectory(Files.isDirectory(MEMORY) ? MEMORY : Path.of("/tmp"), "ringpoll-processes-");
+    }
+
+    private boolean yields() {
+        return !cpus.areExclusive(1);
+    }
+
+    private static EndProcess start(final List<EndProcess> processes, final EndSettings settings) throws IOException {
+        final EndProcess process = EndProcess.start(settings);
+        processes.add(process);
+        return process;
+    }
+
+    private static void forget(final Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (final IllegalStateException shuttingDown) {
+            // Then the hook finds nothing to end.
+        }
+    }
+
+    private ProcessesReport measure(final EndProcess server, final EndProcess client) throws InterruptedException {
+        for (final ProcessesSubject subject : ProcessesSubject.values()) {
+            server.send("listen " + subject.name());
+            final String place = server.answer().getFirst();
+            server.send("accept " + subject.name());
+            client.send("connect " + subject.name() + " " + place);
+            client.answer();
+            server.answer();
+        }
+        final List<ProcessesWindow> windows = new ArrayList<>();
+        final List<ProcessesSubject> order = new ArrayList<>(List.of(ProcessesSubject.values()));
+        for (int round = -config.warmUp(); round < config.rounds(); round++) {
+            Collections.shuffle(order, random);
+            for (final ProcessesSubject subject : order) {
+                final ProcessesWindow window = window(round, subject, server, client);
+                if (round >= 0) {
+                    windows.add(window);
+                }
+            }
+        }
+        return new ProcessesReport(config, cpus, windows);
+    }
+
+    private ProcessesWindow window(
+        final int round, final ProcessesSubject subject, final EndProcess server, final EndProcess client)
+        throws InterruptedException {
+        final long fromNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.leadInMs());
+        final long untilNs = fromNs + TimeUnit.MILLISECONDS.toNanos(config.windowMs());
+        final String command = "run " + subject.name() + " " + fromNs + " " + untilNs;
+        server.send(command);
+        client.send(command);
+        final List<String> measured = client.answer();
+        final List<String> served = server.answer();
+        return new ProcessesWindow(round, subject, EndFigures.parse(measured.subList(1, measured.size())).costsNs(),
+            Math.max(Double.parseDouble(measured.getFirst()), Double.parseDouble(served.getFirst())));
+    }
+}

@@ -1,0 +1,49 @@
+package io.ringpoll.bench.processes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.bench.handoff.HotCpus;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(300)
+class EndProcessTest {
+    @TempDir
+    private Path folder;
+
+    private EndProcess start() throws Exception {
+        return EndProcess.start(new EndSettings(true, HotCpus.ANY, true, folder));
+    }
+
+    @Test
+    void shouldEndTheProcessByTheEndOfItsInput() throws Exception {
+        final EndProcess process = start();
+        process.send("listen MEMCPY");
+        assertEquals(List.of("-"), process.answer());
+        process.close();
+        assertEquals(0, process.exitCode(), "it was not killed");
+    }
+
+    @Test
+    void shouldReportACommandThatFails() throws Exception {
+        try (EndProcess process = start()) {
+            process.send("connect TCP 1");
+            final String message = assertThrows(IllegalStateException.class, process::answer).getMessage();
+            assertTrue(message.startsWith("the server failed") && message.contains("baseline_end_connect"), message);
+        }
+    }
+
+    @Test
+    void shouldReportAProcessThatHasEnded() throws Exception {
+        try (EndProcess process = start()) {
+            process.kill();
+            final String message = assertThrows(IllegalStateException.class, process::answer).getMessage();
+            assertEquals("the process of the server has ended", message);
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package io.ringpoll.bench.processes;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.bench.handoff.HotCpus;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Checks that every contestant takes its turns in two processes; the figures of a loaded machine are not checked. */
+@Timeout(300)
+class ProcessesMeasurementTest {
+    private static final Map<String, Integer> TWO_OF_EACH = Map.of("c", 2, "ringpoll", 2, "shared-memory", 2, "aeron-ipc", 2,
+        "tcp", 2, "writes", 2, "memcpy", 2);
+
+    @Test
+    void shouldMeasureAllContestantsAndLeaveNoProcessBehind() throws Exception {
+        assertEquals(TWO_OF_EACH, turns(HotCpus.planned(1)));
+        assertFalse(ProcessHandle.current().children().anyMatch(
+            child -> child.info().commandLine().orElse("").contains(EndMain.class.getName())));
+    }
+
+    @Test
+    void shouldMeasureTwoProcessesThatShareTheirCpus() throws Exception {
+        assertEquals(TWO_OF_EACH, turns(HotCpus.unpinned()));
+    }
+
+    private static Map<String, Integer> turns(final HotCpus cpus) throws Exception {
+        final ProcessesReport report = new ProcessesMeasurement(new ProcessesConfig(2, 0, 5, 10, 1), cpus).run();
+        final Map<String, Integer> turns = new TreeMap<>();
+        for (final JsonNode window : new ObjectMapper().readTree(report.toJson()).path("windows")) {
+            turns.merge(window.path("contestant").asText(), 1, Integer::sum);
+        }
+        return turns;
+    }
+
+    @Test
+    void shouldGiveTheTwoProcessesAFolderThatOthersCannotAccess() throws Exception {
+        final Path folder = ProcessesMeasurement.newFolder();
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)));
+        Files.delete(folder);
+    }
+}
