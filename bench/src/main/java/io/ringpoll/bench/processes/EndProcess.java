@@ -4,7 +4,6 @@ import io.ringpoll.bench.measure.JavaCommand;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,11 +76,13 @@ final class EndProcess implements AutoCloseable {
         }
     }
 
+    /** The next answer; null if the process has ended. */
     private String readLine() {
         try {
             return answers.readLine();
-        } catch (final IOException e) {
-            throw new UncheckedIOException(e);
+        } catch (final IOException ended) {
+            // The pipe of an ended process is closed.
+            return null;
         }
     }
 

@@ -66,11 +66,12 @@ public enum Part {
      * The parts of a run for which none is named.
      *
      * @param effort effort of the run
-     * @return all but {@link #INSTRUCTIONS}, which not every system allows; without {@link #GROWTH} unless the effort is
-     *     {@link Effort#FULL}
+     * @return all but {@link #INSTRUCTIONS}, which not every system allows; without {@link #GROWTH} and {@link #PROCESSES} unless
+     *     the effort is {@link Effort#FULL}
      */
     public static Set<Part> unnamed(final Effort effort) {
-        return EnumSet.complementOf(effort == Effort.FULL ? EnumSet.of(INSTRUCTIONS) : EnumSet.of(GROWTH, INSTRUCTIONS));
+        return EnumSet.complementOf(
+            effort == Effort.FULL ? EnumSet.of(INSTRUCTIONS) : EnumSet.of(PROCESSES, GROWTH, INSTRUCTIONS));
     }
 
     /** Its JMH comparisons. */
