@@ -1,5 +1,6 @@
 package io.ringpoll.bench.processes;
 
+import io.ringpoll.bench.measure.ChildProcesses;
 import io.ringpoll.bench.measure.JavaCommand;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -13,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * One of the two processes, seen from the one that measures. It ends with this process in any case: at the latest when its input
+ * One of the two processes, for the one that controls them. It ends with this process in any case: at the latest when its input
  * ends. Used by one thread.
  */
 final class EndProcess implements AutoCloseable {
@@ -34,12 +35,12 @@ final class EndProcess implements AutoCloseable {
     }
 
     /** Starts a process; its messages go to the standard error of this one. */
-    static EndProcess start(final EndSettings settings) throws IOException {
+    static EndProcess start(final EndSettings settings, final ChildProcesses children) throws IOException {
         final List<String> words = new ArrayList<>(List.of(EndMain.class.getName()));
         words.addAll(List.of(settings.arguments()));
         final ProcessBuilder builder = new ProcessBuilder(JavaCommand.of(words)).redirectError(Redirect.INHERIT);
         builder.environment().put(EndSettings.FOLDER_VARIABLE, settings.folder().toString());
-        return new EndProcess(settings.name(), builder.start());
+        return new EndProcess(settings.name(), children.start(builder));
     }
 
     /** Sends a command. */

@@ -1,6 +1,7 @@
 package io.ringpoll.bench.processes;
 
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.measure.ChildProcesses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -35,22 +36,18 @@ final class ProcessesMeasurement {
      */
     ProcessesReport run() throws IOException, InterruptedException {
         final Path folder = newFolder();
-        final List<EndProcess> processes = Collections.synchronizedList(new ArrayList<>());
-        final Thread atShutdown = new Thread(() -> {
-            processes.forEach(EndProcess::kill);
-            IoUtil.delete(folder.toFile(), true);
-        });
-        Runtime.getRuntime().addShutdownHook(atShutdown);
-        try {
-            final EndProcess server = start(processes, new EndSettings(true, cpus.handler(0), yields(), folder));
-            final EndProcess client = start(processes, new EndSettings(false, cpus.poller(), yields(), folder));
+        try (ChildProcesses children = new ChildProcesses(() -> delete(folder));
+            EndProcess server = EndProcess.start(new EndSettings(true, cpus.handler(0), yields(), folder), children);
+            // Closed first: it ends the connections.
+            EndProcess client = EndProcess.start(new EndSettings(false, cpus.poller(), yields(), folder), children)) {
             return measure(server, client);
         } finally {
-            // The client first: it ends the connections.
-            processes.reversed().forEach(EndProcess::close);
-            IoUtil.delete(folder.toFile(), true);
-            forget(atShutdown);
+            delete(folder);
         }
+    }
+
+    private static void delete(final Path folder) {
+        IoUtil.delete(folder.toFile(), true);
     }
 
     /** A folder that only this user can access: the device has its ports there. */
@@ -60,20 +57,6 @@ final class ProcessesMeasurement {
 
     private boolean yields() {
         return !cpus.areExclusive(1);
-    }
-
-    private static EndProcess start(final List<EndProcess> processes, final EndSettings settings) throws IOException {
-        final EndProcess process = EndProcess.start(settings);
-        processes.add(process);
-        return process;
-    }
-
-    private static void forget(final Thread hook) {
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (final IllegalStateException shuttingDown) {
-            // Then the hook finds nothing to end.
-        }
     }
 
     private ProcessesReport measure(final EndProcess server, final EndProcess client) throws InterruptedException {

@@ -3,6 +3,7 @@ package io.ringpoll.bench.suite;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ringpoll.bench.measure.ChildProcesses;
 import io.ringpoll.bench.measure.JavaCommand;
 import java.io.File;
 import java.io.IOException;
@@ -51,22 +52,16 @@ record ToolRun(String name, String tool, List<String> arguments, long expectedNs
         words.add("--json");
         final File out = folder.resolve(name + ".json").toFile();
         final File log = folder.resolve(name + ".log").toFile();
-        final Process process = new ProcessBuilder(JavaCommand.of(words)).redirectInput(Redirect.from(new File("/dev/null")))
-            .redirectOutput(out).redirectError(log).start();
-        // Ctrl-C reaches both processes; another signal, such as that of kill(1), reaches this one only.
-        final Thread end = new Thread(process::destroy);
-        Runtime.getRuntime().addShutdownHook(end);
-        try {
+        try (ChildProcesses children = new ChildProcesses(() -> { })) {
+            final Process process = children.start(new ProcessBuilder(JavaCommand.of(words))
+                .redirectInput(Redirect.from(new File("/dev/null"))).redirectOutput(out).redirectError(log));
             if (!process.waitFor(TIME_LIMIT_S, TimeUnit.SECONDS)) {
                 throw new IllegalStateException(name + " did not end within " + TIME_LIMIT_S + " s; its output is in " + log);
             }
-        } finally {
-            process.destroyForcibly();
-            forget(end);
-        }
-        if (process.exitValue() != 0 && !lacksOnlyFigures(out)) {
-            throw new IllegalStateException(
-                name + " failed with exit code " + process.exitValue() + ": " + lastLine(log.toPath()) + " (" + log + ")");
+            if (process.exitValue() != 0 && !lacksOnlyFigures(out)) {
+                throw new IllegalStateException(
+                    name + " failed with exit code " + process.exitValue() + ": " + lastLine(log.toPath()) + " (" + log + ")");
+            }
         }
         return new ObjectMapper().readTree(out);
     }
@@ -78,14 +73,6 @@ record ToolRun(String name, String tool, List<String> arguments, long expectedNs
             return !document.path("unmeasured").isEmpty() && document.path("faults").isEmpty();
         } catch (final JsonProcessingException incomplete) {
             return false;
-        }
-    }
-
-    private static void forget(final Thread hook) {
-        try {
-            Runtime.getRuntime().removeShutdownHook(hook);
-        } catch (final IllegalStateException ending) {
-            // The hook runs.
         }
     }
 

@@ -5,8 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.measure.ChildProcesses;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -16,8 +18,15 @@ class EndProcessTest {
     @TempDir
     private Path folder;
 
+    private final ChildProcesses children = new ChildProcesses(() -> { });
+
+    @AfterEach
+    void endProcesses() {
+        children.close();
+    }
+
     private EndProcess start() throws Exception {
-        return EndProcess.start(new EndSettings(true, HotCpus.ANY, true, folder));
+        return EndProcess.start(new EndSettings(true, HotCpus.ANY, true, folder), children);
     }
 
     @Test

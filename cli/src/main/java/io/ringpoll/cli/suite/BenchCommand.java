@@ -51,7 +51,8 @@ public final class BenchCommand implements Callable<Integer>, CheckedOptions {
     @Option(names = "--only", paramLabel = "PART", split = ",",
         description = "Only these parts: poll, flyweight, hand-off, post, wake-up, counters, throughput, latency, echo "
             + "(servers of messages), processes (two of them, beside shared memory, Aeron IPC and TCP), growth (cost by queues, "
-            + "pollers, ring size and batch; both measured with --full or if they are named), instructions (executed instructions by part of the program; only if it is named).")
+            + "pollers, ring size and batch; both measured with --full or if they are named), instructions (executed "
+            + "instructions by part of the program; only if it is named).")
     private List<String> only;
 
     @Option(names = "--output", paramLabel = "DIR",
