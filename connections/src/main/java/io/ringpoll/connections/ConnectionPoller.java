@@ -1,8 +1,7 @@
 package io.ringpoll.connections;
 
 import io.ringpoll.internal.os.Deadline;
-import io.ringpoll.pipeline.BatchHandler;
-import io.ringpoll.pipeline.CompletionBatch;
+import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineState;
 import io.ringpoll.pipeline.SlotControl;
@@ -19,12 +18,14 @@ import java.util.concurrent.atomic.AtomicInteger;
  *
  * <p>Methods of the polling thread are marked; any thread may call the others.
  */
-final class ConnectionPoller implements BatchHandler {
+final class ConnectionPoller implements CompletionHandler {
     private final ConnectionSet set;
     private final TaskQueue tasks;
     private final AtomicInteger connections = new AtomicInteger();
     private final AtomicBoolean scheduled = new AtomicBoolean();
     private final Runnable runTasks = this::runTasks;
+    /** Connection of the next completion; null if that is the first of a batch. */
+    private MessageConnection current;
     private volatile Thread thread;
     private volatile Pipeline pipeline;
 
@@ -44,34 +45,17 @@ final class ConnectionPoller implements BatchHandler {
     }
 
     @Override
-    public void onBatch(final CompletionBatch batch) {
+    public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
         // A handler that runs to completion gets a batch for each poll, which is that of one queue.
-        final MessageConnection connection = (MessageConnection) batch.completion(0).attachment();
-        final int size = batch.size();
-        int handled = 0;
+        final MessageConnection connection = current == null ? (MessageConnection) completion.attachment() : current;
+        current = endOfBatch ? null : connection;
         try {
-            while (handled < size) {
-                connection.onCompletion(batch.completion(handled++));
-            }
-            connection.onBatchEnd();
+            connection.onCompletion(completion);
         } finally {
-            if (handled < size) {
-                onRest(connection, batch, handled);
+            if (endOfBatch) {
+                connection.onBatchEnd();
             }
         }
-    }
-
-    /** Handles the completions behind one whose handling has failed: a batch that fails counts as handled. */
-    private void onRest(final MessageConnection connection, final CompletionBatch batch, final int first) {
-        for (int i = first; i < batch.size(); i++) {
-            try {
-                connection.onCompletion(batch.completion(i));
-            } catch (final RuntimeException | Error next) {
-                // The first failure of the batch is the one that is reported.
-                continue;
-            }
-        }
-        connection.onBatchEnd();
     }
 
     @Override

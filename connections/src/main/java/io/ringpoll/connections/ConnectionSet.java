@@ -142,7 +142,7 @@ public final class ConnectionSet implements AutoCloseable {
 
     private PipelineBuilder describe(final int index) {
         return config.newPipeline(index).runToCompletion().shutdownTimeoutNs(0)
-            .onUndelivered(pollers[index]::onUndelivered).onAllBatch(pollers[index]);
+            .onUndelivered(pollers[index]::onUndelivered).onAll(pollers[index]);
     }
 
     private static String localAddress(final ConnectionSetBuilder config) {
