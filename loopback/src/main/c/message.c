@@ -58,9 +58,9 @@ static enum lb_outcome refuse_message(struct lb_qp *qp, const struct ibv_send_wr
     return LB_COMPLETED_FAILED;
 }
 
-/* Whether the receive can take a message of so many bytes, and then its elements, held. */
-static bool hold_receive(const struct lb_qp *peer, const struct lb_recv *recv, uint64_t total, struct lb_segments *to,
-    struct lb_failure *receiver, struct lb_failure *sender)
+/* Whether the receive can take a message, or a part of it, from byte `begin` up to byte `end`, and then its elements, held. */
+static bool hold_receive(const struct lb_qp *peer, const struct lb_recv *recv, uint64_t begin, uint64_t end,
+    struct lb_segments *to, struct lb_failure *receiver, struct lb_failure *sender)
 {
     /* A receive belongs to the protection domain of the queue that it was posted to. */
     const struct ibv_pd *pd = peer->srq != NULL ? peer->srq->base.pd : peer->base.qp_base.pd;
@@ -68,12 +68,12 @@ static bool hold_receive(const struct lb_qp *peer, const struct lb_recv *recv, u
 
     for (uint32_t i = 0; i < recv->num_sge; i++)
         room += recv->sge[i].length;
-    if (total > room) {
+    if (end > room) {
         *receiver = (struct lb_failure){IBV_WC_LOC_LEN_ERR, RINGPOLL_LOOPBACK_VERR_RECV_TOO_SHORT};
         *sender = (struct lb_failure){IBV_WC_REM_INV_REQ_ERR, RINGPOLL_LOOPBACK_VERR_RECV_TOO_SHORT};
         return false;
     }
-    const uint32_t reason = lb_segments_hold_receive(to, pd, recv, total);
+    const uint32_t reason = lb_segments_hold_receive(to, pd, recv, begin, end);
     if (reason != 0) {
         *receiver = (struct lb_failure){IBV_WC_LOC_PROT_ERR, reason};
         *sender = (struct lb_failure){IBV_WC_REM_OP_ERR, RINGPOLL_LOOPBACK_VERR_RECV_BUFFER};
@@ -119,19 +119,21 @@ static enum lb_outcome deliver(struct lb_qp *qp, const struct ibv_send_wr *wr, c
     const struct lb_recv *recv = take_receive(qp, peer);
     if (recv == NULL)
         return LB_NO_RECEIVE;
-    if (__builtin_expect(peer->faults != NULL, 0))
+    if (__builtin_expect(peer->faults != NULL, 0) && !qp->is_part)
         receiver.status = lb_qp_faults_receive(peer);
     if (receiver.status != IBV_WC_SUCCESS)
         return refuse_message(qp, wr, recv, &receiver, &sender, failure, aftermath);
     if (target != NULL) {
         outcome = lb_copy(qp, peer, target, from);
     } else {
-        if (!hold_receive(peer, recv, from->total, &filled, &receiver, &sender))
+        if (!hold_receive(peer, recv, qp->bytes_before, qp->bytes_before + from->total, &filled, &receiver, &sender))
             return refuse_message(qp, wr, recv, &receiver, &sender, failure, aftermath);
         outcome = lb_copy(qp, peer, &filled, from);
         lb_segments_release(&filled);
     }
-    if (outcome == LB_DONE)
+    if (outcome == LB_DONE && __builtin_expect(qp->is_part, 0))
+        lb_complete_done(qp, wr, (uint32_t)from->total, aftermath);
+    else if (outcome == LB_DONE)
         complete_message(qp, wr, recv, (uint32_t)from->total, aftermath);
     return outcome;
 }

@@ -125,7 +125,7 @@ void lb_send_progress(struct lb_qp *qp, uint64_t *budget, struct lb_aftermath *a
         struct lb_failure failure;
 
         if (cost > *budget) {
-            if ((qp->proxy != NULL && cost <= LB_CALL_BUDGET && qp->proxy->is_polled(qp)) || hand_over(qp))
+            if ((qp->proxy != NULL && qp->proxy->is_polled(qp)) || hand_over(qp))
                 return;
             *budget = UINT64_MAX; /* without the thread it is done here */
         }

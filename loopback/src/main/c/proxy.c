@@ -28,7 +28,6 @@ static void free_proxy(struct lb_qp *qp)
 
     lb_wire_unmap(proxy->segment);
     (void)close(proxy->socket);
-    free(proxy->message);
     free(qp->sq_slots);
     free(proxy);
 }

@@ -2,12 +2,11 @@
 /*
  * proxy_request.c: requests to and from another process, and the responses.
  *
- * A request that does not fit into one record is sent in parts. Writes and reads are executed part by part; a message (SEND) is
- * put together before it is executed; a write with immediate is writes and, last, a write with immediate. A successful part that
- * is not the last has no response, except for a read, where each part's response has its bytes.
+ * A request that does not fit into one record is sent in parts, which are executed one by one. The first part of a message (SEND)
+ * waits for the receive that all its parts fill; a write with immediate is writes and, last, a write with immediate. A successful
+ * part that is not the last has no response, except for a read, where each part's response has its bytes.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 #include "proxy_request.h"
@@ -307,6 +306,12 @@ static bool is_valid(const struct lb_wire_record *request, uint32_t present)
     }
 }
 
+/* Whether the request continues the present message, or comes after it. */
+static bool is_next_part(const struct lb_proxy *proxy)
+{
+    return proxy->message_length == (is_send(proxy->request.opcode) ? proxy->request.offset : 0);
+}
+
 /* Also on other ways than a drive of the proxy: a requester that waits for room is to be rung by whoever makes it. */
 static void consume_request(struct lb_proxy *proxy)
 {
@@ -349,29 +354,7 @@ void lb_proxy_completed(struct lb_qp *qp, const struct ibv_wc *wc)
     end_request(lb_proxy_of(qp), wc->status, wc->status == IBV_WC_SUCCESS ? 0 : wc->vendor_err);
 }
 
-/* Adds a part to the message that is being put together. Returns false if it cannot belong to it. */
-static bool collect(struct lb_proxy *proxy, const char *payload)
-{
-    const struct lb_wire_record *request = &proxy->request;
-
-    if (request->offset != proxy->message_length)
-        return false;
-    const size_t length = (size_t)proxy->message_length + request->length;
-    if (length > proxy->message_size) {
-        const size_t size = length * 2;
-        char *larger = realloc(proxy->message, size);
-
-        if (larger == NULL)
-            return false;
-        proxy->message = larger;
-        proxy->message_size = size;
-    }
-    memcpy(proxy->message + proxy->message_length, payload, request->length);
-    proxy->message_length = (uint32_t)length;
-    return true;
-}
-
-/* Puts the request into the send ring: its memory is in the segment, or in the message that was put together. */
+/* Puts the request into the send ring: its memory is in the segment. */
 static void put(struct lb_proxy *proxy, char *payload, uint32_t length)
 {
     const struct lb_wire_record *request = &proxy->request;
@@ -399,7 +382,9 @@ static void put(struct lb_proxy *proxy, char *payload, uint32_t length)
     qp->attr.rnr_retry = request->rnr_retry & 7;
     qp->attr.retry_cnt = request->retry_count & 7;
     qp->attr.timeout = request->timeout & 31;
-    qp->bytes_before = request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? request->offset : 0;
+    qp->bytes_before = is_send(request->opcode) || request->opcode == IBV_WR_RDMA_WRITE_WITH_IMM ? request->offset : 0;
+    qp->is_part = is_send(request->opcode) && request->flags & LB_WIRE_MORE;
+    proxy->message_length = qp->is_part ? request->offset + request->length : 0;
     qp->waited_for = LB_WAIT_NONE;
     qp->posted++;
 }
@@ -408,45 +393,31 @@ bool lb_proxy_next(struct lb_qp *qp)
 {
     struct lb_proxy *proxy = lb_proxy_of(qp);
     struct lb_wire_record *request = &proxy->request;
-    const char *payload;
     uint32_t present;
+    const char *payload = lb_wire_peek(&proxy->requests_in, request, &present);
 
-    while ((payload = lb_wire_peek(&proxy->requests_in, request, &present)) != NULL) {
-        /*
-         * The responses that the other process gave before this request are to be seen before it: a reply does not overtake
-         * the completion of what it replies to.
-         */
-        if (lb_wire_pending(&proxy->responses_in) && !proxy->responses_in.broken && qp->peer != NULL) {
-            atomic_store_explicit(&proxy->stalled, true, memory_order_relaxed);
-            return false;
-        }
-        if (!is_valid(request, present))
-            break;
+    /*
+     * The responses that the other process gave before this request are to be seen before it: a reply does not overtake
+     * the completion of what it replies to.
+     */
+    if (payload != NULL && lb_wire_pending(&proxy->responses_in) && !proxy->responses_in.broken && qp->peer != NULL) {
+        atomic_store_explicit(&proxy->stalled, true, memory_order_relaxed);
+        return false;
+    }
+    if (payload != NULL && is_valid(request, present) && is_next_part(proxy)) {
         const uint32_t answer = request->opcode == IBV_WR_RDMA_READ ? request->length :
             is_fetching_atomic(request->opcode) ? 8 : 0;
+
         proxy->response = lb_wire_claim(&proxy->responses_out, answer);
-        if (proxy->response == NULL) {
-            if (proxy->responses_out.broken)
-                break;
+        if (proxy->response != NULL) {
+            put(proxy, answer > 0 ? (char *)(proxy->response + 1) : (char *)(uintptr_t)payload,
+                answer > 0 ? answer : request->length);
+            return true;
+        }
+        if (!proxy->responses_out.broken) {
             atomic_store_explicit(&proxy->stalled, true, memory_order_relaxed);
             return false;
         }
-        if (answer > 0) {
-            put(proxy, (char *)(proxy->response + 1), answer);
-            return true;
-        }
-        if (!is_send(request->opcode) || (request->offset == 0 && !(request->flags & LB_WIRE_MORE))) {
-            put(proxy, (char *)(uintptr_t)payload, request->length);
-            return true;
-        }
-        if (!collect(proxy, payload))
-            break;
-        if (!(request->flags & LB_WIRE_MORE)) {
-            put(proxy, proxy->message, proxy->message_length);
-            proxy->message_length = 0;
-            return true;
-        }
-        consume_request(proxy);
     }
     if (payload != NULL || proxy->requests_in.broken) {
         proxy->requests_in.broken = true;

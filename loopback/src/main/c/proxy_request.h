@@ -37,9 +37,7 @@ struct lb_proxy {
     struct lb_wire_producer responses_out;
     struct lb_wire_record request;         /* in execution */
     struct lb_wire_record *response;       /* room for its response */
-    char *message;                         /* a long message, put together from its parts */
-    size_t message_size;
-    uint32_t message_length;
+    uint32_t message_length;               /* of the present message, in the parts that have been put into the send ring */
 };
 
 static inline struct lb_proxy *lb_proxy_of(struct lb_qp *qp)

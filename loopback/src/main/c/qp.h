@@ -114,7 +114,8 @@ struct lb_qp {
     uint32_t executed;         /* of these, done or failed: the ring holds executed..posted */
     uint32_t sent;             /* to a remote peer: executed..sent wait for a response */
     uint32_t sent_bytes;       /* of request number `sent` */
-    uint32_t bytes_before;     /* of a proxy: bytes that earlier parts of its present message have written */
+    uint32_t bytes_before;     /* of a proxy: bytes in earlier parts of its present message */
+    bool is_part;              /* of a proxy: further parts follow for the same receive */
     uint32_t retired_seen;     /* `retired` as last looked up */
     uint32_t sq_capacity;
     uint32_t sq_mask;

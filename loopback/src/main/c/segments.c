@@ -51,21 +51,25 @@ bool lb_segments_hold(struct lb_segments *segments, const struct lb_qp *qp, cons
 }
 
 uint32_t lb_segments_hold_receive(struct lb_segments *segments, const struct ibv_pd *pd, const struct lb_recv *recv,
-    uint64_t total)
+    uint64_t begin, uint64_t end)
 {
-    uint64_t left = total;
+    uint64_t skipped = begin;
+    uint64_t left = end - begin;
 
     segments->count = 0;
-    segments->total = total;
+    segments->total = left;
     for (uint32_t i = 0; i < recv->num_sge && left > 0; i++) {
         const struct ibv_sge *sge = &recv->sge[i];
-        const uint32_t room = sge->length < left ? sge->length : (uint32_t)left;
         const int at = segments->count;
         uint32_t reason;
 
-        if (room == 0)
+        if (skipped >= sge->length) {
+            skipped -= sge->length;
             continue;
-        segments->at[at].host = lb_region_hold_local(sge->lkey, pd, sge->addr, room, IBV_ACCESS_LOCAL_WRITE,
+        }
+        const uint32_t rest = sge->length - (uint32_t)skipped;
+        const uint32_t room = rest < left ? rest : (uint32_t)left;
+        segments->at[at].host = lb_region_hold_local(sge->lkey, pd, sge->addr + skipped, room, IBV_ACCESS_LOCAL_WRITE,
             &segments->at[at].region, &reason);
         if (segments->at[at].host == NULL) {
             lb_segments_release(segments);
@@ -74,6 +78,7 @@ uint32_t lb_segments_hold_receive(struct lb_segments *segments, const struct ibv
         segments->at[at].length = room;
         segments->count++;
         left -= room;
+        skipped = 0;
     }
     return 0;
 }

@@ -27,9 +27,12 @@ bool lb_segments_hold(struct lb_segments *segments, const struct lb_qp *qp,
     const struct ibv_send_wr *wr, unsigned int access, struct lb_failure *failure);
 void lb_segments_release(const struct lb_segments *segments);
 
-/* The same for the elements of a receive that a message of so many bytes fills. Returns 0, or why one is not usable. */
+/*
+ * The same for the elements of a receive that a message fills from byte `begin` up to byte `end`. Returns 0, or why one is not
+ * usable.
+ */
 uint32_t lb_segments_hold_receive(struct lb_segments *segments, const struct ibv_pd *pd, const struct lb_recv *recv,
-    uint64_t total);
+    uint64_t begin, uint64_t end);
 
 /* One piece of the peer's memory. */
 static inline void lb_segments_of(struct lb_segments *segments, char *host, uint64_t length, struct lb_region *region)

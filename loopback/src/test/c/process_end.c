@@ -13,7 +13,9 @@
 #include "process_end.h"
 
 #define REGION (256u * 1024)
-#define RECEIVE 4096u
+/* Longer than the parts in which a message is sent. */
+#define RECEIVE (96u * 1024)
+#define ELEMENT 5000u
 
 struct told {
     uint64_t addr;
@@ -32,7 +34,7 @@ double seconds(void)
 static void create_qp(struct end *end)
 {
     struct ibv_qp_init_attr attr = {
-        .cap = {.max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 1},
+        .cap = {.max_send_wr = DEPTH, .max_recv_wr = DEPTH, .max_send_sge = 1, .max_recv_sge = 2},
         .qp_type = IBV_QPT_RC,
         .sq_sig_all = 1,
     };
@@ -48,8 +50,11 @@ static void create_qp(struct end *end)
 
 static void post_receive(struct end *end)
 {
-    struct ibv_sge sge = {.addr = (uintptr_t)end->bytes, .length = RECEIVE, .lkey = end->mr->lkey};
-    struct ibv_recv_wr wr = {.sg_list = &sge, .num_sge = 1};
+    struct ibv_sge elements[] = {
+        {.addr = (uintptr_t)end->bytes, .length = ELEMENT, .lkey = end->mr->lkey},
+        {.addr = (uintptr_t)end->bytes + ELEMENT, .length = RECEIVE - ELEMENT, .lkey = end->mr->lkey},
+    };
+    struct ibv_recv_wr wr = {.sg_list = elements, .num_sge = 2};
     struct ibv_recv_wr *bad;
 
     CHECK_EQ(ibv_post_recv(end->id->qp, &wr, &bad), 0);

@@ -3,14 +3,18 @@
  * test_length.c: requests of all lengths, at all alignments: between processes long ones are sent in parts through a ring, whose
  * sizes are the limits here.
  */
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "test.h"
 #include "wire.h"
 
 #define ROOM (3u * 1024 * 1024)
 #define GUARD 64u
+#define ELEMENTS 6
+#define PATIENCE_MS 30000
 
 static const uint32_t limits[] = {0, 8, 64, LB_WIRE_CHUNK, 2 * LB_WIRE_CHUNK, LB_WIRE_RING / 2, LB_WIRE_RING, 2 * LB_WIRE_RING,
     ROOM - 2 * GUARD - 1};
@@ -136,8 +140,202 @@ static void should_read_every_length(void)
     with_all_lengths(carry_back, false);
 }
 
+/* Two connected ids, with queues of their own. */
+struct ids {
+    struct rdma_event_channel *channel;
+    struct rdma_cm_id *listener;
+    struct rdma_cm_id *active;
+    struct rdma_cm_id *passive;
+};
+
+static struct rdma_cm_id *expect(const struct ids *ids, enum rdma_cm_event_type type)
+{
+    struct rdma_cm_event *event;
+
+    CHECK(readable(ids->channel->fd, PATIENCE_MS));
+    CHECK_EQ(rdma_get_cm_event(ids->channel, &event), 0);
+    CHECK_EQ(event->event, type);
+    struct rdma_cm_id *id = event->id;
+    CHECK_EQ(rdma_ack_cm_event(event), 0);
+    return id;
+}
+
+static void create_qp(struct rdma_cm_id *id)
+{
+    struct ibv_qp_init_attr attr = {
+        .cap = {.max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 2, .max_recv_sge = ELEMENTS},
+        .qp_type = IBV_QPT_RC,
+        .sq_sig_all = 1,
+    };
+
+    CHECK_EQ(rdma_create_qp(id, NULL, &attr), 0);
+}
+
+static void open_ids(struct ids *ids)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    struct rdma_conn_param param = {.retry_count = 7, .rnr_retry_count = 7};
+
+    ids->channel = rdma_create_event_channel();
+    CHECK(ids->channel != NULL);
+    CHECK_EQ(rdma_create_id(ids->channel, &ids->listener, NULL, RDMA_PS_TCP), 0);
+    CHECK_EQ(rdma_bind_addr(ids->listener, (struct sockaddr *)&address), 0);
+    CHECK_EQ(rdma_listen(ids->listener, 1), 0);
+    address.sin_port = rdma_get_src_port(ids->listener);
+    CHECK_EQ(rdma_create_id(ids->channel, &ids->active, NULL, RDMA_PS_TCP), 0);
+    CHECK_EQ(rdma_resolve_addr(ids->active, NULL, (struct sockaddr *)&address, 1000), 0);
+    (void)expect(ids, RDMA_CM_EVENT_ADDR_RESOLVED);
+    CHECK_EQ(rdma_resolve_route(ids->active, 1000), 0);
+    (void)expect(ids, RDMA_CM_EVENT_ROUTE_RESOLVED);
+    create_qp(ids->active);
+    CHECK_EQ(rdma_connect(ids->active, &param), 0);
+    ids->passive = expect(ids, RDMA_CM_EVENT_CONNECT_REQUEST);
+    create_qp(ids->passive);
+    CHECK_EQ(rdma_accept(ids->passive, &param), 0);
+    (void)expect(ids, RDMA_CM_EVENT_ESTABLISHED);
+    (void)expect(ids, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+static void close_ids(struct ids *ids)
+{
+    rdma_destroy_qp(ids->active);
+    rdma_destroy_qp(ids->passive);
+    CHECK_EQ(rdma_destroy_id(ids->active), 0);
+    CHECK_EQ(rdma_destroy_id(ids->passive), 0);
+    CHECK_EQ(rdma_destroy_id(ids->listener), 0);
+    rdma_destroy_event_channel(ids->channel);
+}
+
+static struct ibv_wc next_completion(struct ibv_cq *cq)
+{
+    const struct timespec moment = {.tv_nsec = 100000};
+    struct ibv_wc wc = {.status = IBV_WC_GENERAL_ERR};
+    int polled = 0;
+
+    for (int tries = 0; tries < PATIENCE_MS * 10 && (polled = ibv_poll_cq(cq, 1, &wc)) == 0; tries++)
+        (void)nanosleep(&moment, NULL);
+    CHECK_EQ(polled, 1);
+    return wc;
+}
+
+/* The elements begin and end within the parts of a message, at their limits, and one has no bytes. */
+static void should_fill_all_elements_of_a_receive(void)
+{
+    static const uint32_t lengths[ELEMENTS] = {LB_WIRE_CHUNK - 7, 7, 0, 1, 2 * LB_WIRE_CHUNK + 5, 3 * LB_WIRE_CHUNK};
+    const uint32_t length = 5 * LB_WIRE_CHUNK + 3;
+    const int access = IBV_ACCESS_LOCAL_WRITE;
+    struct ids ids;
+    struct memory from = {.bytes = aligned_alloc(4096, ROOM)};
+    struct memory to = {.bytes = aligned_alloc(4096, ROOM)};
+    struct ibv_sge elements[ELEMENTS];
+    struct ibv_wc wc;
+
+    CHECK(from.bytes != NULL && to.bytes != NULL);
+    open_ids(&ids);
+    struct ibv_mr *from_mr = ibv_reg_mr(ids.active->pd, from.bytes, ROOM, access);
+    struct ibv_mr *to_mr = ibv_reg_mr(ids.passive->pd, to.bytes, ROOM, access);
+    CHECK(from_mr != NULL && to_mr != NULL);
+    fill(from.bytes, 2);
+    memset(to.bytes, 0, ROOM);
+    uint64_t at = GUARD;
+    for (int i = 0; i < ELEMENTS; i++) {
+        elements[i] = (struct ibv_sge){.addr = (uintptr_t)to.bytes + at, .length = lengths[i], .lkey = to_mr->lkey};
+        at += lengths[i] + GUARD;
+    }
+    struct ibv_recv_wr receive = {.wr_id = 1, .sg_list = elements, .num_sge = ELEMENTS};
+    struct ibv_recv_wr *bad_receive;
+    CHECK_EQ(ibv_post_recv(ids.passive->qp, &receive, &bad_receive), 0);
+    struct ibv_sge source[] = {
+        {.addr = (uintptr_t)from.bytes, .length = LB_WIRE_CHUNK + 1, .lkey = from_mr->lkey},
+        {.addr = (uintptr_t)from.bytes + LB_WIRE_CHUNK + 1, .length = length - LB_WIRE_CHUNK - 1, .lkey = from_mr->lkey},
+    };
+    struct ibv_send_wr message = {.wr_id = 2, .sg_list = source, .num_sge = 2, .opcode = IBV_WR_SEND};
+    struct ibv_send_wr *bad_message;
+    CHECK_EQ(ibv_post_send(ids.active->qp, &message, &bad_message), 0);
+
+    wc = next_completion(ids.passive->recv_cq);
+    check_success(&wc, 1, IBV_WC_RECV, length, ids.passive->qp->qp_num);
+    wc = next_completion(ids.active->send_cq);
+    check_success(&wc, 2, IBV_WC_SEND, length, ids.active->qp->qp_num);
+    uint32_t done = 0;
+    at = GUARD;
+    for (int i = 0; i < ELEMENTS; i++) {
+        const uint32_t count = lengths[i] < length - done ? lengths[i] : length - done;
+
+        check_copy(&to, at, &from, done, count);
+        at += lengths[i] + GUARD;
+        done += count;
+    }
+    CHECK_EQ(done, length);
+    CHECK_EQ(ibv_dereg_mr(from_mr), 0);
+    CHECK_EQ(ibv_dereg_mr(to_mr), 0);
+    close_ids(&ids);
+    free(from.bytes);
+    free(to.bytes);
+}
+
+/* The receive has room for the first parts. */
+static void should_refuse_a_message_that_is_longer_than_its_receive(void)
+{
+    const uint32_t room = 2 * LB_WIRE_CHUNK + 100;
+    const uint32_t length = room + 1;
+    struct pair pair;
+    struct memory client;
+    struct memory server;
+
+    pair_open(&pair, NULL);
+    open_memory(&client, pair.client.peer);
+    open_memory(&server, pair.server.peer);
+    memset(client.bytes, 1, ROOM);
+    memset(server.bytes, 0, ROOM);
+    CHECK_EQ(rpma_recv(pair.server.conn, server.local, 0, room, WR_ID(1)), 0);
+    CHECK_EQ(rpma_send(pair.client.conn, client.local, 0, length, RPMA_F_COMPLETION_ALWAYS, WR_ID(2)), 0);
+    struct ibv_wc wc = next_wc(pair.server.cq);
+    check_failed(&wc, 1, IBV_WC_LOC_LEN_ERR, pair.server.qp_num);
+    wc = next_wc(pair.client.cq);
+    check_failed(&wc, 2, IBV_WC_REM_INV_REQ_ERR, pair.client.qp_num);
+    for (uint32_t i = room; i < ROOM; i++)
+        CHECK_EQ(server.bytes[i], 0);
+    close_memory(&client);
+    close_memory(&server);
+    pair_close(&pair);
+}
+
+/* A message takes its receive with its first part: the next message fills the next one. */
+static void should_wait_for_the_receive_of_each_long_message(void)
+{
+    const uint32_t length = 3 * LB_WIRE_CHUNK + 1;
+    struct pair pair;
+    struct memory client;
+    struct memory server;
+    struct ibv_wc wc;
+
+    pair_open(&pair, NULL);
+    open_memory(&client, pair.client.peer);
+    open_memory(&server, pair.server.peer);
+    fill(client.bytes, 3);
+    memset(server.bytes, 0, ROOM);
+    for (uint64_t i = 0; i < 3; i++)
+        CHECK_EQ(rpma_send(pair.client.conn, client.local, i, length, RPMA_F_COMPLETION_ALWAYS, WR_ID(i)), 0);
+    check_empty(pair.server.cq);
+    for (uint64_t i = 0; i < 3; i++) {
+        CHECK_EQ(rpma_recv(pair.server.conn, server.local, GUARD, length, WR_ID(10 + i)), 0);
+        wc = next_wc(pair.server.cq);
+        check_success(&wc, 10 + i, IBV_WC_RECV, length, pair.server.qp_num);
+        check_copy(&server, GUARD, &client, i, length);
+        wc = next_wc(pair.client.cq);
+        check_success(&wc, i, IBV_WC_SEND, length, pair.client.qp_num);
+    }
+    close_memory(&client);
+    close_memory(&server);
+    pair_close(&pair);
+}
+
 const struct test length_tests[] = {
     {"writes and messages of every length arrive", should_carry_requests_of_every_length},
     {"reads of every length arrive", should_read_every_length},
+    {"a long message fills all elements of its receive", should_fill_all_elements_of_a_receive},
+    {"a long message that is longer than its receive is refused", should_refuse_a_message_that_is_longer_than_its_receive},
+    {"each long message waits for its receive", should_wait_for_the_receive_of_each_long_message},
     {NULL, NULL},
 };
