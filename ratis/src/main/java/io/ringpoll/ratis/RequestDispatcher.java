@@ -49,6 +49,7 @@ final class RequestDispatcher implements RequestHandler {
     private final boolean direct;
     private final ClientQueues clients;
     private final AppendQueues appends;
+    private final ServerRequestCheck check;
     private final RefusedRequests refused = new RefusedRequests();
     /** The client whose request was the first one, and its queue; null before. */
     private ByteString client;
@@ -56,22 +57,31 @@ final class RequestDispatcher implements RequestHandler {
     private volatile boolean ended;
 
     RequestDispatcher(final RaftServer server, final Executor executor, final boolean direct) {
-        this(server, executor, direct, new ClientQueues(executor), new AppendQueues(server, executor));
+        this(server, executor, direct, new ClientQueues(executor));
     }
 
-    /** Creates the handler of a connection. */
-    RequestDispatcher(final RaftServer server, final Executor executor, final boolean direct, final ClientQueues clients,
-        final AppendQueues appends) {
+    RequestDispatcher(final RaftServer server, final Executor executor, final boolean direct, final ClientQueues clients) {
         this.server = server;
         this.executor = executor;
         this.direct = direct;
         this.clients = clients;
-        this.appends = appends;
+        appends = new AppendQueues(server, executor);
+        check = new ServerRequestCheck(server);
+    }
+
+    /** Creates the handler of a connection. */
+    private RequestDispatcher(final RequestDispatcher ofServer) {
+        server = ofServer.server;
+        executor = ofServer.executor;
+        direct = ofServer.direct;
+        clients = ofServer.clients;
+        appends = ofServer.appends;
+        check = ofServer.check;
     }
 
     @Override
     public RequestHandler forConnection() {
-        return new RequestDispatcher(server, executor, direct, clients, appends);
+        return new RequestDispatcher(this);
     }
 
     /** The client leaves its queue behind the requests of this connection, of which no other one starts. */
@@ -178,6 +188,7 @@ final class RequestDispatcher implements RequestHandler {
     }
 
     private CompletableFuture<? extends MessageLite> ask(final MessageType type, final MessageLite request) throws Exception {
+        check.check(type, request);
         return switch (type) {
             case REQUEST_VOTE -> CompletableFuture.completedFuture(server.requestVote((RequestVoteRequestProto) request));
             case START_LEADER_ELECTION ->

@@ -42,10 +42,12 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
+import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.thirdparty.com.google.common.util.concurrent.Uninterruptibles;
 import org.apache.ratis.util.CodeInjectionForTesting;
+import org.apache.ratis.util.ProtoUtils;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -58,6 +60,7 @@ class RdmaServerRpcTest {
     private static final RaftPeerId SENDER = RaftPeerId.valueOf("rpc-sender");
     private static final RaftPeerId RECEIVER = RaftPeerId.valueOf("rpc-receiver");
     private static final long TERM = 7;
+    private static final RaftGroupId GROUP = RaftGroupId.randomId();
 
     private final List<RdmaServerRpc> opened = new ArrayList<>();
     private final RaftServer engine = mock(RaftServer.class);
@@ -112,7 +115,18 @@ class RdmaServerRpcTest {
     }
 
     private static RaftRpcRequestProto header() {
-        return RaftRpcRequestProto.newBuilder().setRequestorId(SENDER.toByteString()).setReplyId(RECEIVER.toByteString()).build();
+        return RaftRpcRequestProto.newBuilder().setRequestorId(SENDER.toByteString()).setReplyId(RECEIVER.toByteString())
+            .setRaftGroupId(ProtoUtils.toRaftGroupIdProtoBuilder(GROUP)).build();
+    }
+
+    /** The receiver gives a read index to its leader. */
+    private void followTheSender() throws IOException {
+        final RaftServer.Division division = mock(RaftServer.Division.class);
+        when(engine.getDivision(GROUP)).thenReturn(division);
+        when(division.getRaftConf()).thenReturn(mock(RaftConfiguration.class));
+        final DivisionInfo info = mock(DivisionInfo.class);
+        when(division.getInfo()).thenReturn(info);
+        when(info.getLeaderId()).thenReturn(SENDER);
     }
 
     private static RequestVoteRequestProto vote() {
@@ -141,6 +155,7 @@ class RdmaServerRpcTest {
     void shouldExchangeEveryKindOfRequest() throws Exception {
         answerVotes();
         answerEntries();
+        followTheSender();
         when(engine.startLeaderElection(any())).thenReturn(StartLeaderElectionReplyProto.getDefaultInstance());
         when(engine.installSnapshot(any())).thenReturn(InstallSnapshotReplyProto.newBuilder().setTerm(TERM).build());
         receiver();
@@ -159,6 +174,7 @@ class RdmaServerRpcTest {
     void shouldContinueAReadOnARequestThread() throws Exception {
         final CompletableFuture<ReadIndexReplyProto> answer = new CompletableFuture<>();
         when(engine.readIndexAsync(any())).thenReturn(answer);
+        followTheSender();
         receiver();
         final CompletableFuture<String> thread =
             sender().readIndexAsync(ReadIndexRequestProto.newBuilder().setServerRequest(header()).build())

@@ -98,6 +98,7 @@ class RequestDispatcherTest {
         });
         when(server.getDivision(GROUP)).thenReturn(group);
         when(server.getGroupIds()).thenReturn(List.of(GROUP));
+        when(server.getId()).thenReturn(MEMBER.getPeerId());
         handler = new RequestDispatcher(server, executor, false).forConnection();
     }
 
@@ -167,7 +168,7 @@ class RequestDispatcherTest {
     @Test
     void shouldForgetAClientWhoseLastConnectionHasEnded() throws Exception {
         final ClientQueues clients = new ClientQueues(executor);
-        final RequestHandler root = new RequestDispatcher(server, executor, false, clients, new AppendQueues(server, executor));
+        final RequestHandler root = new RequestDispatcher(server, executor, false, clients);
         final RequestHandler first = root.forConnection();
         final RequestHandler second = root.forConnection();
         final RequestHandler silent = root.forConnection();
@@ -430,6 +431,7 @@ class RequestDispatcherTest {
     private static AppendEntriesRequestProto.Builder request(final String leader, final long term) {
         return AppendEntriesRequestProto.newBuilder().setLeaderTerm(term)
             .setServerRequest(RaftRpcRequestProto.newBuilder().setRequestorId(RaftPeerId.valueOf(leader).toByteString())
+                .setReplyId(MEMBER.getPeerId().toByteString())
                 .setRaftGroupId(RaftGroupIdProto.newBuilder().setId(GROUP.toByteString())));
     }
 

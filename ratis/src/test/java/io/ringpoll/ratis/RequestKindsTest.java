@@ -30,6 +30,7 @@ import org.apache.ratis.proto.RaftProtos.LogInfoProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientReplyProto;
 import org.apache.ratis.proto.RaftProtos.RaftConfigurationProto;
 import org.apache.ratis.proto.RaftProtos.RaftGroupIdProto;
+import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.ReadIndexReplyProto;
 import org.apache.ratis.proto.RaftProtos.ReadIndexRequestProto;
@@ -57,9 +58,11 @@ import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.protocol.exceptions.GroupMismatchException;
 import org.apache.ratis.server.DivisionInfo;
+import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -71,10 +74,17 @@ class RequestKindsTest {
     private static final RaftPeerId SERVER = RaftPeerId.valueOf("s");
     private static final List<RaftPeer> PEERS = List.of(RaftPeer.newBuilder().setId(SERVER).build());
     private static final long TERM = 7;
+    private static final RaftRpcRequestProto HEADER = RaftRpcRequestProto.newBuilder().setRequestorId(SERVER.toByteString())
+        .setReplyId(SERVER.toByteString()).setRaftGroupId(RaftGroupIdProto.newBuilder().setId(GROUP.toByteString())).build();
 
     private final ExecutorService executor = Executors.newCachedThreadPool();
     private final RaftServer server = mock(RaftServer.class);
     private final RequestHandler handler = new RequestDispatcher(server, executor, false).forConnection();
+
+    @BeforeEach
+    void name() {
+        when(server.getId()).thenReturn(SERVER);
+    }
 
     @AfterEach
     void stop() {
@@ -105,16 +115,22 @@ class RequestKindsTest {
             .thenReturn(CompletableFuture.completedFuture(AppendEntriesReplyProto.newBuilder().setTerm(3).build()));
         when(server.readIndexAsync(any()))
             .thenReturn(CompletableFuture.completedFuture(ReadIndexReplyProto.newBuilder().setReadIndex(4).build()));
+        final RaftServer.Division group = mock(RaftServer.Division.class);
+        final RaftConfiguration members = mock(RaftConfiguration.class);
+        when(server.getDivision(GROUP)).thenReturn(group);
+        when(group.getRaftConf()).thenReturn(members);
+        when(members.getPeer(SERVER, RaftPeerRole.FOLLOWER, RaftPeerRole.LISTENER)).thenReturn(PEERS.getFirst());
         assertEquals(RequestVoteReplyProto.newBuilder().setTerm(1).build(),
-            ask(MessageType.REQUEST_VOTE, RequestVoteRequestProto.getDefaultInstance()));
+            ask(MessageType.REQUEST_VOTE, RequestVoteRequestProto.newBuilder().setServerRequest(HEADER).build()));
         assertEquals(StartLeaderElectionReplyProto.getDefaultInstance(),
-            ask(MessageType.START_LEADER_ELECTION, StartLeaderElectionRequestProto.getDefaultInstance()));
+            ask(MessageType.START_LEADER_ELECTION,
+                StartLeaderElectionRequestProto.newBuilder().setServerRequest(HEADER).build()));
         assertEquals(InstallSnapshotReplyProto.newBuilder().setTerm(2).build(),
-            ask(MessageType.INSTALL_SNAPSHOT, InstallSnapshotRequestProto.getDefaultInstance()));
+            ask(MessageType.INSTALL_SNAPSHOT, InstallSnapshotRequestProto.newBuilder().setServerRequest(HEADER).build()));
         assertEquals(AppendEntriesReplyProto.newBuilder().setTerm(3).build(),
-            ask(MessageType.APPEND_ENTRIES, AppendEntriesRequestProto.getDefaultInstance()));
+            ask(MessageType.APPEND_ENTRIES, AppendEntriesRequestProto.newBuilder().setServerRequest(HEADER).build()));
         assertEquals(ReadIndexReplyProto.newBuilder().setReadIndex(4).build(),
-            ask(MessageType.READ_INDEX, ReadIndexRequestProto.getDefaultInstance()));
+            ask(MessageType.READ_INDEX, ReadIndexRequestProto.newBuilder().setServerRequest(HEADER).build()));
     }
 
     @Test
@@ -179,14 +195,14 @@ class RequestKindsTest {
     void shouldReplyWithAnAssertionErrorOfTheEngine() throws Exception {
         when(server.requestVote(any())).thenThrow(new AssertionError("on purpose"));
         final Throwable failure = assertThrows(ExecutionException.class, () ->
-            ask(MessageType.REQUEST_VOTE, RequestVoteRequestProto.getDefaultInstance()));
+            ask(MessageType.REQUEST_VOTE, RequestVoteRequestProto.newBuilder().setServerRequest(HEADER).build()));
         assertInstanceOf(AssertionError.class, failure.getCause());
     }
 
     private void append(final RequestHandler direct) throws Exception {
         direct.handle(MessageType.APPEND_ENTRIES, AppendEntriesRequestProto.newBuilder().setLeaderTerm(TERM)
-            .setServerRequest(RaftRpcRequestProto.newBuilder().setRequestorId(RaftPeerId.valueOf("leader").toByteString())
-                .setRaftGroupId(RaftGroupIdProto.newBuilder().setId(GROUP.toByteString()))).build()).get(30, TimeUnit.SECONDS);
+            .setServerRequest(HEADER.toBuilder().setRequestorId(RaftPeerId.valueOf("leader").toByteString())).build())
+            .get(30, TimeUnit.SECONDS);
     }
 
     /** To follow a leader anew, and to find out that there is no such group, may block. */

@@ -16,6 +16,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -35,6 +36,9 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag(TestDevice.TAG)
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class AccessTest {
+    private static final List<MessageType> OF_SERVERS = List.of(MessageType.REQUEST_VOTE, MessageType.APPEND_ENTRIES,
+        MessageType.INSTALL_SNAPSHOT, MessageType.START_LEADER_ELECTION, MessageType.READ_INDEX);
+
     private final Nodes nodes = new Nodes();
     @TempDir
     private Path folder;
@@ -179,15 +183,31 @@ class AccessTest {
             peer.message(FrameKind.REQUEST, MessageType.APPEND_ENTRIES, AppendEntriesRequestProto.getDefaultInstance());
             assertEquals(FrameKind.REPLY, peer.next().header().kind());
         }
-        for (final MessageType type : MessageType.values()) {
-            if (type.isOfServers()) {
-                try (RawPeer peer = new RawPeer(server.port(), hello(PeerRole.CLIENT, null))) {
-                    peer.message(FrameKind.REQUEST, type, AppendEntriesRequestProto.getDefaultInstance());
-                    assertEnds(peer);
-                }
+        for (final MessageType type : OF_SERVERS) {
+            try (RawPeer peer = new RawPeer(server.port(), hello(PeerRole.CLIENT, null))) {
+                peer.message(FrameKind.REQUEST, type, AppendEntriesRequestProto.getDefaultInstance());
+                assertEnds(peer);
             }
         }
         assertServed(server, access(PeerRole.CLIENT, null, null));
+    }
+
+    @Test
+    void shouldTakeNoRequestsOfServersFromAClientThatHasProvedItsSecret() throws Exception {
+        final Secret secret = secret("a");
+        final Nodes.Server server = server(access(PeerRole.SERVER, secret, secret("b")));
+        final Hello hello = hello(PeerRole.CLIENT, new byte[Hello.CHALLENGE_BYTES]);
+        for (final MessageType type : OF_SERVERS) {
+            try (RawPeer peer = new RawPeer(server.port(), hello)) {
+                peer.message(FrameKind.PROOF, MessageType.CLIENT_REQUEST, content(
+                    secret.proof("ringpoll-ratis requests", hello.bytes(), peer.hello().withProof(null).bytes())));
+                peer.request(7, Nodes.request(ByteString.EMPTY));
+                assertEquals(7, peer.next().header().correlationId());
+                peer.message(FrameKind.REQUEST, type, AppendEntriesRequestProto.getDefaultInstance());
+                assertEnds(peer);
+            }
+        }
+        assertServed(server, access(PeerRole.CLIENT, secret, null));
     }
 
     @Test
