@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_kill.c: a process with a connection is killed at any moment: the other one accounts for everything, and nothing is left. */
+/* test_kill.c: a process is killed at any moment: its peer accounts for everything, and nothing is left. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>

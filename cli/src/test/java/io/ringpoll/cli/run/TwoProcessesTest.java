@@ -4,111 +4,141 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.ringpoll.cli.Ringpoll;
+import io.ringpoll.cli.ChildProcesses;
+import io.ringpoll.testing.ConnectedPair;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The main job as two processes over the loopback device, and with one of the two killed in mid-run: the survivor accounts for
- * every work request, reports that its peer has gone, and ends. The same on Soft-RoCE: {@code cli/softroce/two-processes}.
+ * The main job as two processes over the loopback device, and with one of the two killed at random or stopped: the survivor
+ * accounts for every work request, reports that its peer has gone, and ends. The same on Soft-RoCE:
+ * {@code cli/softroce/two-processes}.
  */
 @Timeout(600)
 class TwoProcessesTest {
-    private static final int BOUND_SECONDS = 180;
+    private static final int LATEST_KILL_MS = 1_000;
     private static final Pattern ROW = Pattern.compile(
         "(?m)^(send/write|receive|error) +([0-9,]+) +([0-9,]+) +([0-9,]+) +([0-9,]+)$");
 
     @TempDir
     private Path folder;
-    private final List<Process> started = new ArrayList<>();
+    private ChildProcesses processes;
+
+    @BeforeEach
+    void createProcesses() {
+        processes = new ChildProcesses(folder);
+    }
 
     @AfterEach
     void endProcesses() throws InterruptedException {
-        for (final Process process : started) {
-            process.destroyForcibly().waitFor();
-        }
+        processes.close();
     }
 
     @Test
     void shouldLoseNothingAsTwoProcesses() throws Exception {
-        final Process server = startServer("7531");
-        final Process client = start("client", "--role", "client", "--address", "127.0.0.1:7531", "--operations", "20000");
-        assertEnds(client, "client");
-        assertEnds(server, "server");
-        assertAccounted("client");
-        assertAccounted("server");
+        assertLosesNothing(ConnectedPair.anyPort(), "server", "client");
     }
 
     @Test
     void shouldAccountForEverythingAtTheServerWhenTheClientIsKilled() throws Exception {
-        final Process server = startServer("7532");
-        final Process client = start("client", "--role", "client", "--address", "127.0.0.1:7532", "--seconds", "100");
-        awaitLine("client", "^  2 s ");
-        client.destroyForcibly();
-        assertEnds(server, "server");
+        final String port = ConnectedPair.anyPort();
+        final Process server = startServer("server", port);
+        final Process client = startClient("client", port, "--seconds", "100");
+        processes.awaitLine("client", "  1 s ");
+        processes.killWithin(client, LATEST_KILL_MS);
+        processes.assertEnds(server, "server");
         assertAccounted("server");
-        assertTrue(log("server").contains("gone without a goodbye"), log("server"));
+        assertTrue(processes.log("server").contains("gone without a goodbye"), processes.log("server"));
     }
 
     @Test
     void shouldAccountForEverythingAtTheClientWhenTheServerIsKilled() throws Exception {
-        final Process server = startServer("7533");
-        final Process client = start("client", "--role", "client", "--address", "127.0.0.1:7533", "--seconds", "100");
-        awaitLine("client", "^  2 s ");
-        server.destroyForcibly();
-        assertEnds(client, "client");
+        final String port = ConnectedPair.anyPort();
+        final Process server = startServer("server", port);
+        final Process client = startClient("client", port, "--seconds", "100");
+        processes.awaitLine("client", "  1 s ");
+        processes.killWithin(server, LATEST_KILL_MS);
+        processes.assertEnds(client, "client");
         assertAccounted("client");
-        assertTrue(log("client").contains("the peer has gone"), log("client"));
+        assertTrue(processes.log("client").contains("the peer has gone"), processes.log("client"));
+        // The port of the killed process can be used again.
+        assertLosesNothing(port, "next server", "next client");
     }
 
-    private Process startServer(final String port) throws IOException, InterruptedException {
-        final Process server = start("server", "--role", "server", "--address", "127.0.0.1:" + port);
-        awaitLine("server", "^the server listens");
+    @Test
+    void shouldDelayOnlyThePeerOfAStoppedProcess() throws Exception {
+        final String port = ConnectedPair.anyPort();
+        final String anotherPort = ConnectedPair.anyPort();
+        final Process server = startServer("server", port);
+        final Process anotherServer = startServer("another server", anotherPort);
+        final Process client = startClient("client", port, "--seconds", "1000");
+        final Process anotherClient = startClient("another client", anotherPort, "--seconds", "1000");
+        awaitProgress("client");
+        awaitProgress("another client");
+        ChildProcesses.signal(server, "STOP");
+        awaitProgress("another client");
+        awaitProgress("another client");
+        ChildProcesses.signal(server, "CONT");
+        awaitProgress("client");
+        processes.killWithin(client, 1);
+        processes.killWithin(anotherClient, 1);
+        processes.assertEnds(server, "server");
+        processes.assertEnds(anotherServer, "another server");
+        assertAccounted("server");
+        assertAccounted("another server");
+    }
+
+    private void assertLosesNothing(final String port, final String serverName, final String clientName) throws Exception {
+        final Process server = startServer(serverName, port);
+        final Process client = startClient(clientName, port, "--operations", "20000");
+        processes.assertEnds(client, clientName);
+        processes.assertEnds(server, serverName);
+        assertAccounted(clientName);
+        assertAccounted(serverName);
+    }
+
+    private Process startServer(final String name, final String port) throws IOException, InterruptedException {
+        final Process server = start(name, "--role", "server", "--address", "127.0.0.1:" + port);
+        processes.awaitLine(name, "the server listens");
         return server;
     }
 
-    private Process start(final String name, final String... options) throws IOException {
-        final List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-            .filter(argument -> argument.startsWith("--add-opens") || argument.startsWith("--enable-native") ||
-                argument.startsWith("-Dringpoll."))
-            .toList());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Ringpoll.class.getName(), "run",
-            "--device", "loopback", "--wait", "block"));
-        command.addAll(List.of(options));
-        final Process process = new ProcessBuilder(command).redirectErrorStream(true)
-            .redirectOutput(folder.resolve(name).toFile()).start();
-        started.add(process);
-        return process;
+    private Process startClient(final String name, final String port, final String option, final String value)
+        throws IOException {
+        return start(name, "--role", "client", "--address", "127.0.0.1:" + port, option, value);
     }
 
-    private void awaitLine(final String name, final String line) throws IOException, InterruptedException {
-        final Pattern pattern = Pattern.compile("(?m)" + line);
-        final long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(BOUND_SECONDS);
-        while (!pattern.matcher(log(name)).find()) {
-            assertTrue(System.nanoTime() < deadline, "no line '" + line + "' of the " + name + ":\n" + log(name));
-            Thread.sleep(20);
+    private Process start(final String name, final String... options) throws IOException {
+        final List<String> words = new ArrayList<>(List.of("run", "--device", "loopback", "--wait", "block"));
+        words.addAll(List.of(options));
+        return processes.start(name, words);
+    }
+
+    /** Waits for two lines of each second's counts that differ, from now on. */
+    private void awaitProgress(final String name) throws IOException, InterruptedException {
+        int from = processes.log(name).length();
+        String before = null;
+        for (;;) {
+            final MatchResult line = processes.awaitLine(name, " *\\d+ s +send/write ([0-9,]+) .*\\n", from);
+            if (before != null && !line.group(1).equals(before)) {
+                return;
+            }
+            before = line.group(1);
+            from += line.end();
         }
     }
 
-    private void assertEnds(final Process process, final String name) throws IOException, InterruptedException {
-        assertTrue(process.waitFor(BOUND_SECONDS, TimeUnit.SECONDS), "the " + name + " does not end:\n" + log(name));
-        assertEquals(0, process.exitValue(), log(name));
-    }
-
     private void assertAccounted(final String name) throws IOException {
-        final String log = log(name);
+        final String log = processes.log(name);
         final List<String[]> rows = ROW.matcher(log).results()
             .map(row -> new String[] {row.group(2), row.group(3), row.group(4), row.group(5)}).toList();
         assertEquals(3, rows.size(), log);
@@ -119,9 +149,5 @@ class TwoProcessesTest {
         }
         assertFalse(rows.stream().allMatch(row -> row[0].equals("0")), log);
         assertTrue(log.contains("corrupted payloads   0"), log);
-    }
-
-    private String log(final String name) throws IOException {
-        return Files.readString(folder.resolve(name));
     }
 }

@@ -1,0 +1,152 @@
+package io.ringpoll.cli.replicate;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.cli.ChildProcesses;
+import io.ringpoll.testing.ConnectedPair;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A group of three servers and a client, each a process, over the loopback device: each role is killed at a random moment. The
+ * same on Soft-RoCE: {@code cli/softroce/replication}.
+ */
+@Timeout(value = 600, unit = TimeUnit.SECONDS)
+class KilledRolesTest {
+    private static final int SERVERS = 3;
+    /** Records that are acknowledged after a server was killed, before the next step. */
+    private static final int FURTHER = 50;
+    private static final int LATEST_KILL_MS = 300;
+    private static final Pattern LEADER = Pattern.compile("(?m)^the leader is server-([0-2])$");
+    private static final Pattern ACKNOWLEDGED = Pattern.compile("(?m)^(\\d+) records acknowledged$");
+
+    @TempDir
+    private Path folder;
+    private ChildProcesses processes;
+    private final String peers = Stream.generate(() -> "127.0.0.1:" + ConnectedPair.anyPort()).limit(SERVERS)
+        .reduce((a, b) -> a + "," + b).orElseThrow();
+    private final Process[] servers = new Process[SERVERS];
+    private final int[] starts = new int[SERVERS];
+
+    @BeforeEach
+    void createProcesses() {
+        processes = new ChildProcesses(folder);
+    }
+
+    @AfterEach
+    void endProcesses() throws InterruptedException {
+        processes.close();
+    }
+
+    @Test
+    void shouldLoseNoAcknowledgedRecordWhenProcessesOfEachRoleAreKilled() throws Exception {
+        for (int n = 0; n < SERVERS; n++) {
+            startServer(n);
+        }
+        for (int n = 0; n < SERVERS; n++) {
+            awaitRejoined(n);
+        }
+        final Process client = startClient(1, 3600);
+        awaitAcknowledged(FURTHER);
+
+        final int follower = (leader() + 1) % SERVERS;
+        killAndRestart(follower);
+        // The second majority needs what the first one has restored.
+        final int led = leader();
+        killAndRestart(led);
+        killAndRestart(leader());
+
+        processes.killWithin(client, LATEST_KILL_MS);
+        processes.assertEnds(startClient(2, 1), "client-2");
+        for (int n = 0; n < SERVERS; n++) {
+            servers[n].destroy();
+        }
+        for (int n = 0; n < SERVERS; n++) {
+            assertTrue(servers[n].waitFor(60, TimeUnit.SECONDS), processes.log(log(n)));
+        }
+        verify();
+    }
+
+    private void verify() throws IOException, InterruptedException {
+        final List<String> words = new ArrayList<>(List.of("replicate", "verify", "--acknowledged", acknowledged(1),
+            "--acknowledged", acknowledged(2)));
+        IntStream.range(0, SERVERS).forEach(n -> words.add(directory(n).toString()));
+        processes.assertEnds(processes.start("verify", words), "verify");
+        final String found = processes.log("verify");
+        assertTrue(found.contains("faults: 0"), found);
+        assertTrue(Integer.parseInt(processes.awaitLine("verify", "on a majority: .*acknowledged records: (\\d+)").group(1)) >=
+            3 * FURTHER, found);
+    }
+
+    private void killAndRestart(final int server) throws IOException, InterruptedException {
+        processes.killWithin(servers[server], LATEST_KILL_MS);
+        awaitAcknowledged(acknowledgedSoFar() + FURTHER);
+        startServer(server);
+        awaitRejoined(server);
+    }
+
+    private void startServer(final int n) throws IOException {
+        starts[n]++;
+        Files.createDirectories(directory(n));
+        servers[n] = processes.start(log(n), List.of("replicate", "--role", "server", "--peers", peers, "--id",
+            Integer.toString(n), "--dir", directory(n).toString(), "--election", "500"));
+    }
+
+    /** A server that knows the leader has rejoined. */
+    private void awaitRejoined(final int n) throws IOException, InterruptedException {
+        processes.awaitLine(log(n), "the leader is server-");
+    }
+
+    private Process startClient(final int n, final int seconds) throws IOException {
+        return processes.start("client-" + n, List.of("replicate", "--role", "client", "--peers", peers, "--acknowledged",
+            acknowledged(n), "--window", "4", "--every", "5", "--seconds", Integer.toString(seconds)));
+    }
+
+    /** The server that most servers have named last. */
+    private int leader() throws IOException {
+        final int[] named = new int[SERVERS];
+        for (int n = 0; n < SERVERS; n++) {
+            final List<MatchResult> names = LEADER.matcher(processes.log(log(n))).results().toList();
+            if (!names.isEmpty()) {
+                named[Integer.parseInt(names.getLast().group(1))]++;
+            }
+        }
+        return IntStream.range(0, SERVERS).reduce((a, b) -> named[b] > named[a] ? b : a).orElseThrow();
+    }
+
+    private int acknowledgedSoFar() throws IOException {
+        return ACKNOWLEDGED.matcher(processes.log("client-1")).results()
+            .mapToInt(line -> Integer.parseInt(line.group(1))).max().orElse(0);
+    }
+
+    private void awaitAcknowledged(final int count) throws IOException, InterruptedException {
+        for (int from = 0; acknowledgedSoFar() < count;) {
+            from += processes.awaitLine("client-1", "\\d+ records acknowledged\\n", from).end();
+        }
+    }
+
+    private String log(final int n) {
+        return "server-" + n + "-" + starts[n];
+    }
+
+    private Path directory(final int n) {
+        return folder.resolve("data-" + n);
+    }
+
+    private String acknowledged(final int n) {
+        return folder.resolve("acknowledged-" + n).toString();
+    }
+}
