@@ -1,5 +1,6 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
@@ -215,7 +216,7 @@ final class ConnectionPoller implements CompletionHandler {
         set.onEnded();
     }
 
-    void giveMemoryBack(final MessageConnection connection) {
-        set.giveMemoryBack(connection.memory());
+    void giveMemoryBack(final MessageBuffers memory) {
+        set.giveMemoryBack(memory);
     }
 }

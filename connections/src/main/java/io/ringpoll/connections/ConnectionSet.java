@@ -3,6 +3,8 @@ package io.ringpoll.connections;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceException;
 import io.ringpoll.device.DeviceKind;
+import io.ringpoll.internal.connections.BufferPool;
+import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.pipeline.Pipeline;
@@ -15,7 +17,6 @@ import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
 import java.net.ConnectException;
-import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -67,14 +68,13 @@ public final class ConnectionSet implements AutoCloseable {
     /** Why the set has closed itself; null if it has not. */
     private volatile String pipelineEnd;
 
-    /** Guarded by its own lock, as are the count of connections and the release of memory. */
-    private final ArrayDeque<MessageBuffers> spareMemory = new ArrayDeque<>();
+    /** Its memory in use includes that of ended connections with retained messages. */
+    private final BufferPool memory;
+    /** Guards the counts of connections. */
+    private final Object counting = new Object();
     private int connections;
     /** As above, including those whose last callback has not returned. */
     private int unended;
-    /** Number of buffers in use, including those of ended connections with retained messages. */
-    private int lent;
-    private volatile boolean memoryReleased;
 
     ConnectionSet(final ConnectionSetBuilder config) {
         this.config = config;
@@ -82,6 +82,7 @@ public final class ConnectionSet implements AutoCloseable {
         hello = new Hello(sizes.window(), sizes.maxMessageBytes(), config.privateData);
         events = new ConnectionEvents(this, config.name + "-events");
         peer = openPeer();
+        memory = new BufferPool(peer, sizes.buffers());
         pollers = IntStream.range(0, config.pollers)
             .mapToObj(i -> new ConnectionPoller(this)).toArray(ConnectionPoller[]::new);
         shutdownHook = new Thread(() -> close(config.shutdownTimeoutNs), config.name + "-shutdown");
@@ -257,7 +258,7 @@ public final class ConnectionSet implements AutoCloseable {
      * @return a snapshot
      */
     public int connections() {
-        synchronized (spareMemory) {
+        synchronized (counting) {
             return connections;
         }
     }
@@ -453,11 +454,13 @@ public final class ConnectionSet implements AutoCloseable {
 
     /** Makes a connection from a request, for which there is a place; the peer's hello is null if this side has requested it. */
     MessageConnection make(final ConnectionRequest request, final Hello peers) {
-        final MessageBuffers memory = takeMemory();
+        takePlace();
+        MessageBuffers buffers = null;
         boolean made = false;
         try {
-            memory.postReceives(request);
-            final MessageConnection connection = connect(request, memory);
+            buffers = memory.take();
+            buffers.postReceives(request);
+            final MessageConnection connection = connect(request, buffers);
             if (peers != null) {
                 connection.greet(hello, peers);
             }
@@ -467,16 +470,18 @@ public final class ConnectionSet implements AutoCloseable {
             if (!made) {
                 leave();
                 onEnded();
-                giveMemoryBack(memory);
+                if (buffers != null) {
+                    giveMemoryBack(buffers);
+                }
             }
         }
     }
 
-    private MessageConnection connect(final ConnectionRequest request, final MessageBuffers memory) {
+    private MessageConnection connect(final ConnectionRequest request, final MessageBuffers buffers) {
         final Connection connection = request.connect(hello.encode());
         try {
             final ConnectionPoller poller = leastLoaded();
-            final MessageConnection made = new MessageConnection(poller, connection, memory, sizes, config.listener);
+            final MessageConnection made = new MessageConnection(poller, connection, buffers, sizes, config.listener);
             poller.connections().incrementAndGet();
             return made;
         } catch (final RuntimeException | Error failure) {
@@ -495,60 +500,38 @@ public final class ConnectionSet implements AutoCloseable {
         return least;
     }
 
-    private MessageBuffers takeMemory() {
-        final int number;
-        synchronized (spareMemory) {
+    private void takePlace() {
+        synchronized (counting) {
             if (isClosed() || connections == config.maxConnections) {
                 throw new IllegalStateException(isClosed() ? config.name + " is closed" :
                     config.name + " has its maximum of " + connections + " connections");
             }
             connections++;
             unended++;
-            number = lent++;
-            if (!spareMemory.isEmpty()) {
-                return spareMemory.pollLast();
-            }
-        }
-        boolean allocated = false;
-        try {
-            final MessageBuffers memory = new MessageBuffers(peer, sizes, number);
-            allocated = true;
-            return memory;
-        } finally {
-            if (!allocated) {
-                synchronized (spareMemory) {
-                    connections--;
-                    unended--;
-                    lent--;
-                }
-            }
         }
     }
 
-    void giveMemoryBack(final MessageBuffers memory) {
-        synchronized (spareMemory) {
-            lent--;
-            spareMemory.addLast(memory);
-        }
-        if (memoryReleased) {
-            releaseMemory();
+    void giveMemoryBack(final MessageBuffers buffers) {
+        if (memory.giveBack(buffers)) {
+            closePeer();
         }
     }
 
-    /** Releases all memory that is not in use, and then the device. */
+    /** Releases all memory that is not in use, and the device with the last. */
     private void releaseMemory() {
-        synchronized (spareMemory) {
-            memoryReleased = true;
-            spareMemory.forEach(MessageBuffers::release);
-            spareMemory.clear();
-            if (lent == 0 && config.peer == null) {
-                peer.close();
-            }
+        if (memory.release()) {
+            closePeer();
+        }
+    }
+
+    private void closePeer() {
+        if (config.peer == null) {
+            peer.close();
         }
     }
 
     private void leave() {
-        synchronized (spareMemory) {
+        synchronized (counting) {
             connections--;
         }
     }
@@ -594,13 +577,13 @@ public final class ConnectionSet implements AutoCloseable {
 
     /** The last callback of a connection has returned. */
     void onEnded() {
-        synchronized (spareMemory) {
+        synchronized (counting) {
             unended--;
         }
     }
 
     private int unended() {
-        synchronized (spareMemory) {
+        synchronized (counting) {
             return unended;
         }
     }

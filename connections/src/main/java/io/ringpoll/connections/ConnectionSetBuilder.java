@@ -265,8 +265,8 @@ public final class ConnectionSetBuilder {
         require(connectTimeoutNs >= TimeUnit.MILLISECONDS.toNanos(1), "the connect time-out is less than 1 ms", errors);
         require(acceptTimeoutNs >= TimeUnit.MILLISECONDS.toNanos(1), "the accept time-out is less than 1 ms", errors);
         require(shutdownTimeoutNs >= 0, "the shutdown time-out is negative", errors);
-        if (errors.isEmpty() && sizes().memoryBytes() > MAX_MEMORY_BYTES) {
-            errors.add("a connection would need " + sizes().memoryBytes() +
+        if (errors.isEmpty() && sizes().buffers().memoryBytes() > MAX_MEMORY_BYTES) {
+            errors.add("a connection would need " + sizes().buffers().memoryBytes() +
                 " bytes of buffers, at most " + MAX_MEMORY_BYTES + " are possible: reduce messagesInFlight or maxMessageBytes");
         }
         if (!errors.isEmpty()) {

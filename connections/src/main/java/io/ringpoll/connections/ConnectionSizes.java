@@ -1,5 +1,6 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.internal.connections.BufferSizes;
 import io.ringpoll.rpma.ConnectionConfig;
 
 /**
@@ -16,9 +17,6 @@ import io.ringpoll.rpma.ConnectionConfig;
  * @param operations      maximum number of one-sided operations under way
  */
 record ConnectionSizes(int window, int maxMessageBytes, int operations) {
-    /** Length of a cache line, to which buffers are aligned. */
-    static final int LINE_BYTES = 64;
-
     /** Number of posted receives of an idle connection. */
     int receives() {
         return window + 1 + Integer.SIZE - Integer.numberOfLeadingZeros(window);
@@ -47,22 +45,9 @@ record ConnectionSizes(int window, int maxMessageBytes, int operations) {
         return receives() + sendQueueSize();
     }
 
-    /** Length of a buffer, in bytes. */
-    int strideBytes() {
-        return Math.toIntExact(stride());
-    }
-
-    /**
-     * In the type that holds it for every maximum length. An odd number of cache lines: the first lines of buffers whose distance
-     * is a power of two share a few sets of the caches, and replace each other there.
-     */
-    private long stride() {
-        return (Math.ceilDiv((long) maxMessageBytes, LINE_BYTES) | 1) * LINE_BYTES;
-    }
-
-    /** Registered memory of a connection, in bytes; may exceed an int. */
-    long memoryBytes() {
-        return stride() * (receives() + window);
+    /** The registered memory: a buffer for each receive, and one for each message that is sent. */
+    BufferSizes buffers() {
+        return new BufferSizes(receives(), window, maxMessageBytes);
     }
 
     /** The configuration of a connection, to be closed. */

@@ -1,5 +1,7 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.internal.connections.MessageBuffers;
+import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.RemoteMemoryRegion;
@@ -414,10 +416,6 @@ public final class MessageConnection {
         return established;
     }
 
-    MessageBuffers memory() {
-        return memory;
-    }
-
     /** Begins to poll the established connection; polling thread. */
     void start() {
         try {
@@ -529,7 +527,7 @@ public final class MessageConnection {
     private void giveMemoryBack() {
         if (receiver.retained() == 0 && !sender.hasClaim()) {
             memory.revoke(bytes);
-            poller.giveMemoryBack(this);
+            poller.giveMemoryBack(memory);
         }
     }
 

@@ -1,5 +1,7 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.internal.connections.MessageBuffers;
+import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.RpmaException;

@@ -1,5 +1,8 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.internal.connections.MessageBuffers;
+import io.ringpoll.internal.connections.SendRing;
+import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.LocalMemoryRegion;
@@ -8,20 +11,14 @@ import io.ringpoll.rpma.LocalMemoryRegion;
  * The sending side of one connection: credits from the peer, buffers, room in the send queue, and the open claim.
  *
  * <p>Belongs to the polling thread; after the end of the set to the thread that returns the claim. A message costs a credit
- * and a buffer; credit messages and the goodbye have room of their own in the send queue. One send in {@link
- * ConnectionSizes#signalInterval} is signalled, and its completion releases all before it: of as many sends as that, one is
- * signalled, so a sender without room always has a completion to wait for.
+ * and a buffer of the {@link SendRing}; credit messages and the goodbye have room of their own in the send queue.
  */
 final class MessageSender {
     private static final int NONE = -1;
 
     private final Connection connection;
     private final LocalMemoryRegion region;
-    private final int firstOffset;
-    private final int endOffset;
-    private final int strideBytes;
-    private final int buffers;
-    private final int signalInterval;
+    private final SendRing ring;
     private final int maxCreditSends;
     private int maxMessageBytes;
     /** The peer's receives for messages. */
@@ -33,10 +30,6 @@ final class MessageSender {
     private int room;
     /** The other credits: the sum is the number of receives that the peer has posted, as far as this side knows. */
     private int moreCredits;
-    /** Counts of {@link WorkRequestId}, as the next. */
-    private long posted;
-    private long completed;
-    private int nextOffset;
     private int claimedOffset = NONE;
     private int claimedLength;
     /** Whether a message was refused for lack of room, and no room has been taken notice of since. */
@@ -45,12 +38,7 @@ final class MessageSender {
     MessageSender(final Connection connection, final MessageBuffers memory, final ConnectionSizes sizes) {
         this.connection = connection;
         region = memory.region();
-        buffers = sizes.window();
-        strideBytes = memory.strideBytes();
-        firstOffset = memory.sendOffset(0);
-        endOffset = memory.sendOffset(buffers);
-        nextOffset = firstOffset;
-        signalInterval = sizes.signalInterval();
+        ring = new SendRing(memory, sizes.signalInterval());
         maxCreditSends = sizes.creditSends();
     }
 
@@ -83,7 +71,7 @@ final class MessageSender {
     /** Offset of the buffer for the next message, or the negative result of a refused claim. */
     int nextOffset(final int lengthBytes, final boolean isOpen) {
         final boolean isAllowed = Integer.compareUnsigned(lengthBytes, maxMessageBytes) <= 0 && room > 0 && isOpen;
-        return isAllowed ? nextOffset : lookForRoom(lengthBytes, isOpen);
+        return isAllowed ? ring.nextOffset() : lookForRoom(lengthBytes, isOpen);
     }
 
     private int lookForRoom(final int lengthBytes, final boolean isOpen) {
@@ -97,12 +85,12 @@ final class MessageSender {
         if (!isOpen) {
             return MessageConnection.NOT_CONNECTED;
         }
-        takeRoom(Math.min(credits(), freeBuffers()));
+        takeRoom(Math.min(credits(), ring.free()));
         if (room == 0) {
             refused = true;
             return MessageConnection.NO_CREDIT;
         }
-        return nextOffset;
+        return ring.nextOffset();
     }
 
     private void takeRoom(final int messages) {
@@ -144,12 +132,7 @@ final class MessageSender {
     }
 
     private boolean hasRoom() {
-        return credits() > 0 && freeBuffers() > 0;
-    }
-
-    /** Number of buffers without a send whose completion is not known. */
-    private int freeBuffers() {
-        return buffers - WorkRequestId.messages(completed, posted);
+        return credits() > 0 && ring.free() > 0;
     }
 
     /** Adds credits that the peer has returned. */
@@ -162,50 +145,51 @@ final class MessageSender {
 
     /** Posts the message in the next buffer; there is room. Returns false if the send queue is full, which is a defect. */
     boolean postMessage(final int lengthBytes, final int returnedCredits) {
-        final int offset = nextOffset;
-        if (!post(offset, lengthBytes, Immediate.of(Immediate.MESSAGE, returnedCredits), WorkRequestId.afterMessage(posted))) {
+        final long id = ring.messageId();
+        if (!post(ring.nextOffset(), lengthBytes, Immediate.of(Immediate.MESSAGE, returnedCredits), id)) {
             return false;
         }
         room--;
-        nextOffset = offset + strideBytes == endOffset ? firstOffset : offset + strideBytes;
+        ring.onMessage(id);
         return true;
     }
 
     /** Whether the send queue has room for another empty message that returns credits. */
     boolean hasRoomForCredits() {
-        return WorkRequestId.otherSends(completed, posted) < maxCreditSends;
+        return ring.otherSends() < maxCreditSends;
     }
 
     /** Returns credits with an empty message; there is room. Returns false if the send queue is full, which is a defect. */
     boolean postCredits(final int returnedCredits) {
-        return post(0, 0, Immediate.of(Immediate.CREDITS, returnedCredits), WorkRequestId.afterSend(posted));
+        final long id = ring.otherSendId();
+        if (!post(0, 0, Immediate.of(Immediate.CREDITS, returnedCredits), id)) {
+            return false;
+        }
+        ring.onOtherSend(id);
+        return true;
     }
 
     /** Posts the last send; its completion completes all before it. */
     boolean postGoodbye(final int returnedCredits) {
-        posted = WorkRequestId.afterSend(posted);
+        final long id = ring.otherSendId();
+        ring.onOtherSend(id);
         return connection.sendWithImmediate(null, 0, 0, CompletionFlag.ALWAYS,
-            Immediate.of(Immediate.GOODBYE, returnedCredits), WorkRequestId.goodbye(posted));
+            Immediate.of(Immediate.GOODBYE, returnedCredits), WorkRequestId.goodbye(id));
     }
 
     /** The id of a one-sided operation that is posted next; its completion completes all sends before it. */
     long operationId() {
-        return WorkRequestId.operation(posted);
+        return ring.operationId();
     }
 
     /** Releases the buffers of a completed send or operation and of all before it. */
     void onCompleted(final long workRequestId) {
-        completed = WorkRequestId.counts(workRequestId);
+        ring.onCompleted(workRequestId);
     }
 
     private boolean post(final int offset, final int lengthBytes, final int immediate, final long id) {
-        final boolean accepted = connection.sendWithImmediate(lengthBytes == 0 ? null : region, lengthBytes == 0 ? 0 : offset,
-            lengthBytes, WorkRequestId.isMultipleOf(signalInterval, id) ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR,
-            immediate, id);
-        if (accepted) {
-            posted = id;
-        }
-        return accepted;
+        return connection.sendWithImmediate(lengthBytes == 0 ? null : region, lengthBytes == 0 ? 0 : offset, lengthBytes,
+            ring.flagOf(id), immediate, id);
     }
 
     @Override

@@ -124,7 +124,8 @@ class BackPressureTest {
         }
         final long last = server.retained.remove();
         final UnsafeBuffer memory = (UnsafeBuffer) accepted.buffer();
-        assertEquals("second", memory.getStringWithoutLengthUtf8((int) last * new ConnectionSizes(8, 256, 0).strideBytes(), 6));
+        final int strideBytes = new ConnectionSizes(8, 256, 0).buffers().strideBytes();
+        assertEquals("second", memory.getStringWithoutLengthUtf8((int) last * strideBytes, 6));
         accepted.release(last);
     }
 

@@ -1,4 +1,4 @@
-package io.ringpoll.connections;
+package io.ringpoll.internal.connections;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

@@ -1,4 +1,4 @@
-package io.ringpoll.connections;
+package io.ringpoll.internal.connections;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,16 +13,16 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class MessageBuffersTest {
     private static final int PAGE_BYTES = 4096;
-    private static final int LINES_OF_PAGE = PAGE_BYTES / ConnectionSizes.LINE_BYTES;
+    private static final int LINES_OF_PAGE = PAGE_BYTES / BufferSizes.LINE_BYTES;
 
     @Test
     void shouldBeginAtAllCacheLinesOfAPageInTheMemoryOfManyConnections() {
         final Set<Long> begins = new HashSet<>();
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
             for (int number = 0; number < LINES_OF_PAGE; number++) {
-                final MessageBuffers buffers = new MessageBuffers(peer, new ConnectionSizes(2, 64, 0), number);
+                final MessageBuffers buffers = new MessageBuffers(peer, new BufferSizes(4, 2, 64), number);
                 final long begin = buffers.newView().addressOffset();
-                assertEquals(0, begin % ConnectionSizes.LINE_BYTES);
+                assertEquals(0, begin % BufferSizes.LINE_BYTES);
                 begins.add(begin % PAGE_BYTES);
                 buffers.release();
             }
@@ -33,9 +33,9 @@ class MessageBuffersTest {
     @Test
     void shouldBeginAtAllCacheLinesOfAPageInTheBuffersOfAConnection() {
         for (final int maxMessageBytes : new int[] {1, 64, 65, 1024, 4096, 8192, 1_000_000}) {
-            final int strideBytes = new ConnectionSizes(64, maxMessageBytes, 0).strideBytes();
-            assertEquals(0, strideBytes % ConnectionSizes.LINE_BYTES);
-            assertTrue(strideBytes >= maxMessageBytes && strideBytes < maxMessageBytes + 2 * ConnectionSizes.LINE_BYTES,
+            final int strideBytes = new BufferSizes(71, 64, maxMessageBytes).strideBytes();
+            assertEquals(0, strideBytes % BufferSizes.LINE_BYTES);
+            assertTrue(strideBytes >= maxMessageBytes && strideBytes < maxMessageBytes + 2 * BufferSizes.LINE_BYTES,
                 () -> strideBytes + " for " + maxMessageBytes);
             final Set<Integer> begins = new HashSet<>();
             for (int buffer = 0; buffer < LINES_OF_PAGE; buffer++) {
@@ -48,10 +48,10 @@ class MessageBuffersTest {
     @Test
     void shouldUseTheWholeLengthOfItsMemory() {
         try (Peer peer = Peer.ofLocal(TestDevice.address())) {
-            final ConnectionSizes sizes = new ConnectionSizes(4, 100, 0);
+            final BufferSizes sizes = new BufferSizes(8, 4, 100);
             final MessageBuffers buffers = new MessageBuffers(peer, sizes, 5);
             assertEquals(sizes.memoryBytes(), buffers.newView().capacity());
-            assertEquals(sizes.memoryBytes(), buffers.sendOffset(sizes.window() - 1) + buffers.strideBytes());
+            assertEquals(sizes.memoryBytes(), buffers.sendOffset(sizes.sends() - 1) + buffers.strideBytes());
             buffers.release();
         }
     }

@@ -1,0 +1,39 @@
+package io.ringpoll.internal.connections;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.testing.TestDevice;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class BufferPoolTest {
+    @Test
+    void shouldPassTheMemoryOfAnEndedConnectionToTheNextOne() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            final BufferPool pool = new BufferPool(peer, new BufferSizes(2, 2, 100));
+            final MessageBuffers first = pool.take();
+            final MessageBuffers second = pool.take();
+            assertNotSame(first, second);
+            assertFalse(pool.giveBack(first));
+            assertSame(first, pool.take());
+            assertFalse(pool.release(), "both are in use");
+            assertFalse(pool.giveBack(first));
+            assertTrue(pool.giveBack(second), "the last one");
+        }
+    }
+
+    @Test
+    void shouldNotCountMemoryThatCannotBeAllocatedAsInUse() {
+        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
+            final BufferPool pool = new BufferPool(peer, new BufferSizes(1 << 16, 1, Integer.MAX_VALUE));
+            assertThrows(IllegalArgumentException.class, pool::take);
+            assertTrue(pool.release());
+        }
+    }
+}
