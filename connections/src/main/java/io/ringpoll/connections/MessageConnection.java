@@ -1,5 +1,6 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.rpma.Connection;
@@ -48,6 +49,7 @@ public final class MessageConnection {
     private final Connection connection;
     private final MessageBuffers memory;
     private final UnsafeBuffer bytes;
+    private final Credits credits = new Credits();
     private final MessageSender sender;
     private final MessageReceiver receiver;
     private final OneSidedOperations operations;
@@ -81,8 +83,8 @@ public final class MessageConnection {
         bytes = memory.newView();
         // The sizes of the queues are derived from the window, which bounds the work requests in flight.
         connection.completionQueue().withoutBudget();
-        sender = new MessageSender(connection, memory, sizes);
-        receiver = new MessageReceiver(this, memory, bytes, sizes, listener);
+        sender = new MessageSender(connection, memory, sizes, credits);
+        receiver = new MessageReceiver(this, memory, bytes, sizes, credits, listener);
         operations = new OneSidedOperations(this, sender, sizes, listener);
     }
 
@@ -91,8 +93,9 @@ public final class MessageConnection {
         final int window = Math.min(own.window(), peers.window());
         final int maxMessageBytes = Math.min(own.maxMessageBytes(), peers.maxMessageBytes());
         peerHello = peers;
-        sender.open(window, maxMessageBytes);
-        receiver.open(window, maxMessageBytes);
+        credits.begin(window, window);
+        sender.open(maxMessageBytes);
+        receiver.open(maxMessageBytes);
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.rpma.Connection;
@@ -38,16 +39,15 @@ final class MessageReceiver {
     private int retained;
     private long retentions;
     private int maxMessageBytes;
-    /** Number of messages that the peer may still send. */
-    private int granted;
-    private int owed;
+    private final Credits credits;
     /** Buffer of the message that is being handled. */
     private int handledBuffer = NONE;
     private boolean handledIsRetained;
 
     MessageReceiver(final MessageConnection owner, final MessageBuffers memory, final UnsafeBuffer bytes,
-        final ConnectionSizes sizes, final ConnectionListener listener) {
+        final ConnectionSizes sizes, final Credits credits, final ConnectionListener listener) {
         this.owner = owner;
+        this.credits = credits;
         this.listener = listener;
         this.bytes = bytes;
         connection = owner.connection();
@@ -60,9 +60,8 @@ final class MessageReceiver {
         waitingLengths = new int[posted];
     }
 
-    /** Sets the window and the maximum length that both sides have agreed on; before the first receive completes. */
-    void open(final int agreedWindow, final int agreedMessageBytes) {
-        granted = agreedWindow;
+    /** Sets the maximum length that both sides have agreed on; before the first receive completes. */
+    void open(final int agreedMessageBytes) {
         maxMessageBytes = agreedMessageBytes;
     }
 
@@ -82,10 +81,9 @@ final class MessageReceiver {
 
     /** Spends a credit of the peer. */
     void spendCredit() throws ProtocolViolation {
-        if (granted == 0) {
+        if (!credits.spendPeers()) {
             throw new ProtocolViolation("a message without credit");
         }
-        granted--;
     }
 
     /** Passes a message to the listener, or lets it wait behind one that the listener has refused. */
@@ -182,7 +180,7 @@ final class MessageReceiver {
         firstPending = pendingEnd;
         if (count > 0 && owner.isOpen()) {
             post(first, count);
-            owed += count;
+            credits.owe(count);
             owner.returnCredits();
         }
     }
@@ -210,16 +208,15 @@ final class MessageReceiver {
 
     /** Whether an empty message must return the credits, because the peer has no more left than are owed. */
     boolean isCreditDue() {
-        return owed > 0 && owed >= granted;
+        return credits.isMostOwed();
     }
 
     int owed() {
-        return owed;
+        return credits.owed();
     }
 
     /** The owed credits have been returned. */
     void onReturned() {
-        granted += owed;
-        owed = 0;
+        credits.onReturned();
     }
 }

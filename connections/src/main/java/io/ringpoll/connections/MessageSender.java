@@ -1,5 +1,6 @@
 package io.ringpoll.connections;
 
+import io.ringpoll.internal.connections.Credits;
 import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.connections.SendRing;
 import io.ringpoll.internal.connections.WorkRequestId;
@@ -20,32 +21,29 @@ final class MessageSender {
     private final LocalMemoryRegion region;
     private final SendRing ring;
     private final int maxCreditSends;
+    private final Credits credits;
     private int maxMessageBytes;
-    /** The peer's receives for messages. */
-    private int window;
     /**
-     * Number of messages that may be sent without another look at credits and buffers: one comparison for each. The claim takes
-     * it to 0, and the claimed message then to -1.
+     * Number of messages that may be sent without another look at credits and buffers: one comparison for each. Their credits
+     * are reserved. The claim takes it to 0, and the claimed message then to -1.
      */
     private int room;
-    /** The other credits: the sum is the number of receives that the peer has posted, as far as this side knows. */
-    private int moreCredits;
     private int claimedOffset = NONE;
     private int claimedLength;
     /** Whether a message was refused for lack of room, and no room has been taken notice of since. */
     private boolean refused;
 
-    MessageSender(final Connection connection, final MessageBuffers memory, final ConnectionSizes sizes) {
+    MessageSender(final Connection connection, final MessageBuffers memory, final ConnectionSizes sizes,
+        final Credits credits) {
+        this.credits = credits;
         this.connection = connection;
         region = memory.region();
         ring = new SendRing(memory, sizes.signalInterval());
         maxCreditSends = sizes.creditSends();
     }
 
-    /** Sets the window and the maximum length that both sides have agreed on; before the first send. */
-    void open(final int agreedWindow, final int agreedMessageBytes) {
-        window = agreedWindow;
-        moreCredits = agreedWindow;
+    /** Sets the maximum length that both sides have agreed on; before the first send. */
+    void open(final int agreedMessageBytes) {
         maxMessageBytes = agreedMessageBytes;
     }
 
@@ -54,7 +52,7 @@ final class MessageSender {
     }
 
     int credits() {
-        return room + moreCredits;
+        return room + credits.own();
     }
 
     /** Claims the buffer for the next message; the result is that of {@link MessageConnection#tryClaim}. */
@@ -94,7 +92,7 @@ final class MessageSender {
     }
 
     private void takeRoom(final int messages) {
-        moreCredits = credits() - messages;
+        credits.spend(messages - room);
         room = messages;
     }
 
@@ -137,10 +135,10 @@ final class MessageSender {
 
     /** Adds credits that the peer has returned. */
     void addCredits(final int returned) throws ProtocolViolation {
-        if (returned > window - credits()) {
-            throw new ProtocolViolation(returned + " credits returned, with " + credits() + " of " + window + " unused");
+        if (!credits.add(returned, room)) {
+            throw new ProtocolViolation(
+                returned + " credits returned, with " + (credits() - returned) + " of " + credits.most() + " unused");
         }
-        moreCredits += returned;
     }
 
     /** Posts the message in the next buffer; there is room. Returns false if the send queue is full, which is a defect. */

@@ -1,2 +1,2 @@
-/** The keeping of connections that message connections and the transport for Apache Ratis share. */
+/** What message connections and the transport for Apache Ratis share: event loop, memory, sends and credits of connections. */
 package io.ringpoll.internal.connections;

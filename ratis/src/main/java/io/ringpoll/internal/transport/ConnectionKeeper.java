@@ -136,7 +136,7 @@ final class ConnectionKeeper extends ConnectionEventLoop<Link> {
 
     @Override
     protected ConnectionConfig newConnectionConfig() {
-        return node.connectionConfig();
+        return node.config().newConnectionConfig();
     }
 
     @Override

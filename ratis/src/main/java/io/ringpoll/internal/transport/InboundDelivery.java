@@ -1,5 +1,6 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.internal.connections.Credits;
 import java.io.IOException;
 
 /**
@@ -39,13 +40,13 @@ final class InboundDelivery {
         final boolean waits =
             frame.advertisement() != null || frame.message() != null && !header.isUrgent() && !messages.isIdle();
         if (header.isUrgent()) {
-            urgentCredits.onFrame(header, false);
+            count(urgentCredits, header, false);
             if (isRequest && !MessageType.of(header.type()).isUrgent(frame.message())) {
                 throw new ProtocolException("an urgent request " + MessageType.of(header.type()));
             }
         } else {
             // The credit of a request returns when the engine has taken it.
-            credits.onFrame(header, waits || isRequest);
+            count(credits, header, waits || isRequest);
         }
         if (waits) {
             final ReorderBuffer.Place<Incoming> place = messages.reserve();
@@ -56,6 +57,23 @@ final class InboundDelivery {
             }
         }
         return waits;
+    }
+
+    /**
+     * Counts the credits of a received frame; its receive has been posted again.
+     *
+     * @param waits whether its message waits for delivery: its credit is owed later, which bounds the messages that wait
+     */
+    private static void count(final Credits credits, final FrameHeader header, final boolean waits) throws ProtocolException {
+        if (!FrameKind.isFree(header.kind())) {
+            if (!credits.spendPeers()) {
+                throw new ProtocolException("a frame without credit");
+            }
+            credits.owe(waits ? 0 : 1);
+        }
+        if (!credits.add(header.credits(), 0)) {
+            throw new ProtocolException(credits.own() + " credits, of " + credits.most() + " in all");
+        }
     }
 
     /** Fills the place of a long message; returns the first message for the calling thread to deliver, or null. */
@@ -73,7 +91,7 @@ final class InboundDelivery {
     private Incoming taken(final Incoming message) throws IOException {
         if (message != null) {
             if (message.header().kind() != FrameKind.REQUEST) {
-                credits.owe();
+                credits.owe(1);
             }
             if (message.header().isRendezvous()) {
                 rendezvous.onDelivery();
@@ -100,9 +118,7 @@ final class InboundDelivery {
 
     /** Owes the credits of requests that the engine has taken, and reads the messages for which there is room now. */
     void releaseCredits(final PeerRole role) throws IOException {
-        for (int released = intake.release(role); released > 0; released--) {
-            credits.owe();
-        }
+        credits.owe(intake.release(role));
         rendezvous.startNext();
     }
 

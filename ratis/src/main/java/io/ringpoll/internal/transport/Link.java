@@ -1,5 +1,9 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.internal.connections.Credits;
+import io.ringpoll.internal.connections.MessageBuffers;
+import io.ringpoll.internal.connections.SendRing;
+import io.ringpoll.internal.connections.WorkRequestId;
 import io.ringpoll.internal.transport.PeerCounters.Figure;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Connection;
@@ -31,7 +35,8 @@ public final class Link {
     private final String name;
     private final Connection connection;
     private final Handshake handshake;
-    private final SendBuffers buffers;
+    private final MessageBuffers memory;
+    private final SendRing sends;
     private final PeerCounters peer;
     private final Rendezvous rendezvous;
     private final LinkLifecycle lifecycle;
@@ -39,22 +44,24 @@ public final class Link {
     private final InboundDelivery inbound;
     private final Correlation correlation;
     private final Executor longMessages;
-    private volatile int queueIndex = -1;
     private volatile boolean requestedHere;
 
     Link(final Node node, final int number, final String name, final Connection connection,
-        final Handshake handshake, final SendBuffers buffers, final PeerCounters peer) {
+        final Handshake handshake, final MessageBuffers memory, final PeerCounters peer) {
         this.node = node;
         this.number = number;
         this.name = name;
         this.connection = connection;
         this.handshake = handshake;
-        this.buffers = buffers;
+        this.memory = memory;
+        sends = new SendRing(memory, node.config().signalInterval());
         this.peer = peer;
         rendezvous = new Rendezvous(this, node, connection);
         lifecycle = new LinkLifecycle(name, node.config().bounds(), handshake);
-        final Credits credits = new Credits(node.config().credits());
-        final Credits urgentCredits = new Credits(NodeConfig.URGENT_CREDITS);
+        final Credits credits = new Credits();
+        credits.begin(node.config().credits(), 0);
+        final Credits urgentCredits = new Credits();
+        urgentCredits.begin(NodeConfig.URGENT_CREDITS, 0);
         outbound = new OutboundQueue(this, node, credits, urgentCredits);
         inbound = new InboundDelivery(this, node, credits, urgentCredits);
         correlation = new Correlation(this, node, new MessageSender(this, node, outbound));
@@ -92,21 +99,20 @@ public final class Link {
         return requestedHere;
     }
 
-    /** Index of its queue in the pipeline; -1 until it is polled. */
-    int queueIndex() {
-        return queueIndex;
-    }
-
-    void queueIndex(final int index) {
-        queueIndex = index;
-    }
-
     Connection connection() {
         return connection;
     }
 
-    SendBuffers buffers() {
-        return buffers;
+    Node node() {
+        return node;
+    }
+
+    MessageBuffers memory() {
+        return memory;
+    }
+
+    SendRing sends() {
+        return sends;
     }
 
     Rendezvous rendezvous() {
@@ -277,16 +283,24 @@ public final class Link {
     }
 
     /**
-     * Processes a frame after its receive buffer has been reposted: updates the credits and dispatches the content. Called by one
-     * thread at a time, in the order of the frames.
+     * Processes a received frame: posts its receive again, updates the credits and dispatches the content. Called by one thread
+     * at a time, in the order of the frames.
      */
-    void onFrame(final Incoming frame) throws IOException {
+    void onReceived(final int buffer, final int lengthBytes) throws IOException {
+        if (lengthBytes > node.config().bufferBytes()) {
+            throw new ProtocolException("a frame of " + lengthBytes + " bytes");
+        }
+        // After the end, the memory may be another connection's: the frame is dropped, whatever it is.
+        final Incoming frame =
+            Incoming.decode(memory.slice(memory.receiveOffset(buffer), lengthBytes), node.config().maxMessageBytes());
         final byte kind = frame.header().kind();
         final boolean waits;
         synchronized (this) {
             if (lifecycle.isEnded()) {
                 return;
             }
+            // Before the frame is processed: a returned credit represents a posted receive.
+            postReceive(buffer);
             lifecycle.onSignOfLife(kind);
             if (kind == FrameKind.PING) {
                 outbound.onPing();
@@ -303,6 +317,20 @@ public final class Link {
         } else if (!waits && frame.message() != null) {
             // Later messages are received by this thread only: none can overtake this one.
             deliver(frame);
+        }
+    }
+
+    private void postReceive(final int buffer) throws IOException {
+        boolean posted = false;
+        Exception cause = null;
+        try {
+            posted = connection.receive(
+                memory.region(), memory.receiveOffset(buffer), memory.strideBytes(), WorkRequestId.receive(buffer));
+        } catch (final RpmaException | IllegalStateException e) {
+            cause = e;
+        }
+        if (!posted) {
+            throw new IOException("cannot receive from " + name, cause);
         }
     }
 
@@ -378,10 +406,10 @@ public final class Link {
     }
 
     /** Called when a send has completed: releases its buffer and those of all earlier sends. */
-    void onSent(final int slot) {
+    void onSent(final long workRequestId) {
         IOException failure = null;
         synchronized (this) {
-            buffers.onSent(slot);
+            sends.onCompleted(workRequestId);
             if (lifecycle.isEnded()) {
                 return;
             }
@@ -394,6 +422,12 @@ public final class Link {
         if (failure != null) {
             fail(failure);
         }
+    }
+
+    /** Ends the connection, whose queue is not polled any more. */
+    void onQueueFault(final String fault) {
+        node.warn(fault);
+        fail(new IOException(fault));
     }
 
     /**

@@ -1,28 +1,26 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.internal.connections.BufferPool;
+import io.ringpoll.internal.connections.MessageBuffers;
 import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.os.WaitInterruptedException;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
 import io.ringpoll.rpma.ConnectionRequest;
-import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
-import io.ringpoll.rpma.SharedReceiveQueue;
-import io.ringpoll.rpma.SharedReceiveQueueConfig;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.agrona.CloseHelper;
-import org.agrona.collections.Int2ObjectHashMap;
 import org.apache.ratis.protocol.exceptions.AlreadyClosedException;
 import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
 import org.apache.ratis.thirdparty.com.google.protobuf.MessageLite;
@@ -30,12 +28,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The network endpoint of a server or client: one device, one shared receive queue, and one poller with its handlers for all
- * connections in both directions. The poller may be shared with other nodes.
+ * The network endpoint of a server or client: one device, and one poller with its handlers for all connections in both
+ * directions. The poller may be shared with other nodes.
  * <pre>
- *   connections' CQs, the receive CQ -&gt; poller -&gt; ring -&gt; receive path     decodes, dispatches
- *                                                    |-&gt; send/write path  releases buffers
- *                                                    `-&gt; error path       ends connections
+ *   connections' CQs -&gt; poller -&gt; ring -&gt; receive path     decodes, dispatches
+ *                                    |-&gt; send/write path  releases buffers
+ *                                    `-&gt; error path       ends connections
  * </pre>
  *
  * <p>Thread-safe.
@@ -47,22 +45,18 @@ public final class Node implements AutoCloseable {
     private final Peer peer;
     private final RequestHandler requests;
     private final TransportCounters counters;
-    private final SharedReceiveQueue receiveQueue;
-    private final ReceiveBuffers receives;
+    private final BufferPool memory;
     private final RegionPool advertised;
     private final RegionPool landing;
     private final RegionPool streamMemory;
     private final Admission admission;
-    private final ArrayDeque<LocalMemoryRegion> sendMemory = new ArrayDeque<>();
     private final LongMessageThreads longMessages;
     private final ConnectionKeeper keeper;
-    private final NodePaths paths = new NodePaths(this);
     private final NodePoller poller;
 
-    /** Held while a connection is created and registered: a message that is received earlier waits for it. */
+    /** Held while a connection is created, and during the begin of the close. */
     private final Object attaching = new Object();
-    private volatile Int2ObjectHashMap<Link> byNumber = new Int2ObjectHashMap<>();
-    private volatile Int2ObjectHashMap<Link> byQueuePair = new Int2ObjectHashMap<>();
+    private final Set<Link> links = ConcurrentHashMap.newKeySet();
     private final AtomicLong unsent = new AtomicLong();
     private final AtomicLong defects = new AtomicLong();
     private int nextNumber = 1;
@@ -82,11 +76,10 @@ public final class Node implements AutoCloseable {
         this.peer = peer;
         this.requests = requests;
         this.counters = counters;
+        memory = new BufferPool(peer, config.buffers());
         admission = new Admission(config.bounds());
         longMessages = new LongMessageThreads(config.name());
         keeper = new ConnectionKeeper(this);
-        receiveQueue = openReceiveQueue();
-        receives = new ReceiveBuffers(peer, receiveQueue, config.bufferBytes());
         final long cachedBytes = config.cachedRegionBytes();
         advertised = new RegionPool(peer, longMessages, cachedBytes, MemoryUsage.READ_SOURCE);
         landing = new RegionPool(peer, longMessages, cachedBytes, MemoryUsage.READ_DESTINATION);
@@ -95,35 +88,19 @@ public final class Node implements AutoCloseable {
         poller = openPoller();
     }
 
-    private SharedReceiveQueue openReceiveQueue() {
-        final int mostReceives = config.maxConnections() * config.receivesPerConnection();
-        try (SharedReceiveQueueConfig sizes = SharedReceiveQueueConfig.create()) {
-            return peer.sharedReceiveQueue(sizes.rqSize(mostReceives).rcqSize(mostReceives));
-        } catch (final RuntimeException | Error failure) {
-            keeper.stop(0);
-            throw failure;
-        }
-    }
-
     /** Starts the poller, then the keeper, which uses it on command only. */
     private NodePoller openPoller() {
         NodePoller opened = null;
         try {
-            opened = NodePoller.of(config);
-            opened.add(receiveQueue.receiveCompletionQueue().orElseThrow(), paths);
+            opened = NodePoller.of(this);
             keeper.start();
             return opened;
         } catch (final RuntimeException | Error failure) {
-            releaseAll(opened);
+            keeper.stop(0);
+            if (opened != null) {
+                leave(opened);
+            }
             throw failure;
-        }
-    }
-
-    /** Releases the resources of a node that failed to open; its poller may be null. */
-    private void releaseAll(final NodePoller opened) {
-        keeper.stop(0);
-        if (opened == null || leave(opened)) {
-            CloseHelper.close(failure -> warn("a resource could not be released: " + failure), receiveQueue);
         }
     }
 
@@ -159,7 +136,7 @@ public final class Node implements AutoCloseable {
             throw new IllegalStateException("the threads of handlers and connection events cannot wait for a connection");
         }
         final Link link;
-        try (ConnectionConfig connectionConfig = connectionConfig().timeoutMs(config.connectTimeoutMs());
+        try (ConnectionConfig connectionConfig = config.newConnectionConfig().timeoutMs(config.connectTimeoutMs());
             ConnectionRequest request = peer.request(address, Integer.toString(port), connectionConfig)) {
             link = attach(name, request, Handshake.requesting(config), null);
         } catch (final WaitInterruptedException e) {
@@ -199,35 +176,27 @@ public final class Node implements AutoCloseable {
             throw new IllegalStateException(config.name() + " serves no connection: " + death.getMessage(), death);
         }
         synchronized (attaching) {
-            final int connections = byNumber.size() + 1;
-            if (closed || connections > most) {
+            if (closed || links.size() >= most) {
                 throw new IllegalStateException(closed ? config.name() + " is closed" :
-                    "there are " + (connections - 1) + " connections already (raft.rdma.connections.max)");
+                    "there are " + links.size() + " connections already (raft.rdma.connections.max)");
             }
-            receives.ensure(connections * config.receivesPerConnection());
-            final int buffers = config.receivesPerConnection() + NodeConfig.CONTROL_FRAMES;
-            final LocalMemoryRegion memory = sendMemory.isEmpty() ?
-                peer.allocate((long) buffers * config.bufferBytes(), MemoryUsage.SEND) : sendMemory.pollLast();
+            final MessageBuffers buffers = memory.take();
             Connection connection = null;
             try {
+                buffers.postReceives(request);
                 connection = request.connect(handshake.hello().bytes());
-                final int number = nextFreeNumber();
-                final Link link = new Link(
-                    this, number, name, connection, handshake, new SendBuffers(memory, config.bufferBytes(), buffers),
-                    countersOf(name, hello));
+                final Link link = new Link(this, nextNumber++, name, connection, handshake, buffers, countersOf(name, hello));
                 if (hello != null) {
                     // Before the first request is served, because its reply needs credits.
                     link.greeted(hello);
                 } else {
                     link.requestedHere();
                 }
-                final Int2ObjectHashMap<Link> connected = with(byQueuePair, connection.queuePairNumber(), link);
-                byNumber = with(byNumber, number, link);
-                byQueuePair = connected;
+                links.add(link);
                 return link;
             } catch (final RuntimeException | Error failure) {
                 CloseHelper.quietClose(connection);
-                sendMemory.addLast(memory);
+                memory.giveBack(buffers);
                 throw failure;
             }
         }
@@ -240,71 +209,20 @@ public final class Node implements AutoCloseable {
         return counters.peer(hello.role() == PeerRole.SERVER ? hello.name() : TransportCounters.CLIENTS);
     }
 
-    /** A number that no connection has: they wrap, and a connection may outlive 2^24 others. */
-    private int nextFreeNumber() {
-        int number;
-        do {
-            number = nextNumber++ & WorkRequestId.LINK_MASK;
-        } while (byNumber.containsKey(number));
-        return number;
-    }
-
-    /** Uses up numbers of connections, for tests. */
-    void skipNumbers(final int numbers) {
-        synchronized (attaching) {
-            nextNumber += numbers;
-        }
-    }
-
     /** Unregisters a closed connection and releases its memory. */
     void detach(final Link link) {
-        synchronized (attaching) {
-            byQueuePair = without(byQueuePair, link.connection().queuePairNumber(), link);
-            byNumber = without(byNumber, link.number(), link);
-            sendMemory.addLast(link.buffers().region());
-        }
+        links.remove(link);
+        memory.giveBack(link.memory());
         link.rendezvous().close();
     }
 
-    private static Int2ObjectHashMap<Link> with(final Int2ObjectHashMap<Link> links, final int key, final Link link) {
-        final Int2ObjectHashMap<Link> more = new Int2ObjectHashMap<>(links);
-        more.put(key, link);
-        return more;
-    }
-
-    private static Int2ObjectHashMap<Link> without(final Int2ObjectHashMap<Link> links, final int key, final Link link) {
-        final Int2ObjectHashMap<Link> fewer = new Int2ObjectHashMap<>(links);
-        if (fewer.get(key) == link) {
-            fewer.remove(key);
-        }
-        return fewer;
-    }
-
-    /** The configuration of a new connection, to be closed. */
-    ConnectionConfig connectionConfig() {
-        // A send per buffer, a read per long message being fetched, and one for the disconnect.
-        final int requestsAtOnce = config.receivesPerConnection() + NodeConfig.CONTROL_FRAMES + Rendezvous.MAX_LANDINGS + 2;
-        return ConnectionConfig.create().sharedReceiveQueue(receiveQueue).sqSize(requestsAtOnce).cqSize(requestsAtOnce);
-    }
-
-    /** The connection of a queue pair, or null if it has ended. */
-    Link linkOfQueuePair(final int queuePairNumber) {
-        final Link link = byQueuePair.get(queuePairNumber);
-        if (link != null) {
-            return link;
-        }
-        synchronized (attaching) {
-            return byQueuePair.get(queuePairNumber);
-        }
-    }
-
-    /** The connection with a number, or null if it has ended. */
+    /** The connection with a number, counted from 1; null if it has ended. */
     Link link(final int number) {
-        return byNumber.get(number);
+        return links.stream().filter(link -> link.number() == number).findAny().orElse(null);
     }
 
     boolean hasNoLinks() {
-        return byNumber.isEmpty();
+        return links.isEmpty();
     }
 
     /** Copies a message to memory that a peer will read. */
@@ -360,7 +278,7 @@ public final class Node implements AutoCloseable {
     /** Starts to poll a connection's queue; the connection ends if there is no thread for it. */
     void poll(final Link link) {
         try {
-            link.queueIndex(poller.add(link.connection().completionQueue(), paths));
+            poller.add(link.connection().completionQueue(), link);
         } catch (final IllegalStateException e) {
             link.fail(new IOException("the queue of " + link.name() + " cannot be polled: " + e.getMessage(), e));
         }
@@ -373,27 +291,12 @@ public final class Node implements AutoCloseable {
 
     /** Stops polling a connection's queue, if it is polled; call again if the poller did not remove it in time. */
     void stopPolling(final Link link) throws TimeoutException {
-        poller.remove(link.queueIndex(), link.connection().completionQueue());
-    }
-
-    /** Ends the connection of a failed queue, or all connections if it is the shared receive queue. */
-    void onQueueFault(final int queueIndex, final String fault) {
-        warn(fault);
-        final List<Link> links = links();
-        final List<Link> subjects = links.stream().filter(link -> link.queueIndex() == queueIndex).toList();
-        (subjects.isEmpty() ? links : subjects).forEach(link -> link.fail(new IOException(fault)));
+        poller.remove(link.connection().completionQueue());
     }
 
     /** Ends all connections. */
     void endAll(final IOException reason) {
-        links().forEach(link -> link.fail(reason));
-    }
-
-    private List<Link> links() {
-        final List<Link> links = new ArrayList<>();
-        // Not by an iterator: the map has a single iterator for all threads.
-        byNumber.forEachInt((number, link) -> links.add(link));
-        return links;
+        links.forEach(link -> link.fail(reason));
     }
 
     NodeConfig config() {
@@ -428,10 +331,6 @@ public final class Node implements AutoCloseable {
 
     RequestHandler requests() {
         return requests;
-    }
-
-    ReceiveBuffers receives() {
-        return receives;
     }
 
     NodePoller poller() {
@@ -522,9 +421,7 @@ public final class Node implements AutoCloseable {
             warn("its memory is not released: a long message is still being processed");
             return;
         }
-        final List<AutoCloseable> resources = new ArrayList<>(List.of(receiveQueue, receives));
-        resources.addAll(sendMemory);
-        resources.addAll(List.of(advertised, landing, streamMemory, peer));
+        final List<AutoCloseable> resources = List.of(memory::release, advertised, landing, streamMemory, peer);
         // Each one, whatever happens to the others.
         CloseHelper.closeAll(failure -> warn("a resource could not be released: " + failure), resources);
     }
@@ -532,7 +429,7 @@ public final class Node implements AutoCloseable {
     /** Removes this node from its poller; returns true if no handler uses the node any more, so that it can be released. */
     private boolean leave(final NodePoller left) {
         try {
-            left.leave(paths, TimeUnit.MILLISECONDS.toNanos(config.closeTimeoutMs()));
+            left.leave(this, TimeUnit.MILLISECONDS.toNanos(config.closeTimeoutMs()));
             return true;
         } catch (final TimeoutException e) {
             warn("its memory is not released: " + e.getMessage());

@@ -1,5 +1,8 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.internal.connections.BufferSizes;
+import io.ringpoll.rpma.ConnectionConfig;
+
 /**
  * The configuration of a node.
  *
@@ -70,9 +73,32 @@ public record NodeConfig(String name, int bufferBytes, int credits, int maxConne
             closeTimeoutMs, poller, countersFile, bounds, other);
     }
 
-    /** Number of receives per connection. */
-    int receivesPerConnection() {
-        return credits + CONTROL_FRAMES + URGENT_FRAMES;
+    /**
+     * The buffers of a connection: receives for the frames of all kinds, and as many sends with some more for control frames.
+     *
+     * @throws IllegalArgumentException if they are too many
+     */
+    BufferSizes buffers() {
+        final int receives = credits + CONTROL_FRAMES + URGENT_FRAMES;
+        final BufferSizes sizes = new BufferSizes(receives, receives + CONTROL_FRAMES, bufferBytes);
+        if (sizes.memoryBytes() > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException("the buffers of a connection would have " + sizes.memoryBytes() +
+                " bytes, more than 2 GB (raft.rdma.credits, raft.rdma.buffer.size)");
+        }
+        return sizes;
+    }
+
+    /** Every how many sends one is signalled: at most a quarter of the buffers remains in use without a signalled send. */
+    int signalInterval() {
+        return Integer.highestOneBit(buffers().sends() / 4);
+    }
+
+    /** The queues of a new connection, to be closed. */
+    ConnectionConfig newConnectionConfig() {
+        // A send per buffer, a read per long message being fetched, and one for the disconnect.
+        final BufferSizes sizes = buffers();
+        final int sends = sizes.sends() + Rendezvous.MAX_LANDINGS + 2;
+        return ConnectionConfig.create().sqSize(sends).rqSize(sizes.receives()).cqSize(sends + sizes.receives());
     }
 
     /** Number of connections up to which peers of a role are accepted: the others are reserved for servers. */

@@ -10,15 +10,14 @@ import io.ringpoll.verbs.WorkCompletion;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
-import org.agrona.collections.Int2ObjectHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,12 +25,12 @@ import org.slf4j.LoggerFactory;
  * Polls a node's completion queues, with a ring and handlers. It belongs to one node, or is shared by nodes of this process, so
  * that a message between two of them wakes no thread.
  * <pre>
- *   queues of node A -.                                          .-&gt; paths of node A
- *                     |-&gt; poller -&gt; ring -&gt; by the queue index |
- *   queues of node B -'                                          '-&gt; paths of node B
+ *   queues of node A -.                                    .-&gt; links of node A
+ *                     |-&gt; poller -&gt; ring -&gt; by the queue |
+ *   queues of node B -'                                    '-&gt; links of node B
  * </pre>
  *
- * <p>Thread-safe; the paths run on the threads of {@link PollerConfig#handlers()}.
+ * <p>Thread-safe; completions are handled on the threads of {@link PollerConfig#handlers()}.
  */
 final class NodePoller {
     private static final Logger LOG = LoggerFactory.getLogger(NodePoller.class);
@@ -39,7 +38,7 @@ final class NodePoller {
     private static final int RING_SIZE = 4096;
     private static final long PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** The shared pollers; guarded by this map, as are their use counts and {@link #nodes}. */
+    /** The shared pollers; guarded by this map, as are the additions and removals of their nodes. */
     private static final Map<PollerConfig, NodePoller> SHARED = new HashMap<>();
 
     private static int sharedBefore;
@@ -48,18 +47,7 @@ final class NodePoller {
     /** Null unless enabled. */
     private final WaitCheck check;
     private final Pipeline pipeline;
-    private int nodes;
-
-    /** Held while a queue is added and registered: a completion that arrives earlier waits for it. */
-    private final Object entering = new Object();
-    private volatile Int2ObjectHashMap<Entry> byIndex = new Int2ObjectHashMap<>();
-
-    /** A queue and its node's paths. Completions of a leaving node are dropped. */
-    private record Entry(CompletionQueue queue, NodePaths paths, boolean leaving) {
-        Entry left() {
-            return new Entry(queue, paths, true);
-        }
-    }
+    private final Set<Node> nodes = ConcurrentHashMap.newKeySet();
 
     private NodePoller(final String name, final PollerConfig config, final boolean countersFile) {
         this.config = config;
@@ -70,14 +58,17 @@ final class NodePoller {
     /**
      * Returns the poller of a node.
      *
-     * @param config of the node
+     * @param node a new one
      * @return its own poller, or the one shared by all nodes with equal settings; ended by {@link #leave}
      * @throws RuntimeException as {@link PipelineBuilder#start()}
      */
-    static NodePoller of(final NodeConfig config) {
+    static NodePoller of(final Node node) {
+        final NodeConfig config = node.config();
         final PollerConfig settings = config.poller();
         if (!settings.shared()) {
-            return new NodePoller(config.name(), settings, config.countersFile());
+            final NodePoller own = new NodePoller(config.name(), settings, config.countersFile());
+            own.nodes.add(node);
+            return own;
         }
         synchronized (SHARED) {
             NodePoller poller = SHARED.get(settings);
@@ -85,7 +76,7 @@ final class NodePoller {
                 poller = new NodePoller(SHARED_NAME + sharedBefore++, settings, config.countersFile());
                 SHARED.put(settings, poller);
             }
-            poller.nodes++;
+            poller.nodes.add(node);
             return poller;
         }
     }
@@ -110,9 +101,7 @@ final class NodePoller {
     /** Ends the connections of all nodes at once: nothing is received any more. Called once, on the thread that dies. */
     private void onDeath(final String name, final String thread, final Throwable failure) {
         LOG.error("{}: {} has died: all its connections end, and there are no new ones", name, thread, failure);
-        final Set<NodePaths> nodesOfQueues = new HashSet<>();
-        byIndex.forEachInt((index, entry) -> nodesOfQueues.add(entry.paths()));
-        nodesOfQueues.forEach(paths -> paths.onDeath(deathOf(thread, failure)));
+        nodes.forEach(node -> node.endAll(deathOf(thread, failure)));
     }
 
     private static IOException deathOf(final String thread, final Throwable failure) {
@@ -138,60 +127,39 @@ final class NodePoller {
      * Starts to poll a queue.
      *
      * @param queue polled by this poller only
-     * @param paths handle its completions
-     * @return the index that its completions carry
-     * @throws IllegalStateException as {@link Pipeline#addQueue}
+     * @param link  handles its completions
+     * @throws IllegalStateException as {@link Pipeline#addQueue(CompletionQueue, Object)}
      */
-    int add(final CompletionQueue queue, final NodePaths paths) {
-        synchronized (entering) {
-            final int index = pipeline.addQueue(queue);
-            final Int2ObjectHashMap<Entry> more = new Int2ObjectHashMap<>(byIndex);
-            more.put(index, new Entry(queue, paths, false));
-            byIndex = more;
-            return index;
-        }
+    void add(final CompletionQueue queue, final Link link) {
+        pipeline.addQueue(queue, link);
     }
 
     /**
-     * Removes a queue and waits until the poller no longer accesses it.
+     * Removes a queue and waits until the poller no longer accesses it; no effect if it is not polled.
      *
-     * @param index of the queue
-     * @param queue no effect if it is not the queue with this index: it has been removed, and another one may have the index
      * @throws TimeoutException as {@link Pipeline#removeQueue}; call again
      */
-    void remove(final int index, final CompletionQueue queue) throws TimeoutException {
-        final Entry entry = byIndex.get(index);
-        if (entry != null && entry.queue() == queue) {
-            pipeline.removeQueue(entry.queue());
-            synchronized (entering) {
-                final Int2ObjectHashMap<Entry> fewer = new Int2ObjectHashMap<>(byIndex);
-                fewer.remove(index);
-                byIndex = fewer;
-            }
-        }
+    void remove(final CompletionQueue queue) throws TimeoutException {
+        pipeline.removeQueue(queue);
     }
 
     /**
-     * Ends a node's use of this poller: its paths are not called any more, and its queues are not polled. Not on a thread that
-     * runs paths.
+     * Ends a node's use of this poller; its queues have been removed. Not on a thread that handles completions.
      *
-     * @param paths     of the node
+     * @param node      has no links any more
      * @param timeoutNs to wait for the end of the node's own poller
      * @throws TimeoutException if the poller or a handler still uses the node, which must not be released
      */
-    void leave(final NodePaths paths, final long timeoutNs) throws TimeoutException {
+    void leave(final Node node, final long timeoutNs) throws TimeoutException {
         if (!config.shared()) {
             if (!ends(timeoutNs)) {
                 throw new TimeoutException("a handler of " + pipeline.pollerThread().getName() + " does not return");
             }
             return;
         }
-        for (final Map.Entry<Integer, CompletionQueue> queue : cutOff(paths).entrySet()) {
-            remove(queue.getKey(), queue.getValue());
-        }
         final boolean last;
         synchronized (SHARED) {
-            last = --nodes == 0;
+            last = nodes.remove(node) && nodes.isEmpty();
             if (last) {
                 SHARED.remove(config, this);
             }
@@ -199,23 +167,6 @@ final class NodePoller {
         if (last && !ends(timeoutNs)) {
             LOG.warn("{} does not end", pipeline.pollerThread().getName());
         }
-    }
-
-    /** Stops the calls of a node's paths; returns its queues by index. */
-    private Map<Integer, CompletionQueue> cutOff(final NodePaths paths) {
-        final Map<Integer, CompletionQueue> queues = new HashMap<>();
-        synchronized (entering) {
-            final Int2ObjectHashMap<Entry> cut = new Int2ObjectHashMap<>(byIndex);
-            // Not by an iterator: a map has one iterator, which its copies for other threads share.
-            byIndex.forEachInt((index, entry) -> {
-                if (entry.paths() == paths) {
-                    queues.put(index, entry.queue());
-                    cut.put(index, entry.left());
-                }
-            });
-            byIndex = cut;
-        }
-        return queues;
     }
 
     private boolean ends(final long timeoutNs) {
@@ -233,12 +184,12 @@ final class NodePoller {
         return threads.stream().noneMatch(Thread::isAlive);
     }
 
-    /** Whether paths run on the calling thread, which cannot wait for them. */
+    /** Whether completions are handled on the calling thread, which cannot wait for that. */
     boolean isCurrentThread() {
         return Thread.currentThread() == pipeline.pollerThread() || pipeline.handlerThreads().contains(Thread.currentThread());
     }
 
-    /** Whether paths of nodes that share a poller run on the calling thread. */
+    /** Whether completions of nodes that share a poller are handled on the calling thread. */
     static boolean isSharedThread() {
         synchronized (SHARED) {
             return SHARED.values().stream().anyMatch(NodePoller::isCurrentThread);
@@ -255,60 +206,34 @@ final class NodePoller {
         return pipeline.pollerCounters();
     }
 
-    /** Number of polled queues. */
-    int queues() {
-        return byIndex.size();
-    }
-
-    private NodePaths pathsOf(final int queueIndex) {
-        Entry entry = byIndex.get(queueIndex);
-        if (entry == null) {
-            synchronized (entering) {
-                entry = byIndex.get(queueIndex);
-            }
-        }
-        return entry == null || entry.leaving() ? null : entry.paths();
-    }
-
-    /** Dispatches each completion to its node. Completions of a removed queue are dropped. */
+    /** Passes each completion to the link of its queue. */
     private final class Distributor implements CompletionHandler {
         private WaitCheck.Call call;
 
         @Override
         public void onCompletion(final WorkCompletion completion, final long sequence, final boolean endOfBatch) {
-            final NodePaths paths = pathsOf(completion.queueIndex());
-            if (paths == null) {
+            final Link link = (Link) completion.attachment();
+            if (check == null) {
+                LinkCompletions.handle(link, completion);
                 return;
             }
-            if (check == null) {
-                paths.onCompletion(completion, sequence, endOfBatch);
-            } else {
-                checked(paths, completion, sequence, endOfBatch);
-            }
-        }
-
-        private void checked(final NodePaths paths, final WorkCompletion completion, final long sequence,
-            final boolean endOfBatch) {
             if (call == null) {
                 call = check.register();
             }
             call.enter();
             try {
-                paths.onCompletion(completion, sequence, endOfBatch);
+                LinkCompletions.handle(link, completion);
             } finally {
                 final AssertionError violation = call.exit();
                 if (violation != null) {
-                    paths.onViolation(completion, violation);
+                    link.fail(new IOException("a handler of " + link.name() + " has waited", violation));
                 }
             }
         }
 
         @Override
-        public void onQueueFault(final int queueIndex, final String queueName, final int code) {
-            final NodePaths paths = pathsOf(queueIndex);
-            if (paths != null) {
-                paths.onQueueFault(queueIndex, queueName, code);
-            }
+        public void onQueueFault(final int queueIndex, final String queueName, final int code, final Object attachment) {
+            ((Link) attachment).onQueueFault(queueName + " has failed with code " + code);
         }
     }
 }

@@ -1,10 +1,13 @@
 package io.ringpoll.internal.transport;
 
+import io.ringpoll.internal.connections.Credits;
+import io.ringpoll.internal.connections.MessageBuffers;
+import io.ringpoll.internal.connections.SendRing;
 import io.ringpoll.internal.transport.PeerCounters.Figure;
 import io.ringpoll.internal.transport.TransportCounters.Count;
-import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Connection;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,8 +29,8 @@ final class OutboundQueue {
     private final Node node;
     private final PeerCounters peer;
     private final Connection connection;
-    private final int number;
-    private final SendBuffers buffers;
+    private final MessageBuffers memory;
+    private final SendRing sends;
     private final Credits credits;
     private final Rendezvous rendezvous;
     private final Credits urgentCredits;
@@ -47,15 +50,15 @@ final class OutboundQueue {
         this.credits = credits;
         this.urgentCredits = urgentCredits;
         connection = link.connection();
-        number = link.number();
-        buffers = link.buffers();
+        memory = link.memory();
+        sends = link.sends();
         rendezvous = link.rendezvous();
     }
 
     /** Takes the limits of the peer from its hello. */
     void begin(final Hello hello) {
-        credits.begin(hello.credits());
-        urgentCredits.begin(NodeConfig.URGENT_CREDITS);
+        credits.beginOwn(hello.credits());
+        urgentCredits.beginOwn(NodeConfig.URGENT_CREDITS);
         peerBufferBytes = hello.bufferBytes();
         peerMaxMessageBytes = hello.maxMessageBytes();
     }
@@ -126,46 +129,44 @@ final class OutboundQueue {
     }
 
     private void repay(final Credits owed, final Outgoing frame) throws IOException {
-        if (owed.isRepaymentDue() && postControl(frame)) {
+        if (owed.isHalfOwed() && postControl(frame)) {
             node.counters().increment(Count.CREDIT_FRAMES_SENT);
         }
     }
 
     /** Posts a frame that costs no credit before the waiting ones; returns false if there is no room. */
     boolean postControl(final Outgoing frame) throws IOException {
-        return buffers.available() > 0 && postFrame(frame);
+        return sends.free() > 0 && postFrame(frame);
     }
 
     private boolean post(final Outgoing frame) throws IOException {
         final Credits own = frame.isUrgent() ? urgentCredits : credits;
-        if (!frame.isWritten() || own.isSpent() ||
-            buffers.available() <= (frame.isUrgent() ? CONTROL_BUFFERS : RESERVED_BUFFERS) || !postFrame(frame)) {
+        if (!frame.isWritten() || own.own() == 0 ||
+            sends.free() <= (frame.isUrgent() ? CONTROL_BUFFERS : RESERVED_BUFFERS) || !postFrame(frame)) {
             return false;
         }
-        own.spend();
+        own.spend(1);
         return true;
     }
 
     private boolean postFrame(final Outgoing frame) throws IOException {
-        final int slot = buffers.take();
+        final int offset = sends.nextOffset();
+        final long id = sends.messageId();
+        final ByteBuffer buffer = memory.slice(offset, node.config().bufferBytes());
         final int advertised = frame.lease() == null ? 0 : rendezvous.advertise(frame.lease());
-        final boolean signalled = buffers.isSignalNeeded();
         boolean posted = false;
         try {
-            final int length = frame.isUrgent() ? frame.writeUrgent(buffers.buffer(slot), urgentCredits.owed()) :
-                frame.write(buffers.buffer(slot), credits.owed(), advertised);
-            posted = connection.send(buffers.region(), buffers.offset(slot), length,
-                signalled ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR,
-                WorkRequestId.of(WorkRequestId.SEND, number, slot));
+            final int length = frame.isUrgent() ? frame.writeUrgent(buffer, urgentCredits.owed()) :
+                frame.write(buffer, credits.owed(), advertised);
+            posted = connection.send(memory.region(), offset, length, sends.flagOf(id), id);
         } finally {
             if (!posted) {
-                buffers.release(slot);
                 rendezvous.withdraw(advertised);
             }
         }
         if (posted) {
-            buffers.onPosted(slot, signalled);
-            (frame.isUrgent() ? urgentCredits : credits).onRepaid();
+            sends.onMessage(id);
+            (frame.isUrgent() ? urgentCredits : credits).onReturned();
             if (frame.ticket() != null) {
                 frame.ticket().end();
             }

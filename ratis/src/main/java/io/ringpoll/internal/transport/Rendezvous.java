@@ -26,11 +26,11 @@ final class Rendezvous {
     private final Node node;
     private final Connection connection;
     private final Map<Integer, RegionPool.Lease> advertised = new HashMap<>();
-    private final Map<Integer, Landing> landings = new HashMap<>();
+    /** In the order of their reads, which is that of the completions. */
+    private final ArrayDeque<Landing> reading = new ArrayDeque<>();
     private final ArrayDeque<Announced> announced = new ArrayDeque<>();
-    private final ArrayDeque<Integer> unposted = new ArrayDeque<>();
+    private final ArrayDeque<Landing> unposted = new ArrayDeque<>();
     private int nextAdvertised = 1;
-    private int nextLanding = 1;
     /** Number of messages of which the read has started, but not the delivery. */
     private int undelivered;
     private boolean closed;
@@ -159,22 +159,23 @@ final class Rendezvous {
     }
 
     private void read(final Landing landing) {
-        final int index = nextLanding++;
+        count(landing.registeredBytes());
         try {
-            landings.put(index, landing);
-            count(landing.registeredBytes());
-            post(index);
+            post(landing);
         } catch (final RuntimeException | Error failure) {
-            landings.remove(index);
+            unposted.remove(landing);
             count(-landing.registeredBytes());
             landing.close();
             throw failure;
         }
     }
 
-    private void post(final int index) {
-        if (!landings.get(index).post(connection, WorkRequestId.of(WorkRequestId.READ, link.number(), index))) {
-            unposted.addLast(index);
+    private void post(final Landing landing) {
+        boolean posted = false;
+        try {
+            posted = landing.post(connection, link.sends().operationId());
+        } finally {
+            (posted ? reading : unposted).addLast(landing);
         }
     }
 
@@ -185,20 +186,19 @@ final class Rendezvous {
         }
     }
 
-    /** Called when a read has completed. */
-    void onRead(final int index) throws IOException {
+    /** Called when the first read has completed. */
+    void onRead() throws IOException {
         final Landing landing;
         synchronized (link) {
-            landing = landings.get(index);
+            // From here on owned by one thread: the end of the link releases the landings that are still in the queues.
+            landing = reading.pollFirst();
             if (landing == null) {
                 return;
             }
             if (!landing.onRead()) {
-                post(index);
+                post(landing);
                 return;
             }
-            // From here on owned by one thread: the end of the link releases the landings that are still in the map.
-            landings.remove(index);
         }
         if (landing.isLong()) {
             link.later(() -> deliver(landing));
@@ -233,9 +233,10 @@ final class Rendezvous {
                 count(-lease.capacityBytes());
                 memory.add(lease::release);
             });
-            landings.values().forEach(landing -> memory.add(() -> release(landing)));
+            reading.forEach(landing -> memory.add(() -> release(landing)));
+            unposted.forEach(landing -> memory.add(() -> release(landing)));
             advertised.clear();
-            landings.clear();
+            reading.clear();
             announced.clear();
             unposted.clear();
             // Each one, also if another fails.

@@ -156,7 +156,7 @@ class ConnectionEndTest {
 
     /** A link of a node that its thread for connections does not have yet. */
     private static Link attached(final Node node, final Peer device, final int port) throws Exception {
-        try (ConnectionConfig config = node.connectionConfig();
+        try (ConnectionConfig config = node.config().newConnectionConfig();
             ConnectionRequest request = device.request(TestDevice.address(), Integer.toString(port), config)) {
             return node.attach("server", request, Handshake.requesting(node.config()), null);
         }

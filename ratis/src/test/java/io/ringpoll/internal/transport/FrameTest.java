@@ -177,19 +177,6 @@ class FrameTest {
     }
 
     @Test
-    void shouldEncodeKindLinkAndIndexOfAWorkRequest() {
-        final long id = WorkRequestId.of(WorkRequestId.READ, 0xFF_FFFF, -2);
-        assertEquals(WorkRequestId.READ, WorkRequestId.kind(id));
-        assertEquals(0xFF_FFFF, WorkRequestId.link(id));
-        assertEquals(-2, WorkRequestId.index(id));
-        // The numbers of links wrap after 2^24.
-        assertEquals(WorkRequestId.of(WorkRequestId.SEND, 1, 5), WorkRequestId.of(WorkRequestId.SEND, 0x100_0001, 5));
-        final long receive = WorkRequestId.receive(Integer.MAX_VALUE);
-        assertEquals(WorkRequestId.RECEIVE, WorkRequestId.kind(receive));
-        assertEquals(Integer.MAX_VALUE, WorkRequestId.index(receive));
-    }
-
-    @Test
     void shouldRejectForeignPrivateData() throws Exception {
         final Hello hello = new Hello(65_535, 1 << 20);
         assertEquals(hello, Hello.of(java.util.Arrays.copyOf(hello.bytes(), 56)));

@@ -82,11 +82,22 @@ class HostilePeerTest {
     }
 
     @Test
+    void shouldEndTheConnectionOfAPeerThatSendsAFrameLongerThanAgreed() {
+        assertConnectionLost(buffer -> {
+            final int payload = Nodes.BUFFER_BYTES + 1 - FrameHeader.LENGTH_BYTES;
+            new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), (byte) 0, 0, 1, payload, payload).write(buffer);
+            return Nodes.BUFFER_BYTES + 1;
+        });
+        assertEquals(1, server.counters().value(Count.PROTOCOL_VIOLATIONS));
+    }
+
+    @Test
     void shouldReuseTheReceivesOfMessagesThatAreTooLong() throws Exception {
+        final NodeConfig config = server.node().config();
         // More messages than receives of two connections.
-        final int messages = 2 * (Nodes.CREDITS + NodeConfig.CONTROL_FRAMES + NodeConfig.URGENT_FRAMES) + 1;
+        final int messages = 2 * config.buffers().receives() + 1;
         for (int i = 0; i < messages; i++) {
-            assertConnectionLost(buffer -> Nodes.BUFFER_BYTES + 1);
+            assertConnectionLost(buffer -> config.buffers().strideBytes() + 1);
         }
         assertEquals(messages, server.counters().value(Count.COMPLETION_ERRORS));
     }

@@ -67,21 +67,16 @@ class LinkPostTest {
         return content;
     }
 
-    /** Takes all buffers but some, as if sends were in flight. */
-    private static List<Integer> take(final Link link, final int left) {
-        final List<Integer> slots = new ArrayList<>();
+    /** Takes all buffers but some, as if sends were in flight; returns the ids of these. */
+    private static List<Long> take(final Link link, final int left) {
+        final List<Long> ids = new ArrayList<>();
         synchronized (link) {
-            while (link.buffers().available() > left) {
-                slots.add(link.buffers().take());
+            while (link.sends().free() > left) {
+                ids.add(link.sends().messageId());
+                link.sends().onMessage(ids.getLast());
             }
         }
-        return slots;
-    }
-
-    private static void release(final Link link, final List<Integer> slots) {
-        synchronized (link) {
-            slots.forEach(link.buffers()::release);
-        }
+        return ids;
     }
 
     /** After the thread that ends connections has finished with a link. */
@@ -184,7 +179,7 @@ class LinkPostTest {
     void shouldEndTheConnectionThatCannotSend(final int length) throws Exception {
         final Node client = client();
         final Link link = Nodes.connect(client, nodes.server(Nodes::echo).port());
-        link.buffers().region().close();
+        link.memory().region().close();
         final CompletableFuture<ByteString> reply = Nodes.reply(link, Nodes.random(length));
         assertFalse(link.isOpen(), "not only at the next keepalive");
         final Throwable failure = failureOf(reply);
@@ -196,12 +191,11 @@ class LinkPostTest {
     @Test
     void shouldEndTheConnectionThatCannotSendAWaitingFrame() throws Exception {
         final Link link = Nodes.connect(client(), nodes.server(Nodes::echo).port());
-        final List<Integer> slots = take(link, 0);
+        final List<Long> taken = take(link, 0);
         final CompletableFuture<ByteString> reply = Nodes.reply(link, Nodes.random(LONG_BYTES));
         assertEquals(1, counters.value(Count.SENDS_DELAYED));
-        release(link, slots);
-        link.buffers().region().close();
-        link.onSent(0);
+        link.memory().region().close();
+        link.onSent(taken.getLast());
         assertFalse(link.isOpen(), "not only at the next keepalive");
         final Throwable failure = failureOf(reply);
         assertTrue(failure.getMessage().contains("cannot send to server"), failure.getMessage());
@@ -221,13 +215,12 @@ class LinkPostTest {
         for (int i = 0; i < Nodes.CREDITS; i++) {
             replies.add(Nodes.reply(link, Nodes.random(10)));
         }
-        final List<Integer> slots = take(link, 0);
+        take(link, 0);
         for (final int length : new int[] {LONG_BYTES, 10, LONG_BYTES}) {
             replies.add(Nodes.reply(link, Nodes.random(length)));
         }
         assertTrue(counters.value(Count.SENDS_DELAYED) >= 3);
         link.fail(new IOException("enough"));
-        release(link, slots);
         for (final CompletableFuture<ByteString> reply : replies) {
             assertInstanceOf(AlreadyClosedException.class, failureOf(reply));
         }
@@ -236,13 +229,11 @@ class LinkPostTest {
     @Test
     void shouldReserveBuffersForCreditFrames() throws Exception {
         final Link link = Nodes.connect(client(), nodes.server(Nodes::echo).port());
-        final List<Integer> slots = take(link, NodeConfig.CONTROL_FRAMES + NodeConfig.URGENT_FRAMES);
+        final List<Long> taken = take(link, NodeConfig.CONTROL_FRAMES + NodeConfig.URGENT_FRAMES);
         final CompletableFuture<ByteString> delayed = Nodes.reply(link, ByteString.EMPTY);
         assertEquals(1, counters.value(Count.SENDS_DELAYED));
-        release(link, slots.subList(0, 1));
-        link.onSent(-1);
+        link.onSent(taken.getFirst());
         assertEquals(ByteString.EMPTY, delayed.get(30, TimeUnit.SECONDS));
-        release(link, slots.subList(1, slots.size()));
     }
 
     @Test
@@ -251,14 +242,13 @@ class LinkPostTest {
         try (RawPeer peer = new RawPeer(server.port(), Nodes.CREDITS)) {
             server.awaitOpened(1);
             final Link link = server.node().link(1);
-            final List<Integer> slots = take(link, 0);
+            final List<Long> taken = take(link, 0);
             for (int i = 0; i < Nodes.CREDITS; i++) {
                 peer.request(i, Nodes.request(ByteString.EMPTY));
             }
             Nodes.await("all requests", () -> server.counters().value(Count.FRAMES_RECEIVED) == Nodes.CREDITS);
             assertEquals(0, server.counters().value(Count.CREDIT_FRAMES_SENT));
-            release(link, slots);
-            link.onSent(-1);
+            link.onSent(taken.getLast());
             assertEquals(1, server.counters().value(Count.CREDIT_FRAMES_SENT));
         }
     }
@@ -269,12 +259,11 @@ class LinkPostTest {
         try (RawPeer peer = new RawPeer(server.port(), Nodes.CREDITS)) {
             server.awaitOpened(1);
             final Link link = server.node().link(1);
-            final List<Integer> slots = take(link, 0);
+            final List<Long> taken = take(link, 0);
             peer.ping();
             Nodes.await("the ping", () -> server.counters().value(Count.FRAMES_RECEIVED) == 1 || !link.isOpen());
             assertTrue(link.isOpen());
-            release(link, slots);
-            link.onSent(-1);
+            link.onSent(taken.getLast());
             assertEquals(FrameKind.PONG, peer.nextOfAnyKind().header().kind());
         }
     }
@@ -333,10 +322,10 @@ class LinkPostTest {
                 assertEquals(0, faults.injected(0));
             }
             try (peer) {
-                final int available = server.node().link(1).buffers().available();
+                final int available = server.node().link(1).sends().free();
                 peer.request(1, Nodes.request(ByteString.EMPTY));
                 Nodes.await("the refusal", () -> server.counters().value(Count.SENDS_DELAYED) == 1);
-                assertEquals(available, server.node().link(1).buffers().available());
+                assertEquals(available, server.node().link(1).sends().free());
                 peer.returnCredits(0);
                 Nodes.await("the second refusal", () -> server.counters().value(Count.FRAMES_RECEIVED) == 2);
                 assertEquals(0, server.counters().value(Count.FRAMES_SENT));

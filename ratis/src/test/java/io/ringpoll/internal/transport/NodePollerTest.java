@@ -4,13 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.ringpoll.internal.counters.CountersFolder;
-import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.TestDevice;
 import io.ringpoll.verbs.CompletionQueue;
 import io.ringpoll.verbs.WorkCompletions;
-import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -58,7 +56,7 @@ class NodePollerTest {
         final CompletableFuture<Void> left = new CompletableFuture<>();
         final Thread leaving = Thread.ofPlatform().start(() -> {
             try {
-                server.poller().leave(null, LONG_NS);
+                server.poller().leave(server, LONG_NS);
                 left.complete(null);
             } catch (final TimeoutException e) {
                 left.completeExceptionally(e);
@@ -87,7 +85,7 @@ class NodePollerTest {
         final Node client = nodes.client();
         final Link link = Nodes.connect(client, nodes.server(Nodes::echo).port());
         final SlowQueue slow = new SlowQueue("slow", new CountDownLatch(1), new CountDownLatch(1));
-        final Thread adding = Thread.ofPlatform().start(() -> client.poller().add(slow, new NodePaths(client)));
+        final Thread adding = Thread.ofPlatform().start(() -> client.poller().add(slow, link));
         slow.asked.await();
         try {
             Nodes.assertEchoed(link, Nodes.random(10));
@@ -95,7 +93,6 @@ class NodePollerTest {
             slow.answers.countDown();
             adding.join();
         }
-        assertEquals(3, client.poller().queues());
     }
 
     /** An empty queue that takes time to add. */
@@ -111,25 +108,5 @@ class NodePollerTest {
             Uninterruptibles.awaitUninterruptibly(answers);
             return this;
         }
-    }
-
-    @Test
-    void shouldRemoveAQueueOnce() throws Exception {
-        final TransportCounters counters = new TransportCounters();
-        final Node client = nodes.node("client", Nodes::echo, counters);
-        final Link link = Nodes.connect(client, nodes.server(Nodes::echo).port());
-        assertEquals(2, client.poller().queues());
-        for (int i = 0; i < 2; i++) {
-            client.poller().remove(link.queueIndex(), link.connection().completionQueue());
-            assertEquals(1, client.poller().queues());
-        }
-        final SlowQueue next = new SlowQueue("next", new CountDownLatch(1), new CountDownLatch(0));
-        final int index = client.poller().add(next, new NodePaths(client));
-        client.poller().remove(index, link.connection().completionQueue());
-        assertEquals(2, client.poller().queues(), "the index belongs to another queue");
-        client.poller().remove(index, next);
-        assertEquals(1, client.poller().queues());
-        link.fail(new IOException("enough"));
-        Nodes.await("its end", () -> counters.value(Count.CONNECTIONS_CLOSED) == 1);
     }
 }

@@ -1,10 +1,8 @@
 package io.ringpoll.internal.transport;
 
-import static java.lang.Thread.State.BLOCKED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -14,7 +12,6 @@ import io.ringpoll.internal.transport.TransportCounters.Count;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.rpma.CompletionFlag;
 import io.ringpoll.rpma.Peer;
-import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.testing.CallFault;
 import io.ringpoll.testing.ConnectedPair;
 import io.ringpoll.testing.ProcessResources;
@@ -187,24 +184,12 @@ class NodeTest {
     }
 
     @Test
-    void shouldGiveNoConnectionTheNumberOfALiveOne() throws Exception {
-        final Nodes.Server server = nodes.server(Nodes::echo);
-        final Node client = nodes.client();
-        final Link first = Nodes.connect(client, server.port());
-        client.skipNumbers(WorkRequestId.LINK_MASK);
-        final Link second = Nodes.connect(client, server.port());
-        assertNotEquals(first.number(), second.number());
-        Nodes.assertEchoed(second, Nodes.random(10));
-        Nodes.assertEchoed(first, Nodes.random(5_000));
-    }
-
-    @Test
     void shouldEndOnlyTheConnectionOfAFailedQueue() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
         final Node client = nodes.client();
         final Link first = Nodes.connect(client, server.port());
         final Link second = Nodes.connect(client, server.port());
-        client.onQueueFault(first.queueIndex(), "the queue has failed");
+        first.onQueueFault("the queue has failed");
         assertFalse(first.isOpen());
         Nodes.assertEchoed(second, Nodes.random(10));
     }
@@ -337,30 +322,28 @@ class NodeTest {
         Nodes.await("the end of its threads", () -> threads("nowhere") == 0);
     }
 
+    /** The close of the nodes' devices checks that all memory is released. */
     @Test
-    void shouldReleaseEverythingWhenItsReceiveQueueCannotBeCreated() throws Exception {
+    void shouldReleaseEverythingOfAConnectionThatCannotBeMade() throws Exception {
         assumeTrue(TestDevice.isLoopback(), "only calls into the loopback device can be made to fail");
+        final Nodes.Server server = nodes.server(Nodes::echo);
+        final Node client = nodes.client();
         int failures = 0;
-        try (Peer peer = Peer.ofLocal(TestDevice.address())) {
-            final int files = ProcessResources.fileDescriptors();
-            while (failsToOpen(peer, failures + 1)) {
-                failures++;
-                Nodes.await("the close of all files", () -> ProcessResources.fileDescriptors() <= files);
-            }
+        while (failsToConnect(client, server.port(), failures + 1)) {
+            failures++;
+            Nodes.await("the release", client::hasNoLinks);
         }
         assertTrue(failures > 0);
+        Nodes.assertEchoed(Nodes.connect(client, server.port()), Nodes.random(10));
     }
 
-    /** Whether a node does not open if the n-th of its calls into the device fails. */
-    private static boolean failsToOpen(final Peer peer, final int n) {
+    /** Whether a node does not connect if the n-th call into the device fails. */
+    private static boolean failsToConnect(final Node client, final int port, final int n) {
         CallFault.plan(n, NO_MEMORY);
         try {
-            final Node opened =
-                new Node(Nodes.config("fails", HandlerThreads.POLLER), peer, Nodes::echo, new TransportCounters());
-            CallFault.plan(0, 0);
-            opened.close();
+            Nodes.connect(client, port);
             return false;
-        } catch (final RpmaException e) {
+        } catch (final IOException e) {
             return true;
         } finally {
             CallFault.plan(0, 0);
@@ -378,7 +361,7 @@ class NodeTest {
         // On the poller's thread, so that no completion makes room meanwhile.
         final CompletableFuture<Integer> posted = Nodes.reply(link, Nodes.random(10)).thenApply(reply -> {
             int posts = 0;
-            while (posts < 1000 && link.connection().send(link.buffers().region(), 0, 1, CompletionFlag.ALWAYS, 1)) {
+            while (posts < 1000 && link.connection().send(link.memory().region(), 0, 1, CompletionFlag.ALWAYS, 1)) {
                 posts++;
             }
             return posts;
@@ -392,6 +375,7 @@ class NodeTest {
 
     @Test
     void shouldServeARequestThatArrivesBeforeItsConnectionIsRegistered() throws Exception {
+        final CountDownLatch sent = new CountDownLatch(1);
         final Nodes.Server server = nodes.server(new RequestHandler() {
             @Override
             public CompletableFuture<? extends MessageLite> handle(final MessageType type, final MessageLite request) {
@@ -400,18 +384,17 @@ class NodeTest {
 
             @Override
             public RequestHandler forConnection() {
-                try {
-                    Nodes.await("a request that waits for the connection", () -> thread("server-poller").getState() == BLOCKED);
-                } catch (final InterruptedException e) {
-                    throw new IllegalStateException(e);
-                }
+                Uninterruptibles.awaitUninterruptibly(sent);
                 return this;
             }
         });
         final ByteString content = Nodes.random(10);
         try (RawPeer peer = new RawPeer(server.port(), Nodes.CREDITS)) {
             peer.request(1, Nodes.request(content));
+            sent.countDown();
             assertEquals(content, ((RaftClientReplyProto) peer.next().message()).getMessage().getContent());
+        } finally {
+            sent.countDown();
         }
     }
 

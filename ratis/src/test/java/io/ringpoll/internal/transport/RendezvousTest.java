@@ -98,7 +98,7 @@ class RendezvousTest {
         }
         final long cached = Rendezvous.MAX_LANDINGS * REGION_BYTES;
         Nodes.await("the release of its memory", () -> server.node().landing().cachedBytes() == cached);
-        assertDoesNotThrow(() -> link.rendezvous().onRead(1), "the completion of a read that had been in flight");
+        assertDoesNotThrow(() -> link.rendezvous().onRead(), "the completion of a read that had been in flight");
         synchronized (link) {
             link.rendezvous().postWaiting();
             for (int i = 0; i < Rendezvous.MAX_LANDINGS; i++) {

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -99,8 +100,8 @@ class SharedPollerTest {
             Nodes.assertEchoed(link, Nodes.random(20_000));
         }
         assertEquals(1, pollers().count());
-        // Two receive queues, and both ends of one connection.
-        Nodes.await("the end of all other queues", () -> client.poller().queues() == 4);
+        Nodes.await("the end of all other connections",
+            () -> IntStream.rangeClosed(2, 11).allMatch(number -> client.link(number) == null));
     }
 
     @Test
@@ -123,7 +124,6 @@ class SharedPollerTest {
             while (closers.stream().anyMatch(Thread::isAlive)) {
                 Nodes.assertEchoed(link, Nodes.random(10));
             }
-            Nodes.await("the end of all other queues", () -> client.poller().queues() == 4);
         }
     }
 

@@ -73,7 +73,7 @@ class ThreadDeathTest {
     }
 
     private static void kill(final Node node) {
-        node.poller().add(new FatalQueue(), new NodePaths(node));
+        node.poller().add(new FatalQueue(), null);
     }
 
     private Node client(final String name, final PollerConfig poller, final TransportCounters counters) {

@@ -66,7 +66,9 @@ class WarningsTest {
     @Test
     void shouldReportAFailedQueue() throws Exception {
         final Nodes.Server server = nodes.server(Nodes::echo);
-        server.node().onQueueFault(1, "the queue has failed");
+        Nodes.connect(nodes.client(), server.port());
+        server.awaitOpened(1);
+        server.node().link(1).onQueueFault("the queue has failed");
         warnings.await("server: the queue has failed");
     }
 
