@@ -3,14 +3,13 @@ package io.ringpoll.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.cli.options.ChildCommand;
 import io.ringpoll.cli.options.CommandCalls;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -102,12 +101,8 @@ class UnrequestedFilesTest {
 
     @Test
     void shouldLeaveTheCurrentFolderEmpty() throws IOException, InterruptedException {
-        final List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-            .filter(argument -> argument.startsWith("--") || argument.startsWith("-Dringpoll.")).toList());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Calls.class.getName()));
-        final Process process = new ProcessBuilder(command).directory(empty.toFile()).redirectErrorStream(true).start();
+        final Process process = new ProcessBuilder(ChildCommand.of(List.of(), Calls.class))
+            .directory(empty.toFile()).redirectErrorStream(true).start();
         final String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertTrue(process.waitFor(BOUND_SECONDS, TimeUnit.SECONDS), output);
         assertTrue(output.endsWith("end\n"), output);

@@ -18,6 +18,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.agrona.IoUtil;
 
 /**
  * One of the two processes: executes the commands of standard input, a line each, on its hot thread, and answers each with a
@@ -31,7 +32,8 @@ import java.util.concurrent.TimeUnit;
  * </pre>
  *
  * <p>{@code failed REASON} answers a command that fails. LOST is the share of CPU time that the hot thread lost. The process ends
- * at the end of its input, and in any case after half an hour.
+ * at the end of its input, and in any case after half an hour. The server then deletes the folder of the run: the process that
+ * has started it may have been killed.
  */
 public final class EndMain {
     /** The first word of the answer to a command that failed. */
@@ -87,6 +89,9 @@ public final class EndMain {
             throw new UncheckedIOException(e);
         } finally {
             ends.values().forEach(End::close);
+            if (settings.isServer()) {
+                IoUtil.delete(settings.folder().toFile(), true);
+            }
         }
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.measure.ChildProcesses;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 class EndProcessTest {
     @TempDir
+    private Path temporary;
     private Path folder;
 
     private final ChildProcesses children = new ChildProcesses(() -> { });
@@ -26,16 +28,19 @@ class EndProcessTest {
     }
 
     private EndProcess start() throws Exception {
+        folder = Files.createDirectory(temporary.resolve("run"));
         return EndProcess.start(new EndSettings(true, HotCpus.ANY, true, folder), children);
     }
 
     @Test
-    void shouldEndTheProcessByTheEndOfItsInput() throws Exception {
+    void shouldEndTheServerWithItsFolderByTheEndOfItsInput() throws Exception {
         final EndProcess process = start();
+        Files.createFile(folder.resolve("lines"));
         process.send("listen MEMCPY");
         assertEquals(List.of("-"), process.answer());
         process.close();
         assertEquals(0, process.exitCode(), "it was not killed");
+        assertTrue(Files.notExists(folder));
     }
 
     @Test

@@ -7,12 +7,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.ringpoll.cli.Ringpoll;
+import io.ringpoll.cli.options.ChildCommand;
 import io.ringpoll.cli.options.CommandCalls;
 import io.ringpoll.os.ThreadAffinity;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -191,13 +191,9 @@ class VerifyCommandTest {
     @Test
     void shouldUndoTheChangeWhenASignalArrives() throws IOException, InterruptedException {
         final Path undone = folder.resolve("undone");
-        final List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-            .filter(argument -> argument.startsWith("--") || argument.startsWith("-Dringpoll.")).toList());
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), Ringpoll.class.getName(), "tune", "verify",
+        final List<String> command = ChildCommand.of(List.of(), Ringpoll.class, "tune", "verify",
             "--rounds", "10000", "--window", "100", "--settle", "0", "--rate", "1000", "--warm-up", "0.05",
-            "--undo", "touch " + undone, "--", "true"));
+            "--undo", "touch " + undone, "--", "true");
         final Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         try (BufferedReader lines = new BufferedReader(
             new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
