@@ -3,8 +3,8 @@ package io.ringpoll.cli;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.ringpoll.cli.options.ChildCommand;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -39,14 +39,7 @@ public final class ChildProcesses implements AutoCloseable {
 
     /** Starts a command; its output is {@code log(name)}. */
     public Process start(final String name, final List<String> words) throws IOException {
-        final List<String> command = new ArrayList<>();
-        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-            .filter(argument -> argument.startsWith("--add-opens") || argument.startsWith("--enable-native") ||
-                argument.startsWith("-Dringpoll."))
-            .toList());
-        command.addAll(List.of("-Xmx256m", "-cp", System.getProperty("java.class.path"), Ringpoll.class.getName()));
-        command.addAll(words);
+        final List<String> command = ChildCommand.of(List.of("-Xmx256m"), Ringpoll.class, words.toArray(String[]::new));
         final Process process = new ProcessBuilder(command).redirectErrorStream(true)
             .redirectOutput(folder.resolve(name).toFile()).start();
         started.add(process);
