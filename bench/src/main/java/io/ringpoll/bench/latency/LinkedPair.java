@@ -1,9 +1,9 @@
 package io.ringpoll.bench.latency;
 
+import io.ringpoll.internal.connections.FirstEvent;
 import io.ringpoll.internal.lifecycle.NativeResource;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LocalMemoryRegion;
@@ -12,11 +12,11 @@ import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RemoteMemoryRegion;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.Optional;
 
 /**
  * A librpma connection with both ends in this process, like the link of the C baseline: registered memory for a message, and one
  * posted receive, at each end.
+ * Not a message connection: a measured post and its completion contain nothing of module {@code connections}.
  */
 public final class LinkedPair implements AutoCloseable {
     /** Maximum number of work requests in flight; as in baseline.h. */
@@ -60,8 +60,8 @@ public final class LinkedPair implements AutoCloseable {
                     .orElseThrow(() -> new IllegalStateException("no connection request within " + TIMEOUT_MS + " ms"));
                 incoming.receive(serverMemory, 0, MEMORY_BYTES, 0);
                 server = opened(incoming.connect());
-                awaitEstablished(client);
-                awaitEstablished(server);
+                FirstEvent.awaitEstablished(client, TIMEOUT_MS);
+                FirstEvent.awaitEstablished(server, TIMEOUT_MS);
             }
             connected = true;
         } finally {
@@ -140,12 +140,5 @@ public final class LinkedPair implements AutoCloseable {
     private <T extends NativeResource> T opened(final T resource) {
         opened.push(resource);
         return resource;
-    }
-
-    private static void awaitEstablished(final Connection connection) {
-        final Optional<ConnectionEvent> event = connection.nextEvent(TIMEOUT_MS);
-        if (!event.equals(Optional.of(ConnectionEvent.ESTABLISHED))) {
-            throw new IllegalStateException(connection.name() + " was not established: " + event);
-        }
     }
 }

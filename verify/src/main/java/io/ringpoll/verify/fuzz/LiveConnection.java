@@ -1,13 +1,12 @@
 package io.ringpoll.verify.fuzz;
 
+import io.ringpoll.internal.connections.FirstEvent;
 import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.LocalMemoryRegion;
 import io.ringpoll.rpma.MemoryUsage;
 import io.ringpoll.rpma.Peer;
-import java.util.Optional;
 
 /**
  * A connection within this process, with memory on both sides, for targets that post: an invalid input may break it.
@@ -45,8 +44,8 @@ final class LiveConnection implements AutoCloseable {
         if (client == null) {
             client = peer.request(ADDRESS, PORT).connect();
             server = endpoint.nextRequest(TIMEOUT_MS).orElseThrow().connect();
-            awaitEstablished(client);
-            awaitEstablished(server);
+            FirstEvent.awaitEstablished(client, TIMEOUT_MS);
+            FirstEvent.awaitEstablished(server, TIMEOUT_MS);
         }
         return client;
     }
@@ -67,13 +66,6 @@ final class LiveConnection implements AutoCloseable {
             server.close();
             client = null;
             server = null;
-        }
-    }
-
-    private static void awaitEstablished(final Connection connection) {
-        final Optional<ConnectionEvent> event = connection.nextEvent(TIMEOUT_MS);
-        if (!event.equals(Optional.of(ConnectionEvent.ESTABLISHED))) {
-            throw new IllegalStateException(connection.name() + " was not established: " + event);
         }
     }
 

@@ -1,11 +1,10 @@
 package io.ringpoll.verify.run;
 
+import io.ringpoll.internal.connections.FirstEvent;
 import io.ringpoll.internal.os.Deadline;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
 import java.nio.ByteOrder;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.agrona.concurrent.UnsafeBuffer;
@@ -38,13 +37,7 @@ final class Connections {
 
     /** Waits until the connection is established. */
     static void awaitEstablished(final Connection connection) {
-        final Optional<ConnectionEvent> event = connection.nextEvent(EVENT_TIMEOUT_MS);
-        if (event.isEmpty()) {
-            throw new IllegalStateException(connection.name() + " was not established within " + EVENT_TIMEOUT_MS + " ms");
-        }
-        if (event.get() != ConnectionEvent.ESTABLISHED) {
-            throw new IllegalStateException(connection.name() + " was not established: " + event.get());
-        }
+        FirstEvent.awaitEstablished(connection, EVENT_TIMEOUT_MS);
     }
 
     /** Waits until the peer has disconnected, or the wait is cancelled. */

@@ -1,8 +1,8 @@
 package io.ringpoll.verify.torture;
 
+import io.ringpoll.internal.connections.FirstEvent;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
@@ -57,15 +57,8 @@ final class Wiring {
         final ConnectionRequest request = endpoint.nextRequest(config, TIMEOUT_MS)
             .orElseThrow(() -> new IllegalStateException("no connection request"));
         passive.connected(request.connect(), active.descriptor());
-        awaitEstablished(active.connection());
-        awaitEstablished(passive.connection());
-    }
-
-    private static void awaitEstablished(final Connection connection) {
-        final Optional<ConnectionEvent> event = connection.nextEvent(TIMEOUT_MS);
-        if (!event.equals(Optional.of(ConnectionEvent.ESTABLISHED))) {
-            throw new IllegalStateException(connection.name() + " was not established: " + event);
-        }
+        FirstEvent.awaitEstablished(active.connection(), TIMEOUT_MS);
+        FirstEvent.awaitEstablished(passive.connection(), TIMEOUT_MS);
     }
 
     static List<RpmaCompletionQueue> queues(final EndpointState endpoint) {

@@ -1,15 +1,14 @@
 package io.ringpoll.verify.torture.lifecycle;
 
+import io.ringpoll.internal.connections.FirstEvent;
 import io.ringpoll.rpma.Connection;
 import io.ringpoll.rpma.ConnectionConfig;
-import io.ringpoll.rpma.ConnectionEvent;
 import io.ringpoll.rpma.ConnectionRequest;
 import io.ringpoll.rpma.Endpoint;
 import io.ringpoll.rpma.Peer;
 import io.ringpoll.rpma.RpmaException;
 import io.ringpoll.verify.torture.supervised.Violations;
 import java.util.List;
-import java.util.Optional;
 import java.util.SplittableRandom;
 
 /** Two connected endpoints; any thread. */
@@ -44,10 +43,7 @@ final class Link implements AutoCloseable {
             client.linkedTo(server);
             server.linkedTo(client);
             for (final EndpointState endpoint : endpoints()) {
-                final Optional<ConnectionEvent> event = endpoint.connection().nextEvent(TIMEOUT_MS);
-                if (!event.equals(Optional.of(ConnectionEvent.ESTABLISHED))) {
-                    throw new IllegalStateException("a connection was not established: " + event);
-                }
+                FirstEvent.awaitEstablished(endpoint.connection(), TIMEOUT_MS);
             }
         }
     }
