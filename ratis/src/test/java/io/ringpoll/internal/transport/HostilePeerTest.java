@@ -85,7 +85,9 @@ class HostilePeerTest {
     void shouldEndTheConnectionOfAPeerThatSendsAFrameLongerThanAgreed() {
         assertConnectionLost(buffer -> {
             final int payload = Nodes.BUFFER_BYTES + 1 - FrameHeader.LENGTH_BYTES;
+            final int overhead = Nodes.request(Nodes.random(payload)).getSerializedSize() - payload;
             new FrameHeader(FrameKind.REQUEST, MessageType.CLIENT_REQUEST.code(), (byte) 0, 0, 1, payload, payload).write(buffer);
+            buffer.put(FrameHeader.LENGTH_BYTES, Nodes.request(Nodes.random(payload - overhead)).toByteArray());
             return Nodes.BUFFER_BYTES + 1;
         });
         assertEquals(1, server.counters().value(Count.PROTOCOL_VIOLATIONS));
