@@ -50,14 +50,24 @@ static bool drive_responses(struct lb_proxy *proxy, struct lb_qp *qp)
     return worked;
 }
 
-/* Requests of the other end. */
+/* The watch thread marks an end as asleep before it works for it. */
+static bool is_polled(struct lb_qp *qp)
+{
+    return atomic_load_explicit(&lb_proxy_of(qp)->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE;
+}
+
+/*
+ * Requests of the other end. A poll leaves what exceeds its budget to the next one. The watch thread leaves it to the device
+ * thread, which costs a change of threads: so it executes as much as a ring holds.
+ */
 static void drive_requests(struct lb_proxy *proxy)
 {
     struct lb_aftermath aftermath = {0};
-    uint64_t budget = LB_CALL_BUDGET;
+    uint64_t budget = is_polled(&proxy->qp) ? LB_CALL_BUDGET : LB_WIRE_RING;
 
     lb_lock_acquire(&proxy->qp.sq_lock);
-    if ((proxy->qp.wait == LB_WAIT_NONE || proxy->qp.wait == LB_WAIT_TURN) && !proxy->qp.gone)
+    const bool is_free = proxy->qp.wait == LB_WAIT_NONE || (proxy->qp.wait == LB_WAIT_TURN && is_polled(&proxy->qp));
+    if (is_free && !proxy->qp.gone)
         lb_send_progress(&proxy->qp, &budget, &aftermath);
     if (proxy->qp.sq_error)
         lb_proxy_discard_requests(proxy);
@@ -277,12 +287,6 @@ static void detach(struct lb_qp *qp, struct lb_qp *connected)
     lb_watch_call(); /* the connection manager may end the proxy now */
 }
 
-/* The watch thread marks an end as asleep before it works for it: it leaves the rest of long work to the device thread. */
-static bool is_polled(struct lb_qp *qp)
-{
-    return atomic_load_explicit(&lb_proxy_of(qp)->inbound->asleep, memory_order_relaxed) == LB_WIRE_AWAKE;
-}
-
 static const struct lb_proxy_operations operations = {
     .send = lb_proxy_send,
     .next = lb_proxy_next,
@@ -383,6 +387,8 @@ static void drain(struct lb_proxy *proxy)
     uint64_t consumed = first;
     uint64_t before;
 
+    /* As a poll does: so nothing is left to the device thread. */
+    atomic_store_explicit(&proxy->inbound->asleep, LB_WIRE_AWAKE, memory_order_relaxed);
     do {
         before = consumed;
         (void)drive(proxy);
