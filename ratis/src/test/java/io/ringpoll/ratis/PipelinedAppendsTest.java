@@ -286,7 +286,9 @@ class PipelinedAppendsTest {
         assertApplied(2 * WINDOW, replies);
     }
 
+    /** By the clock: not in every build. LogAppenderWindowTest and RepeatedAppendsTest repeat requests without time-outs. */
     @Test
+    @Tag("cluster")
     void shouldRepeatRequestsThatTimeOut() throws Exception {
         requestTimeout = TimeDuration.valueOf(1, TimeUnit.SECONDS);
         start();
