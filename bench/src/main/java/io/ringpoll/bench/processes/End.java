@@ -26,6 +26,10 @@ interface End extends AutoCloseable {
      */
     EndFigures run(long fromNs, long untilNs) throws Exception;
 
+    /** Ends a turn, also one that has failed: its hot threads end here, and not before. */
+    default void finish() {
+    }
+
     /** The place where it listens, a word for the other end; server. */
     String place();
 

@@ -125,11 +125,18 @@ public final class EndMain {
     }
 
     private String run(final End end, final long fromNs, final long untilNs) throws Exception {
-        end.prepare(fromNs, untilNs);
-        final CpuWatch watch = CpuWatch.ofThisProcess();
-        watch.start();
-        final EndFigures figures = end.run(fromNs, untilNs);
-        final CpuLoss loss = watch.stop();
+        final EndFigures figures;
+        final CpuLoss loss;
+        try {
+            end.prepare(fromNs, untilNs);
+            final CpuWatch watch = CpuWatch.ofThisProcess();
+            watch.start();
+            figures = end.run(fromNs, untilNs);
+            // It finds the lost time of living threads only.
+            loss = watch.stop();
+        } finally {
+            end.finish();
+        }
         // Ends that share a CPU wait for each other by design.
         return ("done " + (settings.yields() ? loss.stolenOnly() : loss).lostShare() + " " + figures).strip();
     }

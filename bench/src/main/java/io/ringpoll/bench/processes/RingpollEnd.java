@@ -198,15 +198,19 @@ final class RingpollEnd implements End {
 
     @Override
     public EndFigures run(final long fromNs, final long untilNs) throws TimeoutException, InterruptedException {
-        final boolean ended = turn.end.await(untilNs + GRACE_NS - System.nanoTime(), TimeUnit.NANOSECONDS);
-        pipeline.close();
-        if (!ended) {
+        if (!turn.end.await(untilNs + GRACE_NS - System.nanoTime(), TimeUnit.NANOSECONDS)) {
             throw new TimeoutException("the last message of the turn is missing; failure " + pipeline.failure());
         }
         if (!turn.fault.isEmpty()) {
             throw new IllegalStateException(turn.fault);
         }
         return settings.isServer() ? EndFigures.NONE : EndFigures.of(turn.halfNs);
+    }
+
+    @Override
+    public void finish() {
+        CloseHelper.close(pipeline);
+        pipeline = null;
     }
 
     @Override
