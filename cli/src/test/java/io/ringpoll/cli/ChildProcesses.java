@@ -79,8 +79,14 @@ public final class ChildProcesses implements AutoCloseable {
 
     /** Waits until a process has ended by itself, and checks that it has succeeded. */
     public void assertEnds(final Process process, final String name) throws IOException, InterruptedException {
+        assertEnds(process, name, 0);
+    }
+
+    /** Waits until a process has ended by itself, and checks its exit code. */
+    public void assertEnds(final Process process, final String name, final int exitCode)
+        throws IOException, InterruptedException {
         assertTrue(process.waitFor(BOUND_SECONDS, TimeUnit.SECONDS), "the " + name + " does not end:\n" + log(name));
-        assertEquals(0, process.exitValue(), log(name));
+        assertEquals(exitCode, process.exitValue(), log(name));
     }
 
     public String log(final String name) throws IOException {

@@ -1,6 +1,7 @@
 package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.handoff.Work;
+import io.ringpoll.bench.link.LinkedPair;
 import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.verbs.CompletionPath;
@@ -94,7 +95,7 @@ final class ArrivalHandler implements CompletionHandler {
             index = 0;
             periodStartNs += periodNs;
         }
-        if (!pair.receiveAtServer()) {
+        if (!pair.server().receive()) {
             failed = true;
         }
         RECEIVED.setRelease(this, received + 1);

@@ -6,6 +6,7 @@ import io.ringpoll.bench.baseline.CBaseline;
 import io.ringpoll.bench.baseline.CLink;
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.handoff.CHandOff;
+import io.ringpoll.bench.link.HotThreads;
 import io.ringpoll.bench.measure.CpuLoss;
 import io.ringpoll.bench.measure.CpuWatch;
 import io.ringpoll.bench.measure.Timing;

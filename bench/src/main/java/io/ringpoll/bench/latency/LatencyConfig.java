@@ -2,6 +2,8 @@ package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.link.HotThreads;
+import io.ringpoll.bench.link.LinkEnd;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
 import java.nio.file.Path;
@@ -36,7 +38,7 @@ public record LatencyConfig(
     WaitMode waitStrategy, HotCpus cpus, long seed, Path output) {
 
     /** The longest message, in bytes. */
-    public static final int LONGEST_MESSAGE = LinkedPair.MEMORY_BYTES;
+    public static final int LONGEST_MESSAGE = LinkEnd.MEMORY_BYTES;
 
     /** The source of completions. */
     public enum Over {
@@ -61,7 +63,12 @@ public record LatencyConfig(
         return cpus + "; waiting by " + waitStrategy.name().toLowerCase(Locale.ROOT).replace('_', '-') + "; order " + seed;
     }
 
-    HotThreads threads() {
+    /**
+     * The hot threads of each contestant.
+     *
+     * @return with one poster on any CPU
+     */
+    public HotThreads threads() {
         return new HotThreads(handlers, ringSize, batch, waitStrategy, cpus, HotCpus.ANY);
     }
 }

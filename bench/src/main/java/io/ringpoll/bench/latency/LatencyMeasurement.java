@@ -7,6 +7,11 @@ import io.ringpoll.bench.handoff.CHandOff;
 import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.HandOffs;
 import io.ringpoll.bench.handoff.RingpollHandOff;
+import io.ringpoll.bench.link.HotThreads;
+import io.ringpoll.bench.link.Link;
+import io.ringpoll.bench.link.LinkedPair;
+import io.ringpoll.bench.link.Purpose;
+import io.ringpoll.bench.link.RemoteLink;
 import io.ringpoll.bench.measure.BenchResult;
 import io.ringpoll.bench.measure.Goals;
 import io.ringpoll.bench.measure.JsonText;
@@ -88,6 +93,27 @@ public final class LatencyMeasurement {
     }
 
     /**
+     * Measures to a server in another process, and writes the files.
+     *
+     * @param serverHost address of the server
+     * @param serverPort port of the server
+     * @throws IllegalStateException if there is no server, or it has gone
+     * @throws TimeoutException      if completions do not arrive
+     */
+    public void runToServer(final String serverHost, final int serverPort) throws TimeoutException {
+        final List<LatencyReport> measured = new ArrayList<>();
+        try (RemoteLink link = RemoteLink.connect(serverHost, serverPort, Purpose.ANSWER)) {
+            for (final int size : config.sizes()) {
+                measured.add(play(nameOverDevice("/to-server/", size), List.of(ours(link, size, config.threads())),
+                    config.threads()));
+            }
+            link.sayGoodbye();
+        }
+        reports = measured;
+        write();
+    }
+
+    /**
      * Whether no run is marked as doubtful.
      *
      * @return false if one missed its rate, lost its CPU or was not pinned
@@ -143,21 +169,16 @@ public final class LatencyMeasurement {
     }
 
     private List<LatencyReport> overDevice(final HotThreads threads) throws TimeoutException {
-        final boolean pingPong = config.mode() == LatencyConfig.Mode.PING_PONG;
-        final String kind = config.over().name().toLowerCase(Locale.ROOT);
         final List<LatencyReport> measured = new ArrayList<>();
         for (final int size : config.sizes()) {
-            final String how = config.operation().name().toLowerCase(Locale.ROOT) +
-                (pingPong ? "-ping-pong" : "-at-" + config.perSecond() + "-per-second");
-            final String name = "latency/" + kind + "/" + how + "/" + size + "-bytes";
             final List<Contestant> contestants = new ArrayList<>();
             try {
                 final LinkedPair pair = new LinkedPair(host, port);
-                contestants.add(ours(pair, size, threads));
+                contestants.add(oursBetween(pair, size, threads));
                 for (final String label : new LinkedHashSet<>(config.against())) {
                     addC(label, size, threads, contestants);
                 }
-                measured.add(play(name, contestants, threads));
+                measured.add(play(nameOverDevice("/", size), contestants, threads));
             } finally {
                 contestants.forEach(Contestant::close);
             }
@@ -165,13 +186,23 @@ public final class LatencyMeasurement {
         return measured;
     }
 
-    private Contestant ours(final LinkedPair pair, final int size, final HotThreads threads) {
-        final Traffic.Operation operation = config.operation();
-        if (config.mode() == LatencyConfig.Mode.PING_PONG) {
-            return new RingpollPingPong(pair, operation, size, threads, config.runToCompletion());
-        }
-        return operation == Traffic.Operation.SEND ? new RingpollPacedSends(pair, size, config.schedule(), threads) :
-            new RingpollPacedPosts(pair, operation, size, config.schedule(), threads);
+    private String nameOverDevice(final String where, final int size) {
+        final String how = config.mode() == LatencyConfig.Mode.PING_PONG ? "-ping-pong" :
+            "-at-" + config.perSecond() + "-per-second";
+        return "latency/" + config.over().name().toLowerCase(Locale.ROOT) + where +
+            config.operation().name().toLowerCase(Locale.ROOT) + how + "/" + size + "-bytes";
+    }
+
+    private Contestant ours(final Link link, final int size, final HotThreads threads) {
+        return config.mode() == LatencyConfig.Mode.PING_PONG ?
+            new RingpollPingPong(link, config.operation(), size, threads, config.runToCompletion()) :
+            new RingpollPacedPosts(link, config.operation(), size, config.schedule(), threads);
+    }
+
+    /** A paced send ends at the server: both ends are in this process. */
+    private Contestant oursBetween(final LinkedPair pair, final int size, final HotThreads threads) {
+        return config.mode() == LatencyConfig.Mode.RATE && config.operation() == Traffic.Operation.SEND ?
+            new RingpollPacedSends(pair, size, config.schedule(), threads) : ours(pair, size, threads);
     }
 
     private void addC(

@@ -2,6 +2,7 @@ package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.handoff.RingpollHandOff;
+import io.ringpoll.bench.link.HotThreads;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
 import io.ringpoll.synthetic.SyntheticSource;

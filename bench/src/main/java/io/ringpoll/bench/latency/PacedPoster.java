@@ -1,6 +1,8 @@
 package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.link.HotThreads;
+import io.ringpoll.bench.link.LinkEnd;
 import io.ringpoll.os.ThreadAffinity;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
@@ -88,7 +90,7 @@ final class PacedPoster extends Thread {
         int index = 0;
         while (awaitTurn(periodStartNs + dueNs[index], count)) {
             if (!post.test(periodStartNs + dueNs[index])) {
-                throw new IllegalStateException("the send queue was full with " + LinkedPair.DEPTH + " in flight");
+                throw new IllegalStateException("the send queue was full with " + LinkEnd.DEPTH + " in flight");
             }
             count++;
             posted = count;
@@ -108,7 +110,7 @@ final class PacedPoster extends Thread {
                 throw new IllegalStateException("posts that were due had not been made " +
                     TimeUnit.NANOSECONDS.toSeconds(CATCH_UP_NS) + " seconds after the turn");
             }
-            if (count - endedSeen >= LinkedPair.DEPTH) {
+            if (count - endedSeen >= LinkEnd.DEPTH) {
                 endedSeen = ended.getAsLong();
             } else if (System.nanoTime() - due >= 0) {
                 return true;

@@ -1,25 +1,25 @@
 package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.baseline.Traffic;
+import io.ringpoll.bench.link.Link;
+import io.ringpoll.bench.link.LinkEnd;
 import io.ringpoll.pipeline.CompletionHandler;
-import io.ringpoll.rpma.CompletionFlag;
-import io.ringpoll.rpma.Connection;
-import io.ringpoll.rpma.LocalMemoryRegion;
-import io.ringpoll.rpma.RemoteMemoryRegion;
 import io.ringpoll.verbs.CompletionPath;
 import io.ringpoll.verbs.WcOpcode;
 import io.ringpoll.verbs.WorkCompletion;
 import org.HdrHistogram.Histogram;
 
 /**
- * Answers each send, or write with immediate data, at both ends of a {@link LinkedPair}, and records half of each round trip; for
- * reads, which do not involve the peer, the whole.
+ * Answers each send, or write with immediate data, at the ends of a {@link Link} in this process, and records half of each round
+ * trip; for reads, which do not involve the peer, the whole.
  *
  * <p>Owned by the handler thread, or by one thread for each end; these share no mutable state. {@link #stop()} and the query
  * methods may be called from another thread.
  */
 final class PingPongHandler implements CompletionHandler {
-    private final LinkedPair pair;
+    private final LinkEnd client;
+    /** Null if it is in another process. */
+    private final LinkEnd server;
     private final Traffic.Operation operation;
     private final int sizeBytes;
     private final int clientQueuePair;
@@ -34,12 +34,13 @@ final class PingPongHandler implements CompletionHandler {
     private volatile boolean atRest;
     private volatile boolean failed;
 
-    PingPongHandler(final LinkedPair pair, final Traffic.Operation operation, final int sizeBytes, final long fromNs,
+    PingPongHandler(final Link link, final Traffic.Operation operation, final int sizeBytes, final long fromNs,
         final long untilNs, final long iterations) {
-        this.pair = pair;
+        this.client = link.client();
+        this.server = link.ends().size() > 1 ? link.ends().getLast() : null;
         this.operation = operation;
         this.sizeBytes = sizeBytes;
-        this.clientQueuePair = pair.client().queuePairNumber();
+        this.clientQueuePair = client.connection().queuePairNumber();
         this.fromNs = fromNs;
         this.lengthNs = untilNs - fromNs;
         this.iterations = iterations;
@@ -48,7 +49,7 @@ final class PingPongHandler implements CompletionHandler {
     /** Posts the first operation; called before the pipeline starts. */
     void serve() {
         sentNs = System.nanoTime();
-        postFromClient();
+        post(client);
     }
 
     /** Posts no more operations after the present one. */
@@ -84,8 +85,8 @@ final class PingPongHandler implements CompletionHandler {
             if (completion.queuePairNumber() == clientQueuePair) {
                 onReturn();
             } else {
-                receive(pair.server(), pair.serverMemory());
-                postFromServer();
+                receive(server);
+                post(server);
             }
         } else if (completion.opcode() == WcOpcode.RDMA_READ) {
             onReturn();
@@ -101,41 +102,28 @@ final class PingPongHandler implements CompletionHandler {
             }
         }
         if (!isRead()) {
-            receive(pair.client(), pair.clientMemory());
+            receive(client);
         }
         if (stopped) {
             atRest = true;
             return;
         }
         sentNs = System.nanoTime();
-        postFromClient();
+        post(client);
     }
 
     private boolean isRead() {
         return operation == Traffic.Operation.READ;
     }
 
-    private void receive(final Connection end, final LocalMemoryRegion memory) {
-        if (!end.receive(memory, 0, LinkedPair.MEMORY_BYTES, 0)) {
+    private void receive(final LinkEnd end) {
+        if (!end.receive()) {
             failed = true;
         }
     }
 
-    private void postFromClient() {
-        post(pair.client(), pair.clientMemory(), pair.serverFromClient());
-    }
-
-    private void postFromServer() {
-        post(pair.server(), pair.serverMemory(), pair.clientFromServer());
-    }
-
-    private void post(final Connection end, final LocalMemoryRegion local, final RemoteMemoryRegion remote) {
-        final boolean posted = switch (operation) {
-            case SEND -> end.send(local, 0, sizeBytes, CompletionFlag.ALWAYS, 0);
-            case WRITE -> end.writeWithImmediate(remote, 0, local, 0, sizeBytes, CompletionFlag.ALWAYS, 0, 0);
-            case READ -> end.read(local, 0, remote, 0, sizeBytes, CompletionFlag.ALWAYS, 0);
-        };
-        if (!posted) {
+    private void post(final LinkEnd end) {
+        if (!end.postMessage(operation, sizeBytes)) {
             failed = true;
         }
     }

@@ -1,6 +1,9 @@
 package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.handoff.RingpollHandOff;
+import io.ringpoll.bench.link.HotThreads;
+import io.ringpoll.bench.link.LinkEnd;
+import io.ringpoll.bench.link.LinkedPair;
 import io.ringpoll.bench.measure.Timing;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineReport;
@@ -29,9 +32,9 @@ final class RingpollPacedSends implements Contestant {
         this.schedule = schedule;
         this.threads = threads;
         // One receive is posted when the connection is made, and each used one is posted again.
-        for (int i = 1; i < LinkedPair.DEPTH; i++) {
-            if (!pair.receiveAtServer()) {
-                throw new IllegalStateException("no room for " + LinkedPair.DEPTH + " receives");
+        for (int i = 1; i < LinkEnd.DEPTH; i++) {
+            if (!pair.server().receive()) {
+                throw new IllegalStateException("no room for " + LinkEnd.DEPTH + " receives");
             }
         }
     }
@@ -47,9 +50,9 @@ final class RingpollPacedSends implements Contestant {
         final long fromNs = startNs + turn.leadInNs();
         final long untilNs = fromNs + turn.lengthNs();
         final ArrivalHandler handler = new ArrivalHandler(pair, schedule, startNs, fromNs, untilNs);
-        final Pipeline pipeline = threads.pipeline(handler, pair.client(), pair.server()).start();
+        final Pipeline pipeline = threads.pipeline(handler, pair.ends()).start();
         final PacedPoster poster = new PacedPoster(schedule, threads, startNs, untilNs, due ->
-            pair.client().send(pair.clientMemory(), 0, sizeBytes, CompletionFlag.ALWAYS, due), handler::ended);
+            pair.client().connection().send(pair.client().memory(), 0, sizeBytes, CompletionFlag.ALWAYS, due), handler::ended);
         poster.start();
         final WatchedTime watched = WatchedTime.between(fromNs, untilNs, handler::received);
         poster.end();

@@ -2,6 +2,9 @@ package io.ringpoll.bench.latency;
 
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.handoff.RingpollHandOff;
+import io.ringpoll.bench.link.HotThreads;
+import io.ringpoll.bench.link.Link;
+import io.ringpoll.bench.link.LinkEnd;
 import io.ringpoll.bench.measure.CpuLoss;
 import io.ringpoll.bench.measure.CpuWatch;
 import io.ringpoll.bench.measure.Timing;
@@ -23,9 +26,9 @@ final class RingpollPingPong implements Contestant {
     private static final long START_NS = TimeUnit.MILLISECONDS.toNanos(5);
     /** Interval of the checks for the end of the turn. */
     static final long LOOK_NS = TimeUnit.MILLISECONDS.toNanos(50);
-    private static final long REST_NS = TimeUnit.SECONDS.toNanos(5);
+    private static final long REST_NS = TimeUnit.SECONDS.toNanos(30);
 
-    private final LinkedPair pair;
+    private final Link link;
     private final Traffic.Operation operation;
     private final int sizeBytes;
     private final HotThreads threads;
@@ -33,17 +36,17 @@ final class RingpollPingPong implements Contestant {
     private final long stallNs;
 
     RingpollPingPong(
-        final LinkedPair pair, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads,
+        final Link link, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads,
         final boolean runToCompletion) {
-        this(pair, operation, sizeBytes, threads, runToCompletion, StallWatch.LIMIT_NS);
+        this(link, operation, sizeBytes, threads, runToCompletion, StallWatch.LIMIT_NS);
     }
 
     /** With its own limit for the time without a completion. */
     RingpollPingPong(
-        final LinkedPair pair, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads,
+        final Link link, final Traffic.Operation operation, final int sizeBytes, final HotThreads threads,
         final boolean runToCompletion, final long stallNs) {
         this.stallNs = stallNs;
-        this.pair = pair;
+        this.link = link;
         this.operation = operation;
         this.sizeBytes = sizeBytes;
         this.threads = threads;
@@ -60,20 +63,27 @@ final class RingpollPingPong implements Contestant {
         final long fromNs = System.nanoTime() + START_NS + turn.leadInNs();
         final long untilNs = fromNs + turn.lengthNs();
         final PingPongHandler handler =
-            new PingPongHandler(pair, operation, sizeBytes, fromNs, untilNs, turn.iterations());
+            new PingPongHandler(link, operation, sizeBytes, fromNs, untilNs, turn.iterations());
         // Before the threads start: from then on the handler threads post.
         handler.serve();
         final PipelineGroup pipelines = runToCompletion ? startEnds(handler) :
-            PipelineGroup.start(1, only -> threads.pipeline(handler, pair.client(), pair.server()));
-        // During the lead-in: with as many hot threads as CPUs, one of them would wait while this thread reads.
-        final CpuWatch watch = CpuWatch.ofThisProcess();
-        watch.start();
-        Timing.sleepUntil(fromNs);
-        awaitEnd(handler, pipelines, untilNs);
-        final CpuLoss loss = watch.stop();
-        handler.stop();
-        Timing.await(handler::isAtRest, System.nanoTime() + REST_NS, "the last message's return");
-        final List<PipelineReport> reports = pipelines.close(REST_NS);
+            PipelineGroup.start(1, only -> threads.pipeline(handler, link.ends()));
+        final CpuLoss loss;
+        final List<PipelineReport> reports;
+        try {
+            // During the lead-in: with as many hot threads as CPUs, one of them would wait while this thread reads.
+            final CpuWatch watch = CpuWatch.ofThisProcess();
+            watch.start();
+            Timing.sleepUntil(fromNs);
+            awaitEnd(handler, pipelines, untilNs);
+            loss = watch.stop();
+            link.check(handler.hasFailed());
+            handler.stop();
+            Timing.await(handler::isAtRest, System.nanoTime() + REST_NS, "the last message's return");
+        } finally {
+            handler.stop();
+            reports = pipelines.close(REST_NS);
+        }
         final List<Throwable> failures =
             pipelines.pipelines().stream().map(Pipeline::failure).filter(Objects::nonNull).toList();
         String fault = handler.hasFailed() ? "an operation failed" : "";
@@ -85,7 +95,7 @@ final class RingpollPingPong implements Contestant {
 
     @Override
     public void close() {
-        pair.close();
+        link.close();
     }
 
     /** Waits until the last round trip or the end of the time; a turn without progress ends with an exception. */
@@ -93,6 +103,7 @@ final class RingpollPingPong implements Contestant {
         throws TimeoutException {
         final StallWatch stall = new StallWatch(label(), stallNs);
         while (!handler.isDone() && System.nanoTime() - untilNs < 0) {
+            link.check(false);
             if (stall.isStalled(pipelines.pipelines().stream().mapToLong(each -> each.pollerCounters().completions()).sum())) {
                 handler.stop();
                 throw stall.failure(pipelines.close(0) + ", failures " +
@@ -104,9 +115,9 @@ final class RingpollPingPong implements Contestant {
 
     /** Reads do not involve the peer: it has no thread. */
     private PipelineGroup startEnds(final PingPongHandler handler) {
-        return PipelineGroup.start(operation == Traffic.Operation.READ ? 1 : 2, end ->
-            (end == 0 ? threads.poller("bench-client", threads.cpus().poller(), pair.client()) :
-                threads.poller("bench-server", threads.cpus().handler(0), pair.server()))
-                .runToCompletion().onAll(handler));
+        final List<LinkEnd> ends = operation == Traffic.Operation.READ ? List.of(link.client()) : link.ends();
+        return PipelineGroup.start(ends.size(), end -> threads.poller(end == 0 ? "bench-client" : "bench-server",
+            end == 0 ? threads.cpus().poller() : threads.cpus().handler(0), List.of(ends.get(end)))
+            .runToCompletion().onAll(handler));
     }
 }

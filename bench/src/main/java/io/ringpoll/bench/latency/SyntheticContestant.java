@@ -4,6 +4,7 @@ import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.Job;
 import io.ringpoll.bench.handoff.Mixes;
 import io.ringpoll.bench.handoff.Outcome;
+import io.ringpoll.bench.link.HotThreads;
 import io.ringpoll.bench.measure.AllocationWatch;
 import io.ringpoll.bench.measure.CpuLoss;
 import io.ringpoll.bench.measure.CpuWatch;

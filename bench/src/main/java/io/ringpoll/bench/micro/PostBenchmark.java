@@ -2,7 +2,8 @@ package io.ringpoll.bench.micro;
 
 import io.ringpoll.bench.baseline.CLink;
 import io.ringpoll.bench.baseline.Traffic;
-import io.ringpoll.bench.latency.LinkedPair;
+import io.ringpoll.bench.link.LinkEnd;
+import io.ringpoll.bench.link.LinkedPair;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.rpma.CompletionFlag;
@@ -72,7 +73,7 @@ public class PostBenchmark {
         record = WorkCompletions.allocate(1);
         pair = new LinkedPair(ADDRESS, PORT);
         link = CLink.open(ADDRESS, C_PORT);
-        queue = pair.client().completionQueue();
+        queue = pair.client().connection().completionQueue();
         if (posts == Posts.UNCOUNTED) {
             queue.withoutBudget();
         }
@@ -119,8 +120,9 @@ public class PostBenchmark {
     }
 
     private boolean post() {
+        final LinkEnd end = pair.client();
         return operation == Traffic.Operation.READ ?
-            pair.client().read(pair.clientMemory(), 0, pair.serverFromClient(), 0, sizeBytes, CompletionFlag.ALWAYS, 0) :
-            pair.client().write(pair.serverFromClient(), 0, pair.clientMemory(), 0, sizeBytes, CompletionFlag.ALWAYS, 0);
+            end.connection().read(end.memory(), 0, end.peerMemory(), 0, sizeBytes, CompletionFlag.ALWAYS, 0) :
+            end.connection().write(end.peerMemory(), 0, end.memory(), 0, sizeBytes, CompletionFlag.ALWAYS, 0);
     }
 }

@@ -1,6 +1,6 @@
 package io.ringpoll.bench.micro;
 
-import io.ringpoll.bench.latency.LinkedPair;
+import io.ringpoll.bench.link.LinkedPair;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.pipeline.WaitMode;
@@ -66,7 +66,7 @@ public class WakeUpBenchmark {
     public void setUp() {
         Device.choose(DeviceKind.LOOPBACK);
         pair = new LinkedPair(ADDRESS, PORT);
-        final RpmaCompletionQueue queue = pair.client().completionQueue();
+        final RpmaCompletionQueue queue = pair.client().connection().completionQueue();
         final WorkCompletions record = WorkCompletions.allocate(1);
         final IdleStrategy strategy = wait.newIdleStrategy();
         poller = new Thread(() -> poll(queue, record, strategy), "bench-poller");
@@ -107,8 +107,8 @@ public class WakeUpBenchmark {
     @Benchmark
     public long postToPolled() {
         final long before = polled;
-        if (!pair.client().write(
-            pair.serverFromClient(), 0, pair.clientMemory(), 0, SIZE_BYTES, CompletionFlag.ALWAYS, before)) {
+        if (!pair.client().connection().write(
+            pair.client().peerMemory(), 0, pair.client().memory(), 0, SIZE_BYTES, CompletionFlag.ALWAYS, before)) {
             throw new IllegalStateException("the send queue is full with nothing in flight");
         }
         long now = polled;

@@ -2,6 +2,7 @@ package io.ringpoll.bench.replicate;
 
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Path;
 import java.util.Random;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -17,7 +18,7 @@ import org.apache.ratis.util.TimeDuration;
 
 /**
  * The client of a group of processes: appends numbered records of its own series for a time, retries failed ones, and writes the
- * acknowledged ones to a file.
+ * acknowledged ones to a file, and the latencies to another one.
  */
 public final class ClientRole {
     /** The shortest record, in bytes. */
@@ -34,12 +35,17 @@ public final class ClientRole {
     private final Contestant contestant;
     private final int payloadBytes;
     private final int window;
+    private final long warmUpNs;
     private final long runNs;
+    private final Path latenciesFile;
     private final Random random = new Random();
     private final Histogram latencies = new Histogram(TimeUnit.SECONDS.toNanos(WAIT_S), 3);
     private Acknowledgements acknowledgements;
     private Throwable failure;
     private PrintWriter out;
+    private long records;
+    private boolean isRecording;
+    private long recordFromNs;
     private long lastNs;
     private long nextProgressNs;
     private long longestPauseNs;
@@ -55,11 +61,29 @@ public final class ClientRole {
      */
     public ClientRole(final RoleConfig config, final Contestant contestant, final int payloadBytes, final int window,
         final long runNs) {
+        this(config, contestant, payloadBytes, window, 0, runNs, null);
+    }
+
+    /**
+     * Prepares a client that measures.
+     *
+     * @param config        of the process
+     * @param contestant    the transport, and its settings
+     * @param payloadBytes  length of a record
+     * @param window        records on their way at a time
+     * @param warmUpNs      how long it appends before latencies are recorded
+     * @param runNs         how long it appends then
+     * @param latenciesFile file for the histogram of the latencies; null for none
+     */
+    public ClientRole(final RoleConfig config, final Contestant contestant, final int payloadBytes, final int window,
+        final long warmUpNs, final long runNs, final Path latenciesFile) {
         this.config = config;
         this.contestant = contestant;
         this.payloadBytes = payloadBytes;
         this.window = window;
+        this.warmUpNs = warmUpNs;
         this.runNs = runNs;
+        this.latenciesFile = latenciesFile;
     }
 
     /**
@@ -83,7 +107,7 @@ public final class ClientRole {
                 .setRetryPolicy(RetryPolicies.retryForeverWithSleep(TimeDuration.valueOf(100, TimeUnit.MILLISECONDS))).build()) {
             acknowledgements = file;
             final Semaphore free = new Semaphore(window);
-            long endNs = System.nanoTime() + runNs;
+            long endNs = System.nanoTime() + warmUpNs + runNs;
             for (long number = 0; System.nanoTime() - endNs < 0; number++) {
                 acquire(free, 1);
                 append(client, new NumberedRecord(series, number), free);
@@ -92,18 +116,27 @@ public final class ClientRole {
                     // After the first acknowledgement, every pause is caused by the group. The time starts then, too.
                     acquire(free, window);
                     free.release(window);
-                    endNs = System.nanoTime() + runNs;
+                    endNs = System.nanoTime() + warmUpNs + runNs;
+                    beginRecording(endNs - runNs);
                 }
             }
             acquire(free, window);
         }
         synchronized (this) {
-            lines.printf("acknowledged %d records; p50 %.0f us, p99 %.0f us; longest pause %d ms%n", latencies.getTotalCount(),
+            if (latenciesFile != null) {
+                ClientLatencies.write(latenciesFile, latencies, runNs);
+            }
+            lines.printf("acknowledged %d records; p50 %.0f us, p99 %.0f us; longest pause %d ms%n", records,
                 latencies.getValueAtPercentile(50) / NS_PER_US, latencies.getValueAtPercentile(99) / NS_PER_US,
                 longestPauseNs / NS_PER_MS);
             lines.flush();
         }
         return 0;
+    }
+
+    private synchronized void beginRecording(final long fromNs) {
+        recordFromNs = fromNs;
+        isRecording = true;
     }
 
     private void acquire(final Semaphore free, final int permits) throws IOException, InterruptedException, TimeoutException {
@@ -138,7 +171,10 @@ public final class ClientRole {
         } catch (final IOException e) {
             failure = e;
         }
-        latencies.recordValue(Math.min(latencies.getHighestTrackableValue(), nowNs - sentNs));
+        records++;
+        if (warmUpNs == 0 || isRecording && sentNs - recordFromNs >= 0) {
+            latencies.recordValue(Math.min(latencies.getHighestTrackableValue(), nowNs - sentNs));
+        }
         report(record, nowNs);
         lastNs = nowNs;
     }
@@ -154,7 +190,7 @@ public final class ClientRole {
             }
         }
         if (nowNs - nextProgressNs >= 0) {
-            out.println(latencies.getTotalCount() + " records acknowledged");
+            out.println(records + " records acknowledged");
             out.flush();
             nextProgressNs = nowNs + PROGRESS_NS;
         }

@@ -16,16 +16,23 @@ import java.util.random.RandomGenerator;
  * @param profile         whether the cost of an append is reported
  * @param servers         number of servers
  * @param groups          number of groups; each has a log on every server and a client, and the records go to them in turns
+ * @param processes       whether each server and the client is a process
  */
 public record ReplicateConfig(String address, int payloadBytes, int maxPayloadBytes, int window, long warmUpNs, long runNs,
-    boolean memoryLog, boolean profile, int servers, int groups) {
+    boolean memoryLog, boolean profile, int servers, int groups, boolean processes) {
     /** The usual number of servers. */
     public static final int SERVERS = 3;
 
     /** The settings for {@link #SERVERS} servers of one group. */
     ReplicateConfig(final String address, final int payloadBytes, final int maxPayloadBytes, final int window,
         final long warmUpNs, final long runNs, final boolean memoryLog, final boolean profile) {
-        this(address, payloadBytes, maxPayloadBytes, window, warmUpNs, runNs, memoryLog, profile, SERVERS, 1);
+        this(address, payloadBytes, maxPayloadBytes, window, warmUpNs, runNs, memoryLog, profile, SERVERS, 1, false);
+    }
+
+    /** The same for processes, with another window. */
+    ReplicateConfig asProcesses(final int records) {
+        return new ReplicateConfig(
+            address, payloadBytes, maxPayloadBytes, records, warmUpNs, runNs, memoryLog, profile, servers, groups, true);
     }
 
     /** The length of the next record. */
@@ -37,9 +44,10 @@ public record ReplicateConfig(String address, int payloadBytes, int maxPayloadBy
         return Math.clamp(Math.round(payloadBytes * factor), payloadBytes, maxPayloadBytes);
     }
 
-    /** The servers and groups if they are not the usual ones, for names of figures: {@code 7-servers/2-groups/} or nothing. */
+    /** What is not usual in the cluster, for names of figures: {@code 7-servers/2-groups/}, {@code processes/} or nothing. */
     String clusterName() {
-        return (servers == SERVERS ? "" : servers + "-servers/") + (groups == 1 ? "" : groups + "-groups/");
+        return (servers == SERVERS ? "" : servers + "-servers/") + (groups == 1 ? "" : groups + "-groups/") +
+            (processes ? "processes/" : "");
     }
 
     /** The lengths, for tables and names of figures: {@code 100} or {@code 100-1000000}. */

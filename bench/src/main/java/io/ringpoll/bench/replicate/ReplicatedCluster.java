@@ -1,11 +1,7 @@
 package io.ringpoll.bench.replicate;
 
-import io.ringpoll.rpma.Endpoint;
-import io.ringpoll.rpma.Peer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -39,9 +35,13 @@ final class ReplicatedCluster implements AutoCloseable {
         this.contestant = contestant;
         folder = Files.createTempDirectory("ringpoll-replicate");
         for (int i = 0; i < config.servers(); i++) {
-            peers.add(RaftPeer.newBuilder().setId("server-" + i).setAddress(config.address() + ":" + freePort())
-                .setDataStreamAddress(config.address() + ":" + freePort()).build());
+            peers.add(RaftPeer.newBuilder().setId("server-" + i).setAddress(freeAddress())
+                .setDataStreamAddress(freeAddress()).build());
         }
+    }
+
+    private String freeAddress() throws IOException {
+        return config.address() + ":" + contestant.transport().freePort(config.address());
     }
 
     static ReplicatedCluster start(final ReplicateConfig config, final Contestant contestant) throws IOException {
@@ -115,18 +115,6 @@ final class ReplicatedCluster implements AutoCloseable {
 
     List<ReplicatedGroup> groups() {
         return groups;
-    }
-
-    private int freePort() throws IOException {
-        if (contestant.transport() == Transport.RINGPOLL) {
-            // The device has ports of its own, of which its clients use those that the system gives to sockets.
-            try (Peer peer = Peer.ofLocal(config.address()); Endpoint endpoint = peer.listen(config.address(), "0")) {
-                return endpoint.port();
-            }
-        }
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(config.address()))) {
-            return socket.getLocalPort();
-        }
     }
 
     @Override

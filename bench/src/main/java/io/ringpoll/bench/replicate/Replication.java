@@ -69,11 +69,7 @@ public final class Replication {
         final Random random = new Random(SEED);
         for (int round = 1 - leadIn; round <= rounds; round++) {
             for (final Contestant each : order(random)) {
-                final ReplicateResult result = new ReplicateRun(config, each).run();
-                say(round, each, result);
-                if (round > 0) {
-                    add(each, result);
-                }
+                record(round, each, new ReplicateRun(config, each).run());
             }
         }
     }
@@ -83,6 +79,18 @@ public final class Replication {
         final List<Contestant> order = new ArrayList<>(contestants);
         Collections.shuffle(order, random);
         return order;
+    }
+
+    /** Prints the result of a run, and keeps it unless it is one before the measurement. */
+    void record(final int round, final Contestant contestant, final ReplicateResult result) {
+        say(round, contestant, result);
+        if (round > 0) {
+            add(contestant, result);
+        }
+    }
+
+    int window() {
+        return config.window();
     }
 
     void add(final Contestant contestant, final ReplicateResult result) {
@@ -131,7 +139,8 @@ public final class Replication {
             runs.forEach(run -> all.add(run.latencies()));
             histograms.put(each.name(), all);
         });
-        final String title = "Commit latency, records of " + config.payloadText() + " bytes, window " + config.window();
+        final String title = "Commit latency, records of " + config.payloadText() + " bytes, window " + config.window() +
+            (config.processes() ? ", processes" : "");
         PercentilePlot.draw(title, histograms, plots, "replicate-" + config.payloadText() + "-" + config.window());
     }
 
@@ -144,12 +153,13 @@ public final class Replication {
         if (results.keySet().stream().anyMatch(each -> each.transport() == Transport.RINGPOLL)) {
             out.println(Device.current().description());
         }
-        out.printf("%d servers, groups: %d, records of %s bytes, window %d, log in %s; medians of %d runs of %d s%n",
+        out.printf("%d servers, groups: %d, records of %s bytes, window %d, log in %s%s; medians of %d runs of %d s%n",
             config.servers(), config.groups(), config.payloadText(), config.window(), config.memoryLog() ? "memory" : "files",
-            rounds, seconds());
-        out.printf("%-28s %12s %12s %12s %16s%n", "transport", "appends/s", "p50 us", "p99 us", "verified records");
-        results.forEach((each, runs) -> out.printf("%-28s %12.0f %12.1f %12.1f %16d%n", each.name(), rate(runs), p50(runs),
-            p99(runs), verified(runs)));
+            config.processes() ? "; all processes of their own" : "", rounds, seconds());
+        out.printf("%-28s %12s %12s %12s %16s%n", "transport", "appends/s", "p50 us", "p99 us",
+            config.processes() ? "" : "verified records");
+        results.forEach((each, runs) -> out.printf("%-28s %12.0f %12.1f %12.1f %16s%n", each.name(), rate(runs), p50(runs),
+            p99(runs), config.processes() ? "" : Long.toString(verified(runs))));
         if (isComparison()) {
             out.println("costs beside netty's, run by run; append is the time of one");
             comparisons().forEach(result -> out.printf("  %s: %s of netty's, %s, over %d runs%n", result.name(),
@@ -167,6 +177,12 @@ public final class Replication {
      */
     public String toJson() {
         final ObjectNode root = JsonText.document(comparisons());
+        addTo(root);
+        return JsonText.of(root);
+    }
+
+    /** Adds settings and figures. */
+    void addTo(final ObjectNode root) {
         root.put("payloadBytes", config.payloadBytes()).put("maxPayloadBytes", config.maxPayloadBytes())
             .put("window", config.window()).put("servers", config.servers()).put("groups", config.groups())
             .put("log", config.memoryLog() ? "memory" : "disk").put("seconds", seconds()).put("runs", rounds);
@@ -177,7 +193,6 @@ public final class Replication {
                 profile(runs).addTo(figures);
             }
         });
-        return JsonText.of(root);
     }
 
     /** Prints the end of each run: runs are long and differ. */

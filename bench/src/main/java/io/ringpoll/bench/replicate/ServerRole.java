@@ -14,7 +14,7 @@ import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.util.TimeDuration;
 
-/** One server of a group of processes: runs until the process gets a signal. */
+/** One server of a group of processes: runs until the process gets a signal, or for a time. */
 public final class ServerRole {
     private final RoleConfig config;
     private final Contestant contestant;
@@ -55,14 +55,15 @@ public final class ServerRole {
     }
 
     /**
-     * Serves until the process gets a signal.
+     * Serves until the process gets a signal, or its life time is over.
      *
-     * @param out receives a line for each change of the leader
+     * @param out     receives a line for each change of the leader
+     * @param seconds life time of the server
      * @return 0
      * @throws IOException          if the server fails
      * @throws InterruptedException if the calling thread is interrupted
      */
-    public int run(final PrintWriter out) throws IOException, InterruptedException {
+    public int run(final PrintWriter out, final long seconds) throws IOException, InterruptedException {
         final CountDownLatch end = new CountDownLatch(1);
         final CountDownLatch ended = new CountDownLatch(1);
         final RaftServer server = start(out);
@@ -73,7 +74,10 @@ public final class ServerRole {
                 end.countDown();
                 await(ended);
             }, "end"));
-            end.await();
+            if (!end.await(seconds, TimeUnit.SECONDS)) {
+                out.println("the time of server " + config.id() + " is over");
+                out.flush();
+            }
         } finally {
             server.close();
             ended.countDown();

@@ -3,6 +3,11 @@ package io.ringpoll.bench.replicate;
 import io.ringpoll.ratis.RdmaConfigKeys;
 import io.ringpoll.ratis.RdmaDataStreams;
 import io.ringpoll.ratis.RdmaRpcType;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.client.DataStreamClient;
 import org.apache.ratis.client.RaftClient;
@@ -23,6 +28,14 @@ public enum Transport {
             RdmaConfigKeys.setServerHost(properties, address);
             RdmaConfigKeys.setServerPort(properties, port);
             properties.setBoolean(RdmaConfigKeys.COUNTERS_FILE_KEY, false);
+        }
+
+        @Override
+        int freePort(final String address) {
+            // The device has ports of its own, of which its clients use those that the system gives to sockets.
+            try (Peer peer = Peer.ofLocal(address); Endpoint endpoint = peer.listen(address, "0")) {
+                return endpoint.port();
+            }
         }
 
         @Override
@@ -74,6 +87,13 @@ public enum Transport {
     DataStreamClient streams(final RaftClient client, final RaftPeer primary, final RaftProperties properties) {
         RaftConfigKeys.DataStream.setType(properties, SupportedDataStreamType.NETTY);
         return DataStreamClient.newBuilder(client).setDataStreamServer(primary).setProperties(properties).build();
+    }
+
+    /** A port of an address that no server listens on. */
+    int freePort(final String address) throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(address))) {
+            return socket.getLocalPort();
+        }
     }
 
     /** Sets the address of a server. */

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.ringpoll.bench.baseline.CLink;
 import io.ringpoll.bench.baseline.Traffic;
 import io.ringpoll.bench.handoff.HotCpus;
+import io.ringpoll.bench.link.HotThreads;
+import io.ringpoll.bench.link.LinkedPair;
 import io.ringpoll.fault.FaultInjection;
 import io.ringpoll.fault.FaultPlan;
 import io.ringpoll.pipeline.WaitMode;

@@ -8,6 +8,7 @@ import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.handoff.Job;
 import io.ringpoll.bench.handoff.Outcome;
 import io.ringpoll.bench.handoff.Work;
+import io.ringpoll.bench.link.HotThreads;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.internal.os.Deadline;

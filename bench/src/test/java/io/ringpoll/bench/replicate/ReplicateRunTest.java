@@ -44,7 +44,7 @@ class ReplicateRunTest {
     @EnumSource(names = {"RINGPOLL", "NETTY"})
     void shouldAppendToAllGroupsOfAllServers(final Transport transport) throws Exception {
         final ReplicateConfig config =
-            new ReplicateConfig("127.0.0.1", 100, 100, 6, 0, TimeUnit.MILLISECONDS.toNanos(300), true, false, 5, 3);
+            new ReplicateConfig("127.0.0.1", 100, 100, 6, 0, TimeUnit.MILLISECONDS.toNanos(300), true, false, 5, 3, false);
         final ReplicateRun run = new ReplicateRun(config, Contestant.of(transport, Map.of()));
         final ReplicateResult result = run.run();
         assertEquals(result.verified() - config.groups(), result.latencies().getTotalCount());
@@ -104,7 +104,7 @@ class ReplicateRunTest {
     void shouldNameUnusualServersAndGroupsInFigures() {
         final ReplicateConfig usual = new ReplicateConfig("127.0.0.1", 8, 8, 1, 0, 1, true, false);
         assertEquals("", usual.clusterName());
-        final ReplicateConfig unusual = new ReplicateConfig("127.0.0.1", 8, 8, 1, 0, 1, true, false, 7, 100);
+        final ReplicateConfig unusual = new ReplicateConfig("127.0.0.1", 8, 8, 1, 0, 1, true, false, 7, 100, false);
         assertEquals("7-servers/100-groups/", unusual.clusterName());
     }
 

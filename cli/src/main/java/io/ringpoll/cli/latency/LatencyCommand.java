@@ -6,13 +6,13 @@ import io.ringpoll.bench.handoff.HandOffs;
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.latency.LatencyConfig;
 import io.ringpoll.bench.latency.LatencyMeasurement;
+import io.ringpoll.bench.link.RemoteServer;
 import io.ringpoll.bench.measure.MachineReport;
 import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.HotThreadOptions;
 import io.ringpoll.cli.options.OutputPath;
-import io.ringpoll.device.Device;
-import io.ringpoll.device.DeviceKind;
+import io.ringpoll.cli.options.RoleOption;
 import io.ringpoll.pipeline.WaitMode;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -90,22 +90,28 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
     public Integer call() throws TimeoutException {
         check();
         final Optional<NodeCensus> census = hotThreads.bindMemory();
-        final HotCpus cpus = hotThreads.cpus(handlers);
-        final WaitMode waitStrategy = hotThreads.waitStrategy(cpus, handlers, options.posters());
-        final LatencyConfig config = options.config(against, handlers, ringSize, batch, waitStrategy, cpus, seed, output);
         final PrintWriter out = spec.commandLine().getOut();
         final PrintWriter progress = json ? spec.commandLine().getErr() : out;
-        Device.choose(options.over() == LatencyConfig.Over.RDMA ? DeviceKind.RDMA : DeviceKind.LOOPBACK);
+        final LatencyConfig config = config();
         progress.println(MachineReport.line());
         progress.println(MachineReport.jvmLine());
         progress.println(config);
         hotThreads.compromises().forEach(compromise -> progress.println("note: " + compromise));
         progress.flush();
         final LatencyMeasurement measurement = new LatencyMeasurement(config, census, progress, verbose);
-        if (options.over() == LatencyConfig.Over.SYNTHETIC) {
+        if (config.over() == LatencyConfig.Over.SYNTHETIC) {
             measurement.run();
         } else {
-            measurement.run(options.address().host(progress), options.address().port());
+            final String host = options.address().host(progress);
+            final int port = options.address().port();
+            switch (options.role().side()) {
+                case BOTH -> measurement.run(host, port);
+                case CLIENT -> measurement.runToServer(host, port);
+                case SERVER -> {
+                    return new RemoteServer(host, port, progress).run(config.threads(), config.runToCompletion()) ?
+                        ExitCode.OK : ExitCode.SOFTWARE;
+                }
+            }
         }
         if (json) {
             out.println(measurement.toJson());
@@ -116,9 +122,19 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
         return strict && !measurement.isClean() ? ExitCode.SOFTWARE : ExitCode.OK;
     }
 
+    private LatencyConfig config() {
+        final boolean both = options.role().isBoth();
+        final LatencyConfig.Over over = options.choose();
+        final HotCpus cpus = both ? hotThreads.cpus(handlers) : hotThreads.cpusOfRole(handlers);
+        final WaitMode waitStrategy = both ? hotThreads.waitStrategy(cpus, handlers, options.posters()) :
+            hotThreads.waitStrategyOfRole(cpus, handlers);
+        return options.config(over, both ? against : List.of(), handlers, ringSize, batch, waitStrategy, cpus, seed, output);
+    }
+
     @Override
     public void check() {
         options.check();
+        checkRole();
         final boolean synthetic = options.over() == LatencyConfig.Over.SYNTHETIC;
         require(handlers >= 1 && handlers <= 3, "--handlers " + handlers + " is not from 1 to 3: there are three paths");
         require(handlers == 1 || synthetic, "over a device there is one handler, not " + handlers);
@@ -142,6 +158,13 @@ public final class LatencyCommand implements Callable<Integer>, CheckedOptions {
             "--against perftest: it needs --over rdma, and has ping-pong only");
         require(options.mode() == LatencyConfig.Mode.PING_PONG || synthetic || !against.contains(CHandOff.BARE_NAME),
             "--against c-bare-loop: there is none for paced operations over a device");
+    }
+
+    private void checkRole() {
+        require(options.role().isBoth() || !spec.commandLine().getParseResult().hasMatchedOption("--against"),
+            "with --role the server answers, and there is no baseline: no --against");
+        require(options.role().side() != RoleOption.Side.SERVER || output == null && !strict && !json,
+            "--role server has no result: --output, --strict and --json are for the client");
     }
 
     private void require(final boolean condition, final String otherwise) {

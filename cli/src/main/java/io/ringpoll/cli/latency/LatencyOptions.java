@@ -7,6 +7,9 @@ import io.ringpoll.bench.latency.LatencyConfig.Mode;
 import io.ringpoll.bench.latency.LatencyConfig.Over;
 import io.ringpoll.bench.latency.Turn;
 import io.ringpoll.cli.options.AddressOption;
+import io.ringpoll.cli.options.RoleOption;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
 import io.ringpoll.pipeline.WaitMode;
 import io.ringpoll.synthetic.Schedule;
 import java.nio.file.Path;
@@ -34,8 +37,8 @@ final class LatencyOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
 
-    @Option(names = "--over", paramLabel = "WHAT", defaultValue = "synthetic",
-        description = "Source of completions: synthetic, loopback or rdma (${DEFAULT-VALUE}).")
+    @Option(names = "--over", paramLabel = "WHAT",
+        description = "Source of completions: synthetic, loopback or rdma (synthetic; with --role the device of this machine).")
     private String over;
 
     @Option(names = "--mode", paramLabel = "HOW",
@@ -85,6 +88,9 @@ final class LatencyOptions {
     @Mixin
     private AddressOption address = new AddressOption(DEFAULT_PORT);
 
+    @Mixin
+    private RoleOption role = new RoleOption();
+
     /** Created by picocli. */
     LatencyOptions() {
     }
@@ -96,6 +102,9 @@ final class LatencyOptions {
         sizes();
         operation();
         address.check();
+        require(role.isBoth() || over() != Over.SYNTHETIC, "--role needs a device: --over loopback or rdma");
+        require(role.isBoth() || mode() == Mode.PING_PONG || operation() != Traffic.Operation.SEND,
+            "a send at a rate ends at the server: with --role, --mode rate has --operation write or read");
         require(warmUpSeconds >= 0 && warmUpSeconds <= 3600, "--warm-up " + warmUpSeconds + " is not from 0 to 3600 seconds");
         require(durationSeconds == null || durationSeconds > 0 && durationSeconds <= TimeUnit.DAYS.toSeconds(7),
             "--duration " + durationSeconds + " is not a time above 0 and up to a week");
@@ -110,8 +119,19 @@ final class LatencyOptions {
         require(over() != Over.SYNTHETIC || size == null, "there are no messages over the synthetic queue: no --size");
     }
 
+    /** The source of completions; null for the device of this machine. */
     Over over() {
-        return choice("--over", over, Over.values());
+        return over != null ? choice("--over", over, Over.values()) : role.isBoth() ? Over.SYNTHETIC : null;
+    }
+
+    /** Chooses the device, and returns the source of completions. */
+    Over choose() {
+        final Over chosen = over();
+        if (chosen != null) {
+            Device.choose(chosen == Over.RDMA ? DeviceKind.RDMA : DeviceKind.LOOPBACK);
+            return chosen;
+        }
+        return Device.current().kind() == DeviceKind.RDMA ? Over.RDMA : Over.LOOPBACK;
     }
 
     Mode mode() {
@@ -166,13 +186,23 @@ final class LatencyOptions {
     }
 
     /** All settings. */
-    LatencyConfig config(final List<String> against, final int handlers, final int ringSize, final int batch,
+    LatencyConfig config(final Over chosen, final List<String> against, final int handlers, final int ringSize, final int batch,
         final WaitMode waitStrategy, final HotCpus cpus, final long seed, final Path output) {
-        return new LatencyConfig(over(), mode(), schedule(), perSecond(), operation(), runToCompletion, sizes(), warmUpRounds(),
+        return new LatencyConfig(chosen, mode(), schedule(), perSecond(), operation(), runToCompletion, sizes(), warmUpRounds(),
             rounds(), turn(), against, handlers, ringSize, batch, waitStrategy, cpus, seed, output);
     }
 
-    /** The address of both ends, over a device. */
+    /** The sides of the connection in this process. */
+    RoleOption role() {
+        return role;
+    }
+
+    /** Whether the server's poller answers. */
+    boolean isRunToCompletion() {
+        return runToCompletion;
+    }
+
+    /** The address of the server, over a device. */
     AddressOption address() {
         return address;
     }

@@ -2,6 +2,8 @@ package io.ringpoll.cli.options;
 
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.measure.NodeCensus;
+import io.ringpoll.device.Device;
+import io.ringpoll.device.DeviceKind;
 import io.ringpoll.internal.os.MemoryPolicy;
 import io.ringpoll.internal.tuning.plan.AffinityPlan;
 import io.ringpoll.internal.tuning.plan.PlanRequest;
@@ -76,6 +78,32 @@ public final class HotThreadOptions {
             return HotCpus.unpinned();
         }
         return AUTO.equals(pin) ? plan(handlers) : parse(handlers, Topology.ofThisMachine());
+    }
+
+    /**
+     * The CPUs of the hot threads of one of two processes. They share this machine on the loopback device: a plan for each would
+     * have the same CPUs.
+     *
+     * @param handlers number of handlers of this process
+     * @return the given CPUs; none by default, unless the device is an RDMA device
+     */
+    public HotCpus cpusOfRole(final int handlers) {
+        return AUTO.equals(pin) && isShared() ? HotCpus.unpinned() : cpus(handlers);
+    }
+
+    /**
+     * The wait strategy of the hot threads of one of two processes.
+     *
+     * @param cpus     CPUs of the threads of this process
+     * @param handlers number of handlers of this process
+     * @return the requested one; by default spinning if each thread of both processes has a CPU, else yielding
+     */
+    public WaitMode waitStrategyOfRole(final HotCpus cpus, final int handlers) {
+        return waitStrategy(cpus, handlers, isShared() ? handlers + 1 : 0);
+    }
+
+    private static boolean isShared() {
+        return Device.current().kind() == DeviceKind.LOOPBACK;
     }
 
     /**

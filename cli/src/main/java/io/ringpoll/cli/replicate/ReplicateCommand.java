@@ -1,7 +1,9 @@
 package io.ringpoll.cli.replicate;
 
+import io.ringpoll.bench.measure.JavaCommand;
 import io.ringpoll.bench.replicate.ClientRole;
 import io.ringpoll.bench.replicate.Contestant;
+import io.ringpoll.bench.replicate.ProcessComparison;
 import io.ringpoll.bench.replicate.ReplicateConfig;
 import io.ringpoll.bench.replicate.Replication;
 import io.ringpoll.bench.replicate.ServerRole;
@@ -11,6 +13,7 @@ import io.ringpoll.cli.options.AddressOption;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.Execution;
 import io.ringpoll.cli.options.OutputPath;
+import io.ringpoll.cli.options.RoleOption;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -39,6 +42,11 @@ import picocli.CommandLine.Spec;
     description = "Appends records to a log that servers replicate by Apache Ratis, and reads all logs back.")
 public final class ReplicateCommand implements Callable<Integer>, CheckedOptions {
     private static final String VARIANT = "--variant";
+    private static final String WINDOW = "--window";
+    /** The windows of groups of processes. */
+    private static final List<Integer> WINDOWS = List.of(1, 32);
+    /** A name, because the main class depends on all commands. */
+    private static final String MAIN_CLASS = "io.ringpoll.cli.Ringpoll";
     private static final String LOCALHOST = "127.0.0.1";
 
     @Spec
@@ -51,6 +59,11 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
 
     @Option(names = "--compare", description = "Measure ringpoll and netty in turns, with ratios.")
     private boolean compare;
+
+    @Option(
+        names = "--processes",
+        description = "Each server and the client is a process on this machine, started by this command.")
+    private boolean asProcesses;
 
     @Option(
         names = VARIANT, paramLabel = "KEY=VALUE[,KEY=VALUE...]",
@@ -79,8 +92,8 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     private Integer streamBytes;
 
     @Option(
-        names = "--window", paramLabel = "N", defaultValue = "1",
-        description = "Maximum number of records or streams in flight (${DEFAULT-VALUE}).")
+        names = WINDOW, paramLabel = "N", defaultValue = "1",
+        description = "Maximum number of records or streams in flight (${DEFAULT-VALUE}; with --processes 1, then 32).")
     private int window;
 
     @Option(
@@ -95,12 +108,13 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
     private int groups;
 
     @Option(
-        names = "--seconds", paramLabel = "S", defaultValue = "5", description = "Measured time of each run (${DEFAULT-VALUE}).")
+        names = "--seconds", paramLabel = "S", defaultValue = "5",
+        description = "Measured time of each run (${DEFAULT-VALUE}); with --role server: life time of the server (no limit).")
     private int seconds;
 
     @Option(
         names = "--warm-up", paramLabel = "S", defaultValue = "3",
-        description = "Warm-up time of each run (${DEFAULT-VALUE}).")
+        description = "Warm-up time of each run (${DEFAULT-VALUE}; with --role client 0).")
     private int warmUpSeconds;
 
     @Option(names = "--rounds", paramLabel = "N", defaultValue = "3", description = "Runs of each transport (${DEFAULT-VALUE}).")
@@ -147,19 +161,23 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         // The engine would exit the process where this command prints one line.
         ExitUtils.disableSystemExit();
         final PrintWriter out = spec.commandLine().getOut();
-        if (processes.role == RoleOptions.Role.SERVER) {
-            return new ServerRole(processes.config(), Contestant.of(transport, properties)).run(out);
+        if (processes.role.side() == RoleOption.Side.SERVER) {
+            return new ServerRole(processes.config(), Contestant.of(transport, properties))
+                .run(out, isGiven("--seconds") ? seconds : Long.MAX_VALUE);
         }
-        if (processes.role == RoleOptions.Role.CLIENT) {
+        if (processes.role.side() == RoleOption.Side.CLIENT) {
             return new ClientRole(processes.config(), Contestant.of(transport, properties), payloadBytes, window,
-                TimeUnit.SECONDS.toNanos(seconds)).run(out);
+                isGiven("--warm-up") ? TimeUnit.SECONDS.toNanos(warmUpSeconds) : 0, TimeUnit.SECONDS.toNanos(seconds),
+                processes.latencies).run(out);
         }
         final ReplicateConfig config = new ReplicateConfig(address(), payloadBytes,
             maxPayloadBytes == null ? payloadBytes : maxPayloadBytes, window, TimeUnit.SECONDS.toNanos(warmUpSeconds),
-            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile, servers, groups);
-        final List<Contestant> contestants = compare ?
-            Contestant.compared(properties, variants.stream().map(Contestant::settings).toList()) :
+            TimeUnit.SECONDS.toNanos(seconds), "memory".equals(log), profile, servers, groups, asProcesses);
+        final List<Contestant> contestants = compare ? Contestant.compared(properties, settingsOfVariants()) :
             List.of(Contestant.of(transport, properties));
+        if (asProcesses) {
+            return measureProcesses(config, contestants, out);
+        }
         if (streamBytes != null) {
             return measureStreams(config, contestants, out);
         }
@@ -175,6 +193,32 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
             replication.draw(plots);
         }
         return CommandLine.ExitCode.OK;
+    }
+
+    private int measureProcesses(final ReplicateConfig config, final List<Contestant> contestants, final PrintWriter out)
+        throws IOException, InterruptedException, TimeoutException {
+        final ProcessComparison comparison = new ProcessComparison(config, isGiven(WINDOW) ? List.of(window) : WINDOWS,
+            contestants, leadIn, rounds, JavaCommand.of(List.of(MAIN_CLASS, spec.name())), spec.commandLine().getErr());
+        comparison.run();
+        if (json) {
+            out.println(comparison.toJson());
+        } else {
+            comparison.print(out);
+        }
+        out.flush();
+        if (plots != null) {
+            comparison.draw(plots);
+        }
+        return CommandLine.ExitCode.OK;
+    }
+
+    /** Processes share no poller: without {@code --variant} there is none. */
+    private List<Map<String, String>> settingsOfVariants() {
+        return asProcesses && !isGiven(VARIANT) ? List.of() : variants.stream().map(Contestant::settings).toList();
+    }
+
+    private boolean isGiven(final String option) {
+        return spec.commandLine().getParseResult().hasMatchedOption(option);
     }
 
     private int measureStreams(final ReplicateConfig config, final List<Contestant> contestants, final PrintWriter out)
@@ -208,9 +252,13 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
             "--payload-max is --payload to 1000000 bytes");
         require(window >= 1 && window <= 10_000, "--window is 1 to 10000");
         require(streamBytes == null || streamBytes >= 1 && streamBytes <= 1_000_000_000, "--stream is 1 to 1000000000 bytes");
-        require(streamBytes == null || processes.role == null && plots == null && !profile && leadIn == 0 &&
+        require(streamBytes == null || processes.role.isBoth() && plots == null && !profile && leadIn == 0 &&
             maxPayloadBytes == null, "with --stream there is no --role, --plots, --profile, --lead-in or --payload-max");
         require(servers >= 1 && servers <= 15, "--servers is 1 to 15");
+        require(!asProcesses || processes.role.isBoth() && streamBytes == null && !profile && maxPayloadBytes == null &&
+            groups == 1, "with --processes there is no --role, --stream, --profile, --payload-max or --groups");
+        require(!asProcesses || payloadBytes >= ClientRole.SHORTEST_RECORD,
+            "with --processes, --payload is at least " + ClientRole.SHORTEST_RECORD);
         require(groups >= 1 && groups <= 100, "--groups is 1 to 100");
         require(streamBytes == null || groups == 1, "with --stream there is no --groups");
         require(seconds >= 1, "--seconds " + seconds + " is not 1 or more");
@@ -219,7 +267,7 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(leadIn >= 0, "--lead-in " + leadIn + " is negative");
         require(address == null || address.matches(AddressOption.HOST), "--address '" + address + "' has no host");
         OutputPath.requireFolder(spec, "--plots", plots);
-        require(compare || !spec.commandLine().getParseResult().hasMatchedOption(VARIANT), "--variant is for --compare");
+        require(compare || !isGiven(VARIANT), "--variant is for --compare");
         for (final String variant : variants) {
             require(Contestant.settings(variant) != null, "--variant " + variant + " is not KEY=VALUE[,KEY=VALUE...]");
         }
@@ -228,9 +276,10 @@ public final class ReplicateCommand implements Callable<Integer>, CheckedOptions
         require(fault == null, fault);
         OutputPath.requireFolder(spec, "--dir", processes.folder);
         OutputPath.requireFile(spec, "--acknowledged", processes.acknowledged);
-        require(processes.role == null || servers == ReplicateConfig.SERVERS && groups == 1,
+        OutputPath.requireFile(spec, "--latencies", processes.latencies);
+        require(processes.role.isBoth() || servers == ReplicateConfig.SERVERS && groups == 1,
             "with --role, --peers has the servers: no --servers, no --groups");
-        require(processes.role == null || payloadBytes >= ClientRole.SHORTEST_RECORD && !compare && plots == null && !json &&
+        require(processes.role.isBoth() || payloadBytes >= ClientRole.SHORTEST_RECORD && !compare && plots == null && !json &&
             !profile && maxPayloadBytes == null, "with --role, --payload is at least " + ClientRole.SHORTEST_RECORD +
             " and there is no --compare, --payload-max, --plots, --profile or --json");
         require("memory".equals(log) || "disk".equals(log), "--log is memory or disk");

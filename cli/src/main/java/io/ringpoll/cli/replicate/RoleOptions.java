@@ -1,28 +1,20 @@
 package io.ringpoll.cli.replicate;
 
 import io.ringpoll.bench.replicate.RoleConfig;
+import io.ringpoll.cli.options.RoleOption;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options of a process that is one server, or the client, of a group of processes. */
 final class RoleOptions {
-    /** The role of a process. */
-    enum Role {
-        /** A server of the replicated log. */
-        SERVER,
-        /** Appends. */
-        CLIENT
-    }
-
     private static final int DEFAULT_ELECTION_MS = 1_000;
     private static final int HIGHEST_PORT = 65_535;
 
-    @Option(
-        names = "--role", paramLabel = "ROLE",
-        description = "server or client: role of this process in a group of processes with the same --peers.")
-    Role role;
+    @Mixin
+    RoleOption role = new RoleOption();
 
     @Option(
         names = "--peers", paramLabel = "IP:PORT", split = ",",
@@ -45,6 +37,11 @@ final class RoleOptions {
     Path acknowledged;
 
     @Option(
+        names = "--latencies", paramLabel = "FILE",
+        description = "With --role client: file for the histogram of its latencies (a log of HdrHistogram).")
+    Path latencies;
+
+    @Option(
         names = "--every", paramLabel = "MS",
         description = "With --role client: minimum interval of appends in milliseconds, to leave CPU time to other processes" +
             " (0).")
@@ -57,11 +54,11 @@ final class RoleOptions {
 
     /** The first invalid option, or null. */
     String fault() {
-        if (role == null) {
+        if (role.isBoth()) {
             final boolean none = peers.isEmpty() && folder == null && acknowledged == null && id == null && everyMs == null &&
-                electionMs == null;
+                electionMs == null && latencies == null;
             return none ? null :
-                "--peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client";
+                "--peers, --id, --dir, --acknowledged, --latencies, --every and --election are for --role server or client";
         }
         if (peers.isEmpty() || new HashSet<>(peers).size() < peers.size() || !peers.stream().allMatch(RoleOptions::isPeer)) {
             return "--peers is IP:PORT for each server, separated by commas";
@@ -69,7 +66,7 @@ final class RoleOptions {
         if (electionMs() < 10 || everyMs() < 0) {
             return "--election is at least 10 ms, --every at least 0";
         }
-        if (role == Role.SERVER) {
+        if (role.side() == RoleOption.Side.SERVER) {
             return id() < 0 || id() >= peers.size() ? "--id is 0 to " + (peers.size() - 1) :
                 folder == null ? "--role server needs --dir" : null;
         }

@@ -3,6 +3,7 @@ package io.ringpoll.cli.run;
 import io.ringpoll.cli.options.AddressOption;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.Execution;
+import io.ringpoll.cli.options.RoleOption;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.fault.FaultPlan;
@@ -111,10 +112,8 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
     @Mixin
     private AddressOption address = new AddressOption(DEFAULT_PORT);
 
-    @Option(
-        names = "--role", paramLabel = "SIDE", defaultValue = "both",
-        description = "Both sides in one process, or server or client for two processes (${DEFAULT-VALUE}).")
-    private String role;
+    @Mixin
+    private RoleOption role = new RoleOption();
 
     @Option(names = "--seed", paramLabel = "N", defaultValue = "1",
         description = "Seed of all random choices (${DEFAULT-VALUE}).")
@@ -214,8 +213,9 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
             final RunPinning pinning = named("--pin", RunPinning::parse, pin);
             final FaultPlan plan = faults == null ? null : named("--faults", FaultPlan::parse, faults);
             return new RunConfig(
-                roleOf(role), seconds, warmUpSeconds, operations == null ? 0 : operations, shares, payload, connections, depth,
-                batch, ringSize, waitOf(wait), pinning, null, address.port(), address.hasPort(), seed, soak, plan);
+                Role.valueOf(role.side().name()), seconds, warmUpSeconds, operations == null ? 0 : operations, shares, payload,
+                connections, depth, batch, ringSize, waitOf(wait), pinning, null, address.port(), address.hasPort(), seed, soak,
+                plan);
         } catch (final IllegalArgumentException refused) {
             throw new ParameterException(spec.commandLine(), refused.getMessage());
         }
@@ -231,15 +231,6 @@ public final class RunCommand implements Callable<Integer>, CheckedOptions {
         } catch (final IllegalArgumentException refused) {
             throw new IllegalArgumentException(option + ": " + refused.getMessage(), refused);
         }
-    }
-
-    private static Role roleOf(final String text) {
-        for (final Role candidate : Role.values()) {
-            if (candidate.name().toLowerCase(Locale.ROOT).equals(text)) {
-                return candidate;
-            }
-        }
-        throw new IllegalArgumentException("--role '" + text + "' is not both, server or client");
     }
 
     private static WaitMode waitOf(final String text) {

@@ -5,14 +5,19 @@ import io.ringpoll.bench.handoff.HandOff;
 import io.ringpoll.bench.handoff.HandOffs;
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.handoff.RingpollHandOff;
+import io.ringpoll.bench.link.HotThreads;
+import io.ringpoll.bench.link.RemoteServer;
 import io.ringpoll.bench.measure.MachineReport;
 import io.ringpoll.bench.measure.NodeCensus;
 import io.ringpoll.bench.throughput.Regime;
+import io.ringpoll.bench.throughput.RemoteConfig;
+import io.ringpoll.bench.throughput.RemoteThroughput;
 import io.ringpoll.bench.throughput.ThroughputConfig;
 import io.ringpoll.bench.throughput.ThroughputMeasurement;
 import io.ringpoll.bench.throughput.ThroughputReport;
 import io.ringpoll.cli.options.CheckedOptions;
 import io.ringpoll.cli.options.HotThreadOptions;
+import io.ringpoll.cli.options.RoleOption;
 import io.ringpoll.device.Device;
 import io.ringpoll.device.DeviceKind;
 import io.ringpoll.pipeline.WaitMode;
@@ -21,12 +26,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /**
@@ -38,7 +46,9 @@ import picocli.CommandLine.Spec;
     name = "throughput",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Measures the cost of a completion from a saturated queue to the handlers, compared in turns.")
+    description = {
+        "Measures the cost of a completion from a saturated queue to the handlers, compared in turns.",
+        "With --role: the operations per second to a server in another process."})
 public final class ThroughputCommand implements Callable<Integer>, CheckedOptions {
     private static final long LONGEST_MS = 3_600_000;
 
@@ -95,6 +105,9 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
     @Mixin
     private HotThreadOptions hotThreads;
 
+    @Mixin
+    private RemoteOptions remote;
+
     @Option(names = "--json", description = "Print only one JSON object on standard output.")
     private boolean json;
 
@@ -106,8 +119,12 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
     }
 
     @Override
-    public Integer call() {
+    public Integer call() throws TimeoutException {
         check();
+        return remote.role().isBoth() ? measureHandOffs() : runRole();
+    }
+
+    private int measureHandOffs() {
         final Optional<NodeCensus> census = hotThreads.bindMemory();
         final HotCpus cpus = hotThreads.cpus(handlers);
         final WaitMode waitStrategy = hotThreads.waitStrategy(cpus, handlers, 0);
@@ -133,8 +150,38 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         return report.faults().isEmpty() && report.unmeasured().isEmpty() ? ExitCode.OK : ExitCode.SOFTWARE;
     }
 
+    /** The device is that of this machine. */
+    private int runRole() throws TimeoutException {
+        hotThreads.bindMemory();
+        final PrintWriter out = spec.commandLine().getOut();
+        final PrintWriter progress = json ? spec.commandLine().getErr() : out;
+        final HotCpus cpus = hotThreads.cpusOfRole(1);
+        final HotThreads threads = new HotThreads(
+            1, ringSize, batch, hotThreads.waitStrategyOfRole(cpus, 1), cpus, HotCpus.ANY);
+        progress.println(MachineReport.line());
+        progress.println(Device.current().description());
+        progress.flush();
+        final String host = remote.address().host(progress);
+        final int port = remote.address().port();
+        if (remote.role().side() == RoleOption.Side.SERVER) {
+            return new RemoteServer(host, port, progress).run(threads, runToCompletion) ? ExitCode.OK : ExitCode.SOFTWARE;
+        }
+        final RemoteThroughput measurement = new RemoteThroughput(new RemoteConfig(remote.operation(), remote.size(),
+            remote.depth(), rounds, warmUp, leadInMs, windowMs, threads, runToCompletion), verbose ? progress : null);
+        measurement.run(host, port);
+        if (json) {
+            out.println(measurement.toJson());
+        } else {
+            measurement.print(out);
+        }
+        out.flush();
+        return ExitCode.OK;
+    }
+
     @Override
     public void check() {
+        remote.check();
+        checkRole();
         require(handlers >= 1 && handlers <= 3, "--handlers " + handlers + " is not from 1 to 3: there are three paths");
         require(!runToCompletion || handlers == 1 && !inBatches,
             "--run-to-completion has one handler, of single completions");
@@ -149,6 +196,14 @@ public final class ThroughputCommand implements Callable<Integer>, CheckedOption
         handOffs();
         hotThreads.check(handlers);
         require(batch >= 1 && batch <= ringSize, "--batch " + batch + " is not from 1 to the ring size, " + ringSize);
+    }
+
+    private void checkRole() {
+        final ParseResult given = spec.commandLine().getParseResult();
+        require(remote.role().isBoth() ||
+            Stream.of("--handlers", "--in-batches", "--regime", "--against", "--seed").noneMatch(given::hasMatchedOption),
+            "with --role there is one handler and no baseline: no --handlers, --in-batches, --regime, --against or --seed");
+        require(remote.role().side() != RoleOption.Side.SERVER || !json, "--role server has no result: --json is for the client");
     }
 
     private List<Regime> regimes() {

@@ -163,6 +163,12 @@ class LatencyCommandTest {
         "--numa-node 99 | no such node",
         "--wait dance | --wait 'dance'",
         "--ring-size 3 | --ring-size 3 is not a power of two",
+        "--role peer | --role 'peer' is not both, server or client",
+        "--role client --over synthetic | --role needs a device",
+        "--role client --mode rate --operation send | a send at a rate ends at the server",
+        "--role client --against c | no --against",
+        "--role server --json | --json are for the client",
+        "--role client --address :7 | has no host",
     })
     void shouldRejectInvalidMeasurementsInOneLine(final String arguments, final String reason) {
         assertEquals(2, run(arguments));

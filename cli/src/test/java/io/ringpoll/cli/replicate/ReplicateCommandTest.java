@@ -28,6 +28,10 @@ class ReplicateCommandTest {
         "--groups=101 | --groups is 1 to 100",
         "--groups=2 --stream=1 | with --stream there is no --groups",
         "--log=tape | --log is memory or disk",
+        "--role=peer | --role 'peer' is not both, server or client",
+        "--processes --groups=2 | with --processes there is no --role, --stream, --profile, --payload-max or --groups",
+        "--processes --role=client | with --processes there is no --role, --stream, --profile, --payload-max or --groups",
+        "--processes --payload=8 | with --processes, --payload is at least 20",
         "--often | Unknown option: '--often'; see './ringpoll replicate --help'"
     })
     void shouldAnswerWrongUsageWithOneLineAndExitCodeTwo(final String arguments, final String message) {
@@ -45,8 +49,8 @@ class ReplicateCommandTest {
         "--role=server --dir=x --peers=a:1 --groups=2 | with --role, --peers has the servers: no --servers, no --groups",
         "--role=server --peers=a:1 | --role server needs --dir",
         "--role=client --peers=a:1 | --role client needs --acknowledged",
-        "--dir=x | --peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client",
-        "--id=0 | --peers, --id, --dir, --acknowledged, --every and --election are for --role server or --role client"
+        "--dir=x | --peers, --id, --dir, --acknowledged, --latencies, --every and --election are for --role server or client",
+        "--id=0 | --peers, --id, --dir, --acknowledged, --latencies, --every and --election are for --role server or client"
     })
     void shouldRefuseARoleWithoutItsOptionsInOneLine(final String arguments, final String message) {
         assertEquals(2, calls.execute(arguments.split(" ")));

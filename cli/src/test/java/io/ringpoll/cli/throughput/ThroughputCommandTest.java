@@ -82,6 +82,14 @@ class ThroughputCommandTest {
         "--run-to-completion --in-batches | single completions",
         "--handlers 2 --against spsc-array-queue | one handler, not 2",
         "--handlers 2 --against all-copying | one handler, not 2",
+        "--role peer | --role 'peer' is not both, server or client",
+        "--address 127.0.0.1 | --address is for --role",
+        "--size 64 | --operation, --size and --depth are for --role client",
+        "--role client --size 0 | --size 0 is not from 1 to 8388608 bytes",
+        "--role client --depth 65 | --depth 65 is not from 1 to 64",
+        "--role client --operation shout | --operation 'shout' is not send or write or read",
+        "--role client --regime close | no --handlers, --in-batches, --regime, --against or --seed",
+        "--role server --json | --json is for the client",
     })
     void shouldRejectInvalidMeasurementsInOneLine(final String arguments, final String reason) {
         assertEquals(2, run(arguments));

@@ -1,4 +1,4 @@
-package io.ringpoll.bench.latency;
+package io.ringpoll.bench.link;
 
 import io.ringpoll.bench.handoff.HotCpus;
 import io.ringpoll.bench.handoff.IdleStrategies;
@@ -6,7 +6,7 @@ import io.ringpoll.pipeline.CompletionHandler;
 import io.ringpoll.pipeline.Pipeline;
 import io.ringpoll.pipeline.PipelineBuilder;
 import io.ringpoll.pipeline.WaitMode;
-import io.ringpoll.rpma.Connection;
+import java.util.List;
 
 /**
  * The hot threads of a contestant: the same for all.
@@ -18,9 +18,15 @@ import io.ringpoll.rpma.Connection;
  * @param cpus         CPUs of the threads
  * @param poster       CPU of the thread that posts paced operations, or {@link HotCpus#ANY}
  */
-record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStrategy, HotCpus cpus, int poster) {
-    /** A pipeline that polls the queues of connections and hands off to one handler; not started. */
-    PipelineBuilder pipeline(final CompletionHandler handler, final Connection... ends) {
+public record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStrategy, HotCpus cpus, int poster) {
+    /**
+     * A pipeline that polls the queues of connections and hands off to one handler.
+     *
+     * @param handler of all paths
+     * @param ends    of the connections
+     * @return to be started
+     */
+    public PipelineBuilder pipeline(final CompletionHandler handler, final List<LinkEnd> ends) {
         return poller("bench", cpus.poller(), ends).ringSize(ringSize).onAll(handler, options -> {
             options.waitStrategy(waitStrategy).name("bench-handler");
             if (cpus.handler(0) != HotCpus.ANY) {
@@ -29,12 +35,19 @@ record HotThreads(int handlers, int ringSize, int batch, WaitMode waitStrategy, 
         });
     }
 
-    /** A pipeline that polls the queues of connections, without handlers yet. */
-    PipelineBuilder poller(final String name, final int cpu, final Connection... ends) {
+    /**
+     * A pipeline that polls the queues of connections and has no handlers yet.
+     *
+     * @param name of the pipeline
+     * @param cpu  CPU of the poller, or {@link HotCpus#ANY}
+     * @param ends of the connections
+     * @return to be completed
+     */
+    public PipelineBuilder poller(final String name, final int cpu, final List<LinkEnd> ends) {
         final PipelineBuilder builder =
             Pipeline.builder().name(name).batchLimit(batch).idleStrategy(IdleStrategies.ofPoller(waitStrategy));
-        for (final Connection end : ends) {
-            builder.queue(end.completionQueue());
+        for (final LinkEnd end : ends) {
+            builder.queue(end.connection().completionQueue());
         }
         if (cpu != HotCpus.ANY) {
             builder.pollerCpu(cpu);

@@ -1,0 +1,31 @@
+package io.ringpoll.bench.link;
+
+import java.util.List;
+
+/** A connection whose operations are measured from its client end. Closed by the thread that measures. */
+public interface Link extends AutoCloseable {
+    /**
+     * The connecting end.
+     *
+     * @return always in this process
+     */
+    LinkEnd client();
+
+    /**
+     * The ends in this process.
+     *
+     * @return the client's, then the server's unless that is in another process
+     */
+    List<LinkEnd> ends();
+
+    /**
+     * Checks that a measurement can continue.
+     *
+     * @param failed whether an operation has failed
+     * @throws IllegalStateException if the other end is in another process and has gone, or an operation to it has failed
+     */
+    void check(boolean failed);
+
+    @Override
+    void close();
+}

@@ -1,0 +1,124 @@
+package io.ringpoll.bench.link;
+
+import io.ringpoll.os.Errno;
+import io.ringpoll.pipeline.Pipeline;
+import io.ringpoll.pipeline.PipelineBuilder;
+import io.ringpoll.rpma.ConnectionConfig;
+import io.ringpoll.rpma.ConnectionRequest;
+import io.ringpoll.rpma.Endpoint;
+import io.ringpoll.rpma.Peer;
+import io.ringpoll.rpma.RpmaException;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * The server of measurements from other processes: accepts clients, lets a pipeline answer their messages, and ends after the
+ * last client. Used by one thread.
+ */
+public final class RemoteServer {
+    private static final int ACCEPT_TIMEOUT_MS = 50;
+    private static final long FIRST_CLIENT_NS = TimeUnit.SECONDS.toNanos(60);
+
+    private final String host;
+    private final int port;
+    private final PrintWriter progress;
+    private final List<ServedClient> clients = new ArrayList<>();
+    private int served;
+    private boolean refused;
+
+    /**
+     * Prepares a server.
+     *
+     * @param host     address of the device
+     * @param port     port of the listener
+     * @param progress receives a line for the start and the end, and for each client
+     */
+    public RemoteServer(final String host, final int port, final PrintWriter progress) {
+        this.host = host;
+        this.port = port;
+        this.progress = progress;
+    }
+
+    /**
+     * Serves until the last client has disconnected or gone.
+     *
+     * @param threads         its hot threads
+     * @param runToCompletion whether its poller answers, instead of a handler on another thread
+     * @return whether each client was accepted
+     * @throws IllegalStateException if the port is in use, or no client connects within a minute
+     * @throws TimeoutException      if the poller does not release a queue
+     */
+    public boolean run(final HotThreads threads, final boolean runToCompletion) throws TimeoutException {
+        try (Peer peer = Peer.ofLocal(host);
+            Endpoint endpoint = listen(peer);
+            ConnectionConfig config = RemoteLink.config();
+            Pipeline pipeline = pipeline(threads, runToCompletion).start()) {
+            say("the server listens on " + host + ", port " + endpoint.port());
+            final long startNs = System.nanoTime();
+            try {
+                while (served == 0 || !clients.isEmpty()) {
+                    if (served == 0 && System.nanoTime() - startNs > FIRST_CLIENT_NS) {
+                        throw new IllegalStateException(
+                            "no client connected within " + TimeUnit.NANOSECONDS.toSeconds(FIRST_CLIENT_NS) + " s");
+                    }
+                    endpoint.nextRequest(config, ACCEPT_TIMEOUT_MS).ifPresent(request -> accept(peer, request, pipeline));
+                    releaseClients(pipeline);
+                }
+            } finally {
+                // Empty unless an exception was thrown.
+                for (final ServedClient client : clients) {
+                    client.close(pipeline);
+                }
+            }
+        }
+        say("the server ends after its last client");
+        return !refused;
+    }
+
+    private static PipelineBuilder pipeline(final HotThreads threads, final boolean runToCompletion) {
+        return runToCompletion ? threads.poller("bench-server", threads.cpus().poller(), List.of())
+            .runToCompletion().onAll(ServedClient::handle) : threads.pipeline(ServedClient::handle, List.of());
+    }
+
+    private Endpoint listen(final Peer peer) {
+        try {
+            return peer.listen(host, Integer.toString(port));
+        } catch (final RpmaException failure) {
+            if (failure.errno() == Errno.EADDRINUSE) {
+                throw new IllegalStateException("port " + port + " of " + host + " is in use: choose another with --address " +
+                    host + ":PORT", failure);
+            }
+            throw failure;
+        }
+    }
+
+    private void accept(final Peer peer, final ConnectionRequest request, final Pipeline pipeline) {
+        try (request) {
+            final ServedClient client = ServedClient.accept(peer, request, served + 1, pipeline);
+            served++;
+            clients.add(client);
+        } catch (final IllegalArgumentException | RpmaException failure) {
+            refused = true;
+            say("a client was refused: " + failure.getMessage());
+        }
+    }
+
+    private void releaseClients(final Pipeline pipeline) throws TimeoutException {
+        for (final ServedClient client : List.copyOf(clients)) {
+            client.look(this::say);
+            if (client.isOver()) {
+                clients.remove(client);
+                client.close(pipeline);
+                say(client + (client.saidGoodbye() ? " is done" : " has gone without a goodbye"));
+            }
+        }
+    }
+
+    private void say(final String line) {
+        progress.println(line);
+        progress.flush();
+    }
+}

@@ -1,0 +1,144 @@
+package io.ringpoll.bench.replicate;
+
+import io.ringpoll.bench.measure.ChildProcesses;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+
+/**
+ * The servers of a group as processes, {@code replicate --role server}; clients are processes, too. The servers end with this
+ * object, with this process, and after their life time. Used by one thread.
+ */
+final class ProcessGroup implements AutoCloseable {
+    /** Time for the start of all processes, and for the election. */
+    private static final long START_S = 180;
+    private static final int LAST_LINES = 5;
+    private static final String SETTING = "--property";
+
+    private final ReplicateConfig config;
+    private final Contestant contestant;
+    private final List<String> launch;
+    private final Path folder;
+    private final String peers;
+    private final List<Process> servers = new ArrayList<>();
+    private final ChildProcesses children = new ChildProcesses(() -> { });
+    private int clients;
+
+    private ProcessGroup(final ReplicateConfig config, final Contestant contestant, final List<String> launch)
+        throws IOException {
+        this.config = config;
+        this.contestant = contestant;
+        this.launch = launch;
+        folder = Files.createTempDirectory("ringpoll-replicate");
+        final List<String> addresses = new ArrayList<>();
+        for (int i = 0; i < config.servers(); i++) {
+            addresses.add(config.address() + ":" + contestant.transport().freePort(config.address()));
+        }
+        peers = String.join(",", addresses);
+    }
+
+    /**
+     * Starts the servers.
+     *
+     * @param launch  command line of {@code replicate}, without options
+     * @param clients number of clients that will run, for the life time of the servers
+     */
+    static ProcessGroup start(final ReplicateConfig config, final Contestant contestant, final List<String> launch,
+        final int clients) throws IOException {
+        final ProcessGroup group = new ProcessGroup(config, contestant, launch);
+        boolean started = false;
+        try {
+            for (int i = 0; i < config.servers(); i++) {
+                group.startServer(i, clients * group.clientBoundS());
+            }
+            started = true;
+            return group;
+        } finally {
+            if (!started) {
+                group.close();
+            }
+        }
+    }
+
+    private void startServer(final int id, final long lifeTimeS) throws IOException {
+        final List<String> words = new ArrayList<>(List.of("--role", "server", "--id", Integer.toString(id), "--dir",
+            folder.resolve("server-" + id).toString(), "--seconds", Long.toString(lifeTimeS)));
+        final Map<String, String> settings = new TreeMap<>(Map.of(
+            "raft.server.log.use.memory", Boolean.toString(config.memoryLog()), "raft.server.log.segment.size.max", "64MB"));
+        settings.putAll(contestant.properties());
+        servers.add(start("server-" + id + ".log", words, settings));
+    }
+
+    /**
+     * Runs a client.
+     *
+     * @param window records in flight
+     * @return its result
+     * @throws IOException      if it fails; the message has the end of its output
+     * @throws TimeoutException if it does not end
+     */
+    ReplicateResult runClient(final int window) throws IOException, InterruptedException, TimeoutException {
+        final int number = clients++;
+        final Path latencies = folder.resolve("latencies-" + number);
+        final String log = "client-" + number + ".log";
+        final Process client = start(log, List.of("--role", "client", "--acknowledged",
+            folder.resolve("acknowledged-" + number).toString(), "--latencies", latencies.toString(), "--window",
+            Integer.toString(window), "--payload", Integer.toString(config.payloadBytes()), "--warm-up",
+            seconds(config.warmUpNs()), "--seconds", seconds(config.runNs())), contestant.properties());
+        try {
+            if (!client.waitFor(clientBoundS(), TimeUnit.SECONDS)) {
+                throw new TimeoutException("the client over " + contestant.name() + " has not ended: " + endOf(log));
+            }
+            if (client.exitValue() != 0) {
+                throw new IOException("the client over " + contestant.name() + " has failed: " + endOf(log));
+            }
+            return ClientLatencies.read(latencies);
+        } finally {
+            client.destroyForcibly();
+        }
+    }
+
+    private Process start(final String log, final List<String> words, final Map<String, String> settings) throws IOException {
+        final List<String> command = new ArrayList<>(launch);
+        command.addAll(List.of("--transport", contestant.transport().toString(), "--peers", peers));
+        command.addAll(words);
+        settings.forEach((key, value) -> command.addAll(List.of(SETTING, key + "=" + value)));
+        return children.start(
+            new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(folder.resolve(log).toFile()));
+    }
+
+    private long clientBoundS() {
+        return START_S + TimeUnit.NANOSECONDS.toSeconds(config.warmUpNs() + config.runNs());
+    }
+
+    private static String seconds(final long ns) {
+        return Long.toString(TimeUnit.NANOSECONDS.toSeconds(ns));
+    }
+
+    private String endOf(final String log) throws IOException {
+        final List<String> lines = Files.readAllLines(folder.resolve(log));
+        return String.join("; ", lines.subList(Math.max(0, lines.size() - LAST_LINES), lines.size()));
+    }
+
+    @Override
+    public void close() throws IOException {
+        children.close();
+        servers.forEach(server -> server.onExit().join());
+        try (Stream<Path> files = Files.walk(folder)) {
+            for (final Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.deleteIfExists(file);
+            }
+        } catch (final UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+}

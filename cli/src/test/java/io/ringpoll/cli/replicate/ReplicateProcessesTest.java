@@ -1,0 +1,83 @@
+package io.ringpoll.cli.replicate;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.ringpoll.cli.ChildProcesses;
+import io.ringpoll.cli.options.CommandCalls;
+import io.ringpoll.testing.ConnectedPair;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code replicate --processes}: servers and client as processes. The figures of a loaded machine are not checked. */
+@Timeout(900)
+class ReplicateProcessesTest {
+    private static final String SHORT = "--processes --rounds 1 --warm-up 1 --seconds 1 ";
+
+    private final CommandCalls calls = CommandCalls.of(ReplicateCommand::new);
+
+    @TempDir
+    private Path folder;
+
+    @AfterEach
+    void requireNoProcess() {
+        assertEquals(List.of(), ProcessHandle.current().children().filter(ProcessHandle::isAlive).toList());
+    }
+
+    @Test
+    void shouldCompareGroupsOfProcessesForEachWindow() throws Exception {
+        assertEquals(0, calls.execute((SHORT + "--compare --json").split(" ")), calls.err());
+        final JsonNode windows = calls.json().path("windows");
+        assertEquals(List.of(1, 32), windows.findValues("window").stream().map(JsonNode::asInt).toList());
+        for (final JsonNode window : windows) {
+            for (final String contestant : List.of("ringpoll", "netty")) {
+                assertTrue(window.path(contestant).path("appendsPerSecond").asDouble() > 0, window.toString());
+                assertTrue(window.path(contestant).path("p50us").asDouble() > 0, window.toString());
+            }
+        }
+        assertEquals("replicate/ringpoll/100-bytes/window-1/processes/append",
+            calls.json().path("results").path(0).path("name").asText());
+    }
+
+    @Test
+    void shouldEndInOneLineAndKillTheServersWhenTheClientIsKilled() throws Exception {
+        final CompletableFuture<Integer> exit = CompletableFuture.supplyAsync(() ->
+            calls.execute("--processes --rounds 1 --warm-up 0 --seconds 600 --window 1".split(" ")));
+        ProcessHandle client = null;
+        while (client == null && !exit.isDone()) {
+            client = ProcessHandle.current().children().filter(ReplicateProcessesTest::isClient).findAny().orElse(null);
+            Thread.sleep(20);
+        }
+        assertTrue(client != null, calls.err());
+        client.destroyForcibly();
+        assertEquals(1, exit.get());
+        assertTrue(calls.err().contains("the client over ringpoll has failed"), calls.err());
+    }
+
+    @Test
+    void shouldEndAServerAfterItsTime() throws Exception {
+        try (ChildProcesses processes = new ChildProcesses(folder)) {
+            final Process server = processes.start("server", List.of("replicate", "--role", "server", "--peers",
+                "127.0.0.1:" + ConnectedPair.anyPort(), "--dir", folder.resolve("log").toString(), "--seconds", "1"));
+            processes.assertEnds(server, "server");
+            assertTrue(processes.log("server").contains("the time of server 0 is over"), processes.log("server"));
+        }
+    }
+
+    /** The information about a process cuts off long command lines. */
+    private static boolean isClient(final ProcessHandle process) {
+        try {
+            return Files.readString(Path.of("/proc/" + process.pid() + "/cmdline")).contains("--role\0client\0");
+        } catch (final IOException ended) {
+            return false;
+        }
+    }
+}
