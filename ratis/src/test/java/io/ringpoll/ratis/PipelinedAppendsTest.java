@@ -144,7 +144,7 @@ class PipelinedAppendsTest {
         RaftServerConfigKeys.Rpc.setRequestTimeout(properties, requestTimeout);
         if (isLeader) {
             RaftServerConfigKeys.Rpc.setTimeoutMin(properties, TimeDuration.valueOf(1, TimeUnit.SECONDS));
-            RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(100, TimeUnit.SECONDS));
+            RaftServerConfigKeys.Rpc.setTimeoutMax(properties, TimeDuration.valueOf(30, TimeUnit.SECONDS));
             RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, TimeDuration.valueOf(100, TimeUnit.MILLISECONDS));
             RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, TimeDuration.valueOf(200, TimeUnit.MILLISECONDS));
         } else {
